@@ -1,0 +1,3 @@
+module gmp4j.org/peers
+
+go 1.27

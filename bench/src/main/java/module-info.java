@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The {@code gmp} command: measurements and benchmarks of the scheduler. */
+@SuppressWarnings("requires-automatic")
+open module org.gmp4j.bench {
+    requires java.management;
+    requires org.gmp4j.runtime;
+    requires info.picocli;
+    requires HdrHistogram;
+    requires jmh.core;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/**
+ * The {@code gmp} command. Results go to stdout, messages to stderr; exit code 0 is done, 1 failed, 2 bad usage.
+ */
+@Command(
+        name = "gmp",
+        description = "A Go-style G-M-P scheduler for the JVM.",
+        synopsisSubcommandLabel = "COMMAND",
+        footer = {"", "'gmp COMMAND --help' or 'gmp help COMMAND' tells a command's options."},
+        subcommands = {
+            LauncherCommands.Test.class,
+            LauncherCommands.Run.class,
+            BenchCommand.class
+        })
+public final class GmpCommand implements Runnable {
+    static final int FAILED = 1;
+    static final int BAD_USAGE = 2;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, scope = ScopeType.INHERIT, description = "Show this and exit.")
+    private boolean help;
+
+    private GmpCommand() {}
+
+    /** Runs one command and exits with its code. */
+    public static void main(String[] args) {
+        System.exit(execute(commandLine(), args));
+    }
+
+    static int execute(CommandLine root, String... args) {
+        String[] line = args.clone();
+        if (line.length > 0 && line[0].equals("help")) { // help COMMAND is COMMAND --help
+            System.arraycopy(args, 1, line, 0, args.length - 1);
+            line[args.length - 1] = "--help";
+        }
+        if (line.length > 0 && !line[0].startsWith("-") && !root.getSubcommands().containsKey(line[0])) {
+            return badUsage(new ParameterException(root, "there is no command '" + line[0] + "'"), line);
+        }
+        return root.execute(line);
+    }
+
+    static CommandLine commandLine() {
+        CommandLine root = new CommandLine(new GmpCommand());
+        root.setParameterExceptionHandler(GmpCommand::badUsage);
+        root.setExecutionExceptionHandler((e, command, parsed) -> {
+            e.printStackTrace(command.getErr());
+            return FAILED;
+        });
+        root.setUsageHelpAutoWidth(true);
+        BenchCommand.passOptionsOn(root.getSubcommands().get("bench"));
+        return root;
+    }
+
+    /** One sentence, no usage page. */
+    private static int badUsage(ParameterException e, String[] args) {
+        CommandLine command = e.getCommandLine();
+        String message = e.getMessage();
+        String name = command.getCommandSpec().qualifiedName();
+        command.getErr().println("gmp: " + message.replaceAll("\\.?\\s*$", "") + "; '" + name + " --help' tells more.");
+        return BAD_USAGE;
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "a command is missing");
+    }
+}

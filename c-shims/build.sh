@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds libgmp4j.so from c-shims/src into OUTDIR/linux-<arch>/, for this machine and, when a cross compiler
+# is at hand, for aarch64 too. What is newer than its sources is left alone.
+#
+#   c-shims/build.sh OUTDIR [CC]
+#
+# CC: build with this compiler only, for the machine that it compiles for.
+set -euo pipefail
+
+if [ $# -lt 1 ] || [ $# -gt 2 ]; then
+    echo "usage: c-shims/build.sh OUTDIR [CC]" >&2
+    exit 2
+fi
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+out=$1
+
+build() {
+    local cc=$1 machine so f stale=
+    machine=$("$cc" -dumpmachine)
+    case $machine in
+        *linux*) ;;
+        *) echo "build.sh: $cc compiles for $machine; gmp4j needs Linux." >&2; exit 2 ;;
+    esac
+    case ${machine%%-*} in
+        x86_64 | amd64) machine=x86_64 ;;
+        aarch64 | arm64) machine=aarch64 ;;
+        *) echo "build.sh: $cc compiles for $machine; gmp4j supports x86_64 and aarch64." >&2; exit 2 ;;
+    esac
+    so=$out/linux-$machine/libgmp4j.so
+    for f in "$here"/src/*.c "$here"/include/*.h "$here/build.sh"; do
+        [ "$so" -nt "$f" ] || stale=yes
+    done
+    [ -n "$stale" ] || return 0
+    mkdir -p "$(dirname "$so")"
+    # Into a temporary file and then its place: a build that is cut short leaves no half library.
+    "$cc" -O2 -std=c11 -fPIC -shared -Wall -Wextra -Werror -fvisibility=hidden \
+        -ffile-prefix-map="$here"=c-shims -Wl,--no-undefined -Wl,-z,relro,-z,now -Wl,-soname,libgmp4j.so \
+        -I "$here/include" -o "$so.tmp" "$here"/src/*.c
+    mv -f "$so.tmp" "$so"
+    echo "built $so"
+}
+
+if [ $# -eq 2 ]; then
+    if ! command -v "$2" >/dev/null; then
+        echo "build.sh: there is no C compiler '$2'; install it or leave the argument out." >&2
+        exit 2
+    fi
+    build "$2"
+    exit 0
+fi
+
+host=
+for cc in ${CC:+"$CC"} cc gcc clang; do
+    if command -v "$cc" >/dev/null; then
+        host=$cc
+        break
+    fi
+done
+if [ -z "$host" ]; then
+    echo "build.sh: there is no C compiler on this machine; install one (Debian, Ubuntu:" \
+        "apt-get install gcc libc6-dev)." >&2
+    exit 2
+fi
+build "$host"
+if [ "$(uname -m)" != aarch64 ] && command -v aarch64-linux-gnu-gcc >/dev/null; then
+    build aarch64-linux-gnu-gcc
+fi

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scheduler's structs, declared once.  jextract turns this file into the Java layouts, C code includes it
+ * as it is, and a test compares sizeof and offsetof of both sides.
+ *
+ * Rules that hold for every struct here
+ *  - A pointer is a 64-bit address, 0 is nil.  Structs are recycled, never unmapped: a stale pointer is never a fault.
+ *  - No Java reference is ever stored here.  What belongs to a G, M or P on the heap stands in a side table under its index.
+ *  - Fields are grouped by who writes them, contended words are 128 bytes apart (two lines: the adjacent-line prefetcher).
+ *  - The comment of a field says who may write it.  "owner" is the M that holds the P (struct p), the thread itself (struct m),
+ *    the M that runs the G (struct g).
+ *  - Flags are 32 bits wide because the JVM has compare-and-set for 32 and 64 bits only.
+ */
+#ifndef GMP_H
+#define GMP_H
+
+#include <stdint.h>
+
+#define GMP_ABI_VERSION 1
+
+/* Go's names for an address that is not a reference. */
+typedef uint64_t guintptr;
+typedef uint64_t muintptr;
+typedef uint64_t puintptr;
+typedef uint64_t sudoguintptr;
+
+#define GMP_LINE 128
+#define GMP_ALIGNED __attribute__((aligned(GMP_LINE)))
+
+/* g.atomicstatus.  Legal edges: org.gmp4j.struct.GStatus. */
+#define GMP_GIDLE 0
+#define GMP_GRUNNABLE 1
+#define GMP_GRUNNING 2
+#define GMP_GSYSCALL 3
+#define GMP_GWAITING 4
+#define GMP_GDEAD 6
+#define GMP_GCOPYSTACK 8
+#define GMP_GPREEMPTED 9
+#define GMP_GSCAN 0x1000
+
+/* p.status */
+#define GMP_PIDLE 0
+#define GMP_PRUNNING 1
+#define GMP_PSYSCALL 2
+#define GMP_PGCSTOP 3
+#define GMP_PDEAD 4
+
+/* Slots of p.runq; the runtime may use fewer of them (tests shrink the ring to 4). */
+#define GMP_RUNQ 256
+
+/* A goroutine waiting on something: an element of a wait queue.  Its element value stands in a side table under `index`. */
+struct sudog {
+    guintptr g;          /* who waits; 0 when a thread that is not an M waits */
+    sudoguintptr next;   /* wait queue links: under the lock of the thing waited for */
+    sudoguintptr prev;
+    sudoguintptr waitlink; /* g.waiting list, or the free list of a P or of sched */
+    int64_t acquiretime; /* nanoTime, 0 when not sampled */
+    int64_t releasetime;
+    uint32_t index;      /* slot, set once */
+    uint32_t ticket;
+    int32_t isSelect;    /* takes part in a select: racing wakers must win g.selectDone */
+    int32_t success;     /* woken by a value, not by a close */
+    int32_t caseIndex;   /* which case of the select */
+    int32_t thread;      /* futex word of a waiting thread that is not an M: 0 waiting, 1 woken */
+};
+
+/* A goroutine. */
+struct g {
+    /* Hot: every switch touches this line. */
+    uint32_t atomicstatus; /* any thread, by CAS only, along the edges of GStatus */
+    uint32_t index;        /* slot in the side tables; set once when the slot is made */
+    muintptr m;            /* owner; 0 when not running */
+    guintptr schedlink;    /* whoever holds the G: next in a queue or free list */
+    uint64_t goid;         /* newproc */
+    uint32_t preempt;      /* sysmon sets, the G clears: yield at the next point */
+    uint32_t preemptStop;  /* whoever wants the G in _Gpreempted */
+    uint32_t waitreason;   /* owner, before _Gwaiting */
+    uint32_t selectDone;   /* wakers of a select, by CAS: 0 open, 1 won */
+    int64_t waitsince;     /* nanoTime since when it waits; set lazily by sysmon or a dump, cleared by ready */
+    int64_t runnabletime;  /* nanoTime when made runnable, 0 when not sampled */
+    sudoguintptr param;    /* waker, before ready: the sudog that fired */
+    sudoguintptr waiting;  /* owner: sudogs this G waits on */
+    muintptr lockedm;      /* owner: LockOSThread partner, or the M whose stack pins it */
+    uint32_t hasstack;     /* owner: 0 fresh (no stack yet), 1 has one in the side table */
+    uint32_t nocount;      /* newproc: 1 for a system goroutine, left out of NumGoroutine and of deadlock detection */
+    uint32_t traceseq;
+
+    /* Cold. */
+    uint64_t parentGoid GMP_ALIGNED; /* newproc */
+    uint32_t sig;          /* C handler: the preemption signal last taken */
+    uint32_t sigcode0;     /* C handler: 0 Java, 1 native, 2 runtime */
+    uint64_t sigcode1;     /* C handler: the request's sequence number */
+    uint64_t sigpc;        /* C handler: the interrupted PC */
+    int64_t createtime;    /* newproc: nanoTime, 0 when not sampled */
+    int64_t runningsince;  /* execute: only when a sampler asked */
+    uint64_t allocseq;     /* newproc: how often the slot was used; tells a recycled G from the old one */
+};
+
+/* A machine: an OS thread that the runtime made. */
+struct m {
+    /* Owner's line. */
+    guintptr curg;         /* owner: running G or 0 */
+    puintptr p;            /* owner: attached P or 0 */
+    puintptr oldp;         /* owner: the P held before a syscall */
+    guintptr lockedg;      /* owner: partner of LockOSThread */
+    int32_t locks;         /* owner: runtime locks held; no preemption, no park while > 0 */
+    int32_t spinning;      /* owner: searching for work, counted in sched.nmspinning */
+    int32_t incgo;         /* owner: in a native call that may last */
+    int32_t preemptoff;    /* owner: >0 keeps the G on this M */
+    uint32_t lockedExt;    /* owner: LockOSThread depth by users */
+    uint32_t lockedInt;    /* owner: the same by the runtime */
+    uint64_t fastrand;     /* owner: xorshift state */
+    uint64_t ncgocall;     /* owner */
+    int32_t ncgo;          /* owner */
+    uint32_t syscalltick;  /* owner */
+    int32_t mallocing;     /* owner */
+    int32_t throwing;      /* owner */
+    int32_t dying;         /* owner */
+    uint32_t index;        /* slot in the side table; set once */
+
+    /* Written by other threads. */
+    puintptr nextp GMP_ALIGNED; /* the waker, before the wake-up; the owner takes it after */
+    muintptr schedlink;    /* under sched.lock: midle */
+    muintptr alllink;      /* under sched.lock, once: allm */
+    muintptr freelink;     /* under sched.lock: freem */
+    muintptr nextwaitm;    /* waiters of a runtime mutex */
+    int64_t id;            /* newm, once */
+    uint64_t procid;       /* mstart, once: the kernel's thread id */
+    int32_t isextra;       /* newm, once */
+    int32_t cpu;           /* mstart: the CPU it is pinned to, -1 when free to roam */
+    int32_t exited;        /* mexit, once, before the thread ends */
+
+    /* The futex word this M sleeps on.  0 awake or nothing pending, 1 wake-up pending, -1 asleep: see Note. */
+    int32_t park GMP_ALIGNED;
+    int32_t blocked;       /* owner: parked on the word above */
+
+    /* Preemption by signal: sysmon writes sigsent, the C handler the rest. */
+    uint64_t sigsent GMP_ALIGNED;
+    uint64_t sigtaken;
+    uint64_t sigrefused;
+    uint32_t signalPending; /* sysmon 0 to 1 by CAS, the handler back to 0 */
+    uint32_t preemptGen;    /* handler: counts preemptions taken */
+};
+
+/* What sysmon saw of a P the last time. */
+struct sysmontick {
+    uint32_t schedtick;
+    uint32_t syscalltick;
+    int64_t schedwhen;
+    int64_t syscallwhen;
+};
+
+/* A processor: the right to run goroutines, and the caches that go with it. */
+struct p {
+    /* Owner's lines. */
+    int32_t id;            /* procresize, once */
+    uint32_t status;       /* by CAS: owner, and sysmon's retake and stopTheWorld on _Psyscall and _Pidle */
+    puintptr link;         /* under sched.lock: pidle */
+    muintptr m;            /* acquirep, releasep: back to the owner, 0 when idle */
+    uint32_t schedtick;    /* owner: +1 a schedule */
+    uint32_t syscalltick;  /* owner: +1 a syscall; retake: +1 when it takes the P */
+    uint32_t preempt;      /* sysmon and stopTheWorld set, schedule clears */
+    uint32_t runSafePointFn; /* forEachP sets, whoever runs it clears by CAS */
+    uint64_t goidcache;    /* owner: next goid */
+    uint64_t goidcacheend; /* owner: end of the range, exclusive */
+    guintptr gfree;        /* owner: free Gs, by schedlink */
+    int32_t gfreen;        /* owner */
+    int32_t sudogn;        /* owner */
+    sudoguintptr sudogcache; /* owner: free sudogs, by waitlink */
+    uint32_t statsSeq;     /* owner: odd while it writes the counters below */
+    uint32_t node;         /* procresize: NUMA node, 0 when unknown */
+    uint64_t nspawn;       /* owner, by release: goroutines created here */
+    uint64_t nexit;        /* owner, by release: goroutines ended here */
+    uint64_t nsteal;       /* owner: Gs stolen by this P */
+    uint64_t nstealtry;    /* owner: victims looked at */
+    uint64_t nswitch;      /* owner: execute calls that switched stacks */
+    uint64_t ninplace;     /* owner: execute calls that ran a fresh G in place */
+    int64_t idlesince;     /* pidleput, under sched.lock */
+    int64_t idletime;      /* pidleget, under sched.lock: nanoseconds spent idle */
+
+    /* Read by sysmon alone. */
+    struct sysmontick sysmontick GMP_ALIGNED;
+
+    /* Timers: under timersLock but for the two words that other Ps read. */
+    int32_t timersLock GMP_ALIGNED;
+    int32_t timersLen;
+    int32_t timersCap;
+    int32_t timersPad;
+    uint64_t timers;       /* address of the heap: (when, what) pairs, 16 bytes each */
+    int64_t timer0When;    /* under timersLock by release, read by acquire: 0 when the heap is empty */
+
+    /* The run queue: three contended words, each on its own pair of lines. */
+    uint32_t runqhead GMP_ALIGNED; /* anyone, by CAS with release: consumers */
+    uint32_t runqtail GMP_ALIGNED; /* owner only, with release: the producer (R2) */
+    guintptr runnext GMP_ALIGNED;  /* by CAS: the owner sets, owner and thieves take */
+    guintptr runq[GMP_RUNQ] GMP_ALIGNED; /* owner writes a slot before it publishes the tail */
+};
+
+/* A queue of Gs linked by schedlink. */
+struct gqueue {
+    guintptr head;
+    guintptr tail;
+};
+
+/* The scheduler.  One for each Gmp. */
+struct schedt {
+    /* lock guards what stands on this line and the lists it names. */
+    int32_t lock GMP_ALIGNED;  /* futex word of RuntimeMutex */
+    int32_t maxmcount;
+    muintptr midle;        /* idle Ms, by schedlink */
+    int32_t nmidle;
+    int32_t nmidlelocked;
+    int64_t mnext;         /* Ms made so far, and the next id */
+    int64_t nmfreed;
+    int32_t nmsys;         /* Ms that do not count for deadlock: sysmon */
+    int32_t stopwait;      /* stopTheWorld: Ps still to stop */
+    puintptr pidle;        /* idle Ps, by link */
+    struct gqueue runq;    /* the global queue, by schedlink */
+    muintptr freem;        /* Ms whose threads ended, by freelink */
+    muintptr allm;         /* all Ms, by alllink */
+    guintptr gfree;        /* free Gs, by schedlink */
+    int64_t procresizetime;
+    int64_t totaltime;
+
+    /* Read on hot paths without the lock, written rarely or under it. */
+    int32_t gomaxprocs GMP_ALIGNED; /* procresize */
+    int32_t runqsize;      /* under lock; read without it as a hint */
+    int32_t gcwaiting;     /* stopTheWorld, under lock; read with acquire at every schedule */
+    int32_t sysmonwait;    /* sysmon, under lock: it sleeps deeply */
+    int32_t closing;       /* close, under lock */
+    int32_t dead;          /* throw: the scheduler is not to go on */
+    uint64_t allp;         /* address of the array of P addresses; procresize, world stopped */
+    uint64_t idlepMask;    /* address of a bit array: 1 iff _Pidle (P6) */
+    uint64_t timerpMask;   /* address of a bit array: 1 iff the P may have timers */
+
+    int32_t npidle GMP_ALIGNED; /* atomic, under lock: length of pidle */
+    int32_t nmspinning GMP_ALIGNED; /* atomic, seq-cst: Ms that search (M7) */
+    int32_t needspinning;  /* atomic: a spinner is wanted when a P is at hand */
+
+    uint64_t goidgen GMP_ALIGNED; /* atomic: goids handed out */
+    int64_t ngsys;         /* atomic: system goroutines */
+    int64_t allglen;       /* atomic: G slots ever taken */
+    int64_t gfreecount;    /* under lock: length of gfree above */
+    int64_t njdkwait;      /* atomic, with deadlock detection only: Gs that wait inside the JDK */
+    int64_t nspawnextern;  /* atomic: goroutines created by threads without a P */
+
+    int64_t lastpoll GMP_ALIGNED; /* atomic: nanoTime of the last network poll, 0 while someone polls */
+    int64_t pollUntil;     /* atomic: until when the poller sleeps, 0 when nobody does */
+    int32_t pollBreak;     /* futex word: the sleeping poller */
+
+    int32_t sysmonnote GMP_ALIGNED; /* Note of sysmon's deep sleep */
+    int32_t stopnote;      /* Note of stopTheWorld */
+    int32_t safePointNote; /* Note of forEachP */
+    int32_t safePointWait; /* under lock */
+    int32_t sysmonlock;    /* RuntimeMutex */
+};
+
+#endif

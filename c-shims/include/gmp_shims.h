@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libgmp4j's own functions: the calls that Java makes often, or that need a system call number (those differ between
+ * machines, so only C may know them).
+ *
+ * Conventions. Addresses are plain 64-bit numbers, so that a call from Java allocates nothing. A function
+ * that can fail returns its result (0 or more) or the negated error number (-EAGAIN ...): errno is read here, in
+ * the thread that made the call, and Java needs no capture buffer. All functions may be called from any thread.
+ */
+#ifndef GMP_SHIMS_H
+#define GMP_SHIMS_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define GMP_EXPORT __attribute__((visibility("default")))
+#else
+#define GMP_EXPORT
+#endif
+
+/* abi.c: the GMP_ABI_VERSION this library was compiled with. */
+GMP_EXPORT int32_t gmp_abi_version(void);
+
+/*
+ * futex.c: process-private futexes.
+ *
+ * gmp_futex_wait sleeps while *addr == expected; timeout_ns is relative, on CLOCK_MONOTONIC, negative for ever.
+ * 0 when woken (or spuriously), -EAGAIN when *addr differed, -EINTR, -ETIMEDOUT.
+ * gmp_futex_wake wakes at most n sleepers and returns how many.
+ */
+GMP_EXPORT int32_t gmp_futex_wait(uint64_t addr, int32_t expected, int64_t timeout_ns);
+GMP_EXPORT int32_t gmp_futex_wake(uint64_t addr, int32_t n);
+
+/* thread.c: signals and memory policy. 0 or -errno. */
+GMP_EXPORT int32_t gmp_signal_queue(int32_t tid, int32_t signo, uint64_t value);
+GMP_EXPORT int32_t gmp_tgkill(int32_t tid, int32_t signo);
+GMP_EXPORT int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t node);
+/*
+ * The address of signo's handler in this process: 0 for the default action, 1 when ignored; -errno for a bad
+ * signal number.
+ */
+GMP_EXPORT int64_t gmp_signal_handler(int32_t signo);
+
+/* io.c: read(2), write(2), accept4(2), epoll_wait(2), epoll_ctl(2): the result or -errno. EINTR is not retried. */
+GMP_EXPORT int64_t gmp_read(int32_t fd, uint64_t buf, uint64_t len);
+GMP_EXPORT int64_t gmp_write(int32_t fd, uint64_t buf, uint64_t len);
+/* A socket's write without SIGPIPE (send with MSG_NOSIGNAL). */
+GMP_EXPORT int64_t gmp_send(int32_t fd, uint64_t buf, uint64_t len);
+GMP_EXPORT int32_t gmp_accept(int32_t fd, uint64_t addr, uint64_t addrlen, int32_t flags);
+GMP_EXPORT int32_t gmp_epoll_wait(int32_t epfd, uint64_t events, int32_t max, int32_t timeout_ms);
+GMP_EXPORT int32_t gmp_epoll_ctl(int32_t epfd, int32_t op, int32_t fd, uint32_t events, uint64_t data);
+/* Adds to an eventfd's counter (0 or -errno); takes the whole counter, or 1 of a semaphore's (the value or -errno). */
+GMP_EXPORT int32_t gmp_eventfd_add(int32_t fd, uint64_t value);
+GMP_EXPORT int64_t gmp_eventfd_take(int32_t fd);
+
+/*
+ * floor.c: the run queue ring in C11 atomics, for benchmarks to stand beside. p is the address of a struct p
+ * whose ring nobody else touches during the call. No function sleeps.
+ *
+ * gmp_floor_pushpop: n times runqput (without next) and runqget by the owner.
+ * gmp_floor_steal: nanoseconds that n steals took together, each of which moves batch (1 to 128) slots from one
+ *   ring to another by runqsteal; refilling and draining happen outside the timed part, and the clock's own cost is
+ *   taken off. The victim's ring holds 2*batch-1 before each. -1 for a bad batch or without memory.
+ * gmp_floor_failed_probe: nanoseconds that n attempts to steal from an empty ring took together.
+ */
+GMP_EXPORT void gmp_floor_pushpop(uint64_t p, uint64_t n);
+GMP_EXPORT int64_t gmp_floor_steal(uint64_t n, uint32_t batch);
+GMP_EXPORT int64_t gmp_floor_failed_probe(uint64_t n);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals aimed at one thread, and where a stretch of memory should live. */
+#define _GNU_SOURCE
+#include "gmp_shims.h"
+
+#include <errno.h>
+#include <linux/mempolicy.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int32_t gmp_signal_queue(int32_t tid, int32_t signo, uint64_t value)
+{
+    siginfo_t info;
+
+    memset(&info, 0, sizeof info);
+    info.si_signo = signo;
+    info.si_code = SI_QUEUE;
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    info.si_value.sival_ptr = (void *)(uintptr_t)value;
+    long r = syscall(SYS_rt_tgsigqueueinfo, info.si_pid, tid, signo, &info);
+    return r < 0 ? -errno : 0;
+}
+
+int32_t gmp_tgkill(int32_t tid, int32_t signo)
+{
+    long r = syscall(SYS_tgkill, getpid(), tid, signo);
+    return r < 0 ? -errno : 0;
+}
+
+int64_t gmp_signal_handler(int32_t signo)
+{
+    struct sigaction old;
+
+    if (sigaction(signo, NULL, &old) < 0) {
+        return -errno;
+    }
+    /* sa_handler and sa_sigaction share their place. */
+    return (int64_t)(uintptr_t)old.sa_handler;
+}
+
+int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t node)
+{
+    enum { MAX_NODES = 1024, BITS = 8 * sizeof(unsigned long) };
+    unsigned long mask[MAX_NODES / BITS] = {0};
+
+    if (node < 0 || node >= MAX_NODES) {
+        return -EINVAL;
+    }
+    mask[node / BITS] |= 1UL << (node % BITS);
+    /* The kernel takes one bit less than the count it is told. */
+    long r = syscall(SYS_mbind, (void *)(uintptr_t)addr, bytes, MPOL_PREFERRED, mask, MAX_NODES + 1, 0);
+    return r < 0 ? -errno : 0;
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Regenerates native-bindings/src/generated/java from the headers in c-shims/include, with jextract from
+# JEXTRACT_HOME or PATH. Only needed after a change of a header: the generated sources are committed.
+#
+#   native-bindings/jextract.sh [OUTDIR]        or: mvn -Pjextract generate-sources -pl native-bindings
+#
+# Fails when a symbol that was asked for did not come out (jextract itself ignores unknown names).
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+include=$here/../c-shims/include
+out=${1:-$here/src/generated/java}
+
+if [ -n "${JEXTRACT_HOME:-}" ]; then
+    jextract=$JEXTRACT_HOME/bin/jextract
+else
+    jextract=$(command -v jextract || true)
+fi
+if [ -z "$jextract" ] || [ ! -x "$jextract" ]; then
+    echo "jextract.sh: jextract is not here; set JEXTRACT_HOME or put it on PATH" \
+        "(source: github.com/openjdk/jextract)." >&2
+    exit 2
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# generate PACKAGE HEADER_CLASS FILTER HEADER
+generate() {
+    local package=$1 class=$2 filter=$3 header=$4
+    "$jextract" --output "$work/out" --target-package "$package" --header-class-name "$class" \
+        -I "$include" "@$filter" "$include/$header"
+    verify "$work/out/${package//.//}" "$class" "$filter"
+}
+
+# Every line of the filter must have left its mark in the output.
+verify() {
+    local dir=$1 class=$2 filter=$3 missing=0 kind name
+    while read -r kind name; do
+        case $kind in
+            --include-function) grep -qE "^    public static .*[ >]$name\(" "$dir/$class.java" ||
+                grep -qE "^    public static class $name " "$dir/$class.java" ;;
+            --include-constant) grep -qE "^    public static [A-Za-z.]+ $name\(\)" "$dir/$class.java" ;;
+            --include-typedef) grep -qE "^    public static final [A-Za-z.]+ $name *=" "$dir/$class"*.java ||
+                [ -f "$dir/$name.java" ] ;;
+            --include-struct | --include-union) [ -f "$dir/$name.java" ] ;;
+            *) false ;;
+        esac || { echo "jextract.sh: '$kind $name' of ${filter##*/} did not come out" >&2; missing=1; }
+    done < <(sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$filter")
+    [ $missing = 0 ]
+}
+
+# Our own headers: everything that they declare themselves, nothing that they include, and no include guards.
+own_filter() {
+    local header
+    for header in "$@"; do
+        "$jextract" --dump-includes "$work/dump" --output "$work/unused" -I "$include" "$include/$header"
+        sed -n "s|^\(--include-[a-z]* [A-Za-z_0-9]*\) *# header: .*/$header\$|\1|p" "$work/dump" |
+            grep -vE '^--include-constant GMP(_SHIMS)?_H$'
+    done
+}
+
+own_filter gmp.h >"$work/gmp.includes"
+own_filter gmp_shims.h >"$work/shims.includes"
+generate org.gmp4j.ffi.linux linux_h "$here/src/jextract/linux.includes" gmp_linux.h
+generate org.gmp4j.ffi.gmp gmp_h "$work/gmp.includes" gmp.h
+generate org.gmp4j.ffi.gmp shims_h "$work/shims.includes" gmp_shims.h
+
+# Anonymous types carry the line number of the system header they come from; the FFM calls in the generated code are
+# meant ("restricted"). The rest is as jextract wrote it.
+find "$work/out" -name '*.java' -exec sed -i \
+    -e 's/\$anon\$[0-9]*:[0-9]*/$anon/g' \
+    -e 's/^public class /@SuppressWarnings("restricted")\npublic class /' {} +
+
+if leaks=$(grep -rnE "$include|$work" "$work/out"); then
+    echo "jextract.sh: a path of this machine is in the output: $leaks" >&2
+    exit 1
+fi
+rm -rf "$out/org/gmp4j/ffi/linux" "$out/org/gmp4j/ffi/gmp"
+mkdir -p "$out"
+cp -R "$work/out/." "$out/"
+echo "jextract.sh: $(find "$out" -name '*.java' | wc -l) files in $out"

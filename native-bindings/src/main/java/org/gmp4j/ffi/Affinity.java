@@ -1,0 +1,91 @@
+package org.gmp4j.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.BitSet;
+import org.gmp4j.ffi.linux.linux_h;
+
+/** Which CPUs a thread may run on. CPU numbers are the kernel's, from 0, of any size. Thread-safe. */
+public final class Affinity {
+    private static final MethodHandle SETAFFINITY =
+            Link.capturing(linux_h.sched_setaffinity$address(), linux_h.sched_setaffinity$descriptor());
+    private static final MethodHandle GETAFFINITY =
+            Link.capturing(linux_h.sched_getaffinity$address(), linux_h.sched_getaffinity$descriptor());
+    private static final MethodHandle GETCPU =
+            Link.critical(linux_h.sched_getcpu$address(), linux_h.sched_getcpu$descriptor());
+
+    /** Bytes of a glibc cpu_set_t: a mask of this size is right for nearly every machine. */
+    private static final int USUAL_BYTES = 128;
+
+    /** Half a million CPUs: beyond this the kernel must be wrong. */
+    private static final int MAX_BYTES = 64 << 10;
+
+    private Affinity() {}
+
+    /**
+     * Restricts a thread to some CPUs. Takes effect before the call returns: the thread is moved if need be. CPUs that
+     * do not exist, or that the cpuset does not grant, are left out by the kernel without a word as long as one
+     * remains.
+     *
+     * @param tid the kernel's thread id, 0 for the calling thread
+     * @param cpus the CPUs
+     * @throws NativeException EINVAL when none of the CPUs can be had, ESRCH when there is no such thread,
+     *     EPERM when it belongs to someone else
+     */
+    public static void set(int tid, BitSet cpus) {
+        try (Arena arena = Arena.ofConfined()) {
+            byte[] bits = cpus.toByteArray();
+            int bytes = Math.max(USUAL_BYTES, (bits.length + 7) & -8);
+            MemorySegment mask = arena.allocate(bytes, 8);
+            MemorySegment.copy(MemorySegment.ofArray(bits), 0, mask, 0, bits.length);
+            MemorySegment state = Link.state(arena);
+            int r = (int) SETAFFINITY.invokeExact(state, tid, (long) bytes, mask);
+            if (r < 0) {
+                throw new NativeException("sched_setaffinity(" + tid + ", " + cpus + ")", Link.errno(state));
+            }
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /**
+     * The CPUs that a thread may run on.
+     *
+     * @param tid the kernel's thread id, 0 for the calling thread
+     * @return a new set
+     * @throws NativeException ESRCH when there is no such thread
+     */
+    public static BitSet get(int tid) {
+        // The kernel answers EINVAL to a mask that is too small for this machine.
+        for (int bytes = USUAL_BYTES; ; bytes *= 2) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment mask = arena.allocate(bytes, 8);
+                MemorySegment state = Link.state(arena);
+                int r = (int) GETAFFINITY.invokeExact(state, tid, (long) bytes, mask);
+                if (r >= 0) {
+                    return BitSet.valueOf(mask.asByteBuffer());
+                }
+                int errno = Link.errno(state);
+                if (errno != Errno.EINVAL || bytes >= MAX_BYTES) {
+                    throw new NativeException("sched_getaffinity(" + tid + ")", errno);
+                }
+            } catch (Throwable t) {
+                throw Link.unexpected(t);
+            }
+        }
+    }
+
+    /**
+     * The CPU that the calling thread runs on at this moment; a hint, unless it is pinned.
+     *
+     * @return the CPU's number
+     */
+    public static int currentCpu() {
+        try {
+            return (int) GETCPU.invokeExact();
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+}

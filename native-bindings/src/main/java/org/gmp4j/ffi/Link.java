@@ -1,0 +1,61 @@
+package org.gmp4j.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Links libc functions anew with the linker options that generated code lacks. Reading {@code errno} by a second
+ * downcall would not be safe (the JVM may have made system calls in between), so it is captured by the call itself.
+ */
+final class Link {
+    private static final StructLayout STATE = Linker.Option.captureStateLayout();
+    private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
+    private static final Linker LINKER = Linker.nativeLinker();
+
+    private Link() {}
+
+    /** A handle that takes the segment of {@link #state} before the function's own arguments. */
+    @SuppressWarnings("restricted")
+    static MethodHandle capturing(MemorySegment function, FunctionDescriptor descriptor) {
+        return LINKER.downcallHandle(function, descriptor, Linker.Option.captureCallState("errno"));
+    }
+
+    /** The same for a function whose arguments from {@code firstVariadic} on are variadic. */
+    @SuppressWarnings("restricted")
+    static MethodHandle capturingVariadic(MemorySegment function, FunctionDescriptor descriptor, int firstVariadic) {
+        return LINKER.downcallHandle(
+                function,
+                descriptor,
+                Linker.Option.captureCallState("errno"),
+                Linker.Option.firstVariadicArg(firstVariadic));
+    }
+
+    /** Without thread state transition: only for functions that return at once. */
+    @SuppressWarnings("restricted")
+    static MethodHandle critical(MemorySegment function, FunctionDescriptor descriptor) {
+        return LINKER.downcallHandle(function, descriptor, Linker.Option.critical(false));
+    }
+
+    /** A place for one call's errno. Confined to the caller: two threads never share one. */
+    static MemorySegment state(Arena arena) {
+        return arena.allocate(STATE);
+    }
+
+    static int errno(MemorySegment state) {
+        return (int) ERRNO.get(state, 0L);
+    }
+
+    /** What a downcall's {@code invokeExact} may throw beside errors: nothing, so this is a bug of ours. */
+    static RuntimeException unexpected(Throwable t) {
+        if (t instanceof Error e) {
+            throw e;
+        }
+        return t instanceof RuntimeException e ? e : new IllegalStateException(t);
+    }
+}

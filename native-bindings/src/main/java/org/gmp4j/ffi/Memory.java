@@ -1,0 +1,167 @@
+package org.gmp4j.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import org.gmp4j.ffi.gmp.shims_h;
+import org.gmp4j.ffi.linux.linux_h;
+
+/**
+ * Anonymous memory from the kernel, by address. Addresses and lengths given back to a method are multiples of the page
+ * size where the kernel wants it so. Nothing is checked: a wrong address is the end of the process. Thread-safe.
+ */
+public final class Memory {
+    /** All of memory: the base over which off-heap structs are accessed by absolute address. */
+    @SuppressWarnings("restricted")
+    public static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
+    /** {@link #advise}: no special treatment. */
+    public static final int ADVICE_NORMAL = linux_h.MADV_NORMAL();
+
+    /** {@link #advise}: will be wanted soon. */
+    public static final int ADVICE_WILLNEED = linux_h.MADV_WILLNEED();
+
+    /** {@link #advise}: give the pages back now; they read as zero afterwards. */
+    public static final int ADVICE_DONTNEED = linux_h.MADV_DONTNEED();
+
+    /** {@link #advise}: the kernel may take the pages when it is short; until then they keep their content. */
+    public static final int ADVICE_FREE = linux_h.MADV_FREE();
+
+    /** {@link #advise}: back it with huge pages. */
+    public static final int ADVICE_HUGEPAGE = linux_h.MADV_HUGEPAGE();
+
+    /** {@link #advise}: do not back it with huge pages. */
+    public static final int ADVICE_NOHUGEPAGE = linux_h.MADV_NOHUGEPAGE();
+
+    /** {@link #advise}: fault all pages in, writable, now. */
+    public static final int ADVICE_POPULATE_WRITE = linux_h.MADV_POPULATE_WRITE();
+
+    /** {@link #protect}: no access. */
+    public static final int PROTECT_NONE = linux_h.PROT_NONE();
+
+    /** {@link #protect}: reads. */
+    public static final int PROTECT_READ = linux_h.PROT_READ();
+
+    /** {@link #protect}: reads and writes. */
+    public static final int PROTECT_READ_WRITE = linux_h.PROT_READ() | linux_h.PROT_WRITE();
+
+    private static final MethodHandle MMAP = Link.capturing(linux_h.mmap$address(), linux_h.mmap$descriptor());
+    private static final MethodHandle MUNMAP = Link.capturing(linux_h.munmap$address(), linux_h.munmap$descriptor());
+    private static final MethodHandle MADVISE = Link.capturing(linux_h.madvise$address(), linux_h.madvise$descriptor());
+    private static final MethodHandle MPROTECT =
+            Link.capturing(linux_h.mprotect$address(), linux_h.mprotect$descriptor());
+
+    private Memory() {}
+
+    /**
+     * Maps zeroed memory, readable and writable, page-aligned. It costs memory only where it is touched, and no swap
+     * space is set aside for it.
+     *
+     * @param bytes how much, positive; the kernel rounds up to pages
+     * @return the address
+     * @throws NativeException ENOMEM when there is no room, EINVAL for a size of 0
+     */
+    public static long map(long bytes) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = Link.state(arena);
+            int flags = linux_h.MAP_PRIVATE() | linux_h.MAP_ANONYMOUS() | linux_h.MAP_NORESERVE();
+            MemorySegment r = (MemorySegment)
+                    MMAP.invokeExact(state, MemorySegment.NULL, bytes, PROTECT_READ_WRITE, flags, -1, 0L);
+            if (r.address() == -1) {
+                throw new NativeException("mmap(" + bytes + " bytes)", Link.errno(state));
+            }
+            return r.address();
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /**
+     * Unmaps memory.
+     *
+     * @param addr its address, a multiple of the page size
+     * @param bytes how much
+     * @throws NativeException EINVAL for a bad range
+     */
+    public static void unmap(long addr, long bytes) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = Link.state(arena);
+            int r = (int) MUNMAP.invokeExact(state, MemorySegment.ofAddress(addr), bytes);
+            check(r, "munmap", addr, bytes, state);
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /**
+     * Tells the kernel how memory will be used.
+     *
+     * @param addr its address, a multiple of the page size
+     * @param bytes how much
+     * @param advice one of the {@code ADVICE} constants
+     * @throws NativeException EINVAL when the kernel does not know the advice, ENOMEM when the range is not mapped
+     */
+    public static void advise(long addr, long bytes, int advice) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = Link.state(arena);
+            int r = (int) MADVISE.invokeExact(state, MemorySegment.ofAddress(addr), bytes, advice);
+            check(r, "madvise", addr, bytes, state);
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /**
+     * Changes what may be done with memory.
+     *
+     * @param addr its address, a multiple of the page size
+     * @param bytes how much
+     * @param protection one of the {@code PROTECT} constants
+     * @throws NativeException EINVAL, ENOMEM when the range is not mapped
+     */
+    public static void protect(long addr, long bytes, int protection) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = Link.state(arena);
+            int r = (int) MPROTECT.invokeExact(state, MemorySegment.ofAddress(addr), bytes, protection);
+            check(r, "mprotect", addr, bytes, state);
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /**
+     * Asks for pages of one NUMA node. Pages touched from now on come from there while it has any, then from
+     * elsewhere: a full node must not kill the process, so the policy is MPOL_PREFERRED and not MPOL_BIND.
+     *
+     * @param addr address of the memory, a multiple of the page size
+     * @param bytes how much
+     * @param node the node, 0 to 1023
+     * @throws NativeException EINVAL when there is no such node, ENOSYS or EPERM where the kernel has no NUMA or a
+     *     sandbox forbids the call
+     */
+    public static void bindToNode(long addr, long bytes, int node) {
+        int r = NodeBinding.bind(addr, bytes, node);
+        if (r < 0) {
+            throw new NativeException(
+                    "mbind(0x" + Long.toHexString(addr) + ", " + bytes + " bytes, node " + node + ")", -r);
+        }
+    }
+
+    private static void check(int r, String call, long addr, long bytes, MemorySegment state) {
+        if (r < 0) {
+            throw new NativeException(
+                    call + "(0x" + Long.toHexString(addr) + ", " + bytes + " bytes)", Link.errno(state));
+        }
+    }
+
+    /** Apart, so that plain memory needs no libgmp4j. */
+    private static final class NodeBinding {
+        static {
+            Shims.load();
+        }
+
+        static int bind(long addr, long bytes, int node) {
+            return shims_h.gmp_mbind_preferred(addr, bytes, node);
+        }
+    }
+}

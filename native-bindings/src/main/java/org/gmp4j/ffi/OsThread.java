@@ -1,0 +1,145 @@
+package org.gmp4j.ffi;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import org.gmp4j.ffi.linux.linux_h;
+import org.gmp4j.ffi.linux.sched_param;
+
+/**
+ * The kernel's side of a thread. What says "calling thread" means the OS thread: inside a virtual thread that is its
+ * carrier. Thread-safe.
+ */
+public final class OsThread {
+    /** {@link #setScheduler}: the usual policy; priority 0. */
+    public static final int SCHED_OTHER = linux_h.SCHED_OTHER();
+
+    /** {@link #setScheduler}: as usual, for work that is not interactive; priority 0. */
+    public static final int SCHED_BATCH = linux_h.SCHED_BATCH();
+
+    /** {@link #setScheduler}: only when nothing else wants the CPU; priority 0. */
+    public static final int SCHED_IDLE = linux_h.SCHED_IDLE();
+
+    /** {@link #setScheduler}: real time until it yields; priority 1 to 99. */
+    public static final int SCHED_FIFO = linux_h.SCHED_FIFO();
+
+    /** {@link #setScheduler}: real time in turns; priority 1 to 99. */
+    public static final int SCHED_RR = linux_h.SCHED_RR();
+
+    private static final MethodHandle GETTID =
+            Link.critical(linux_h.gettid$address(), linux_h.gettid$descriptor());
+    private static final MethodHandle SETSCHEDULER =
+            Link.capturing(linux_h.sched_setscheduler$address(), linux_h.sched_setscheduler$descriptor());
+    private static final MethodHandle GETSCHEDULER =
+            Link.capturing(linux_h.sched_getscheduler$address(), linux_h.sched_getscheduler$descriptor());
+
+    /** {@code int prctl(int option, ...)}: the options used here take one argument of the width of a long. */
+    private static final MethodHandle PRCTL = Link.capturingVariadic(
+            linux_h.prctl.address(), FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG), 1);
+
+    private OsThread() {}
+
+    /**
+     * The kernel's id of the calling thread.
+     *
+     * @return the id, positive
+     */
+    public static int gettid() {
+        try {
+            return (int) GETTID.invokeExact();
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /**
+     * Sets how much later than asked the kernel may end sleeps of the calling thread, to save wake-ups.
+     *
+     * @param nanos nanoseconds; 1 is the least, 0 goes back to the process's default (usually 50,000)
+     * @throws NativeException as prctl
+     */
+    public static void setTimerSlack(long nanos) {
+        prctl("PR_SET_TIMERSLACK, " + nanos, linux_h.PR_SET_TIMERSLACK(), nanos);
+    }
+
+    /**
+     * The calling thread's timer slack.
+     *
+     * @return nanoseconds
+     */
+    public static int timerSlack() {
+        return prctl("PR_GET_TIMERSLACK", linux_h.PR_GET_TIMERSLACK(), 0);
+    }
+
+    /**
+     * Names the calling thread, for {@code ps}, {@code top} and {@code perf}.
+     *
+     * @param name the name; the kernel keeps 15 bytes of UTF-8
+     */
+    public static void setName(String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            prctl("PR_SET_NAME, " + name, linux_h.PR_SET_NAME(), arena.allocateFrom(name).address());
+        }
+    }
+
+    /**
+     * Sets a thread's scheduling policy.
+     *
+     * @param tid the kernel's thread id, 0 for the calling thread
+     * @param policy one of the {@code SCHED} constants
+     * @param priority 1 to 99 for the real-time policies, otherwise 0
+     * @throws NativeException EPERM without the right to it, EINVAL for a bad pair, ESRCH when there is no such thread
+     */
+    public static void setScheduler(int tid, int policy, int priority) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment param = sched_param.allocate(arena);
+            sched_param.sched_priority(param, priority);
+            MemorySegment state = Link.state(arena);
+            int r = (int) SETSCHEDULER.invokeExact(state, tid, policy, param);
+            if (r < 0) {
+                throw new NativeException(
+                        "sched_setscheduler(" + tid + ", policy " + policy + ", priority " + priority + ")",
+                        Link.errno(state));
+            }
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /**
+     * A thread's scheduling policy.
+     *
+     * @param tid the kernel's thread id, 0 for the calling thread
+     * @return one of the {@code SCHED} constants
+     * @throws NativeException ESRCH when there is no such thread
+     */
+    public static int scheduler(int tid) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = Link.state(arena);
+            int r = (int) GETSCHEDULER.invokeExact(state, tid);
+            if (r < 0) {
+                throw new NativeException("sched_getscheduler(" + tid + ")", Link.errno(state));
+            }
+            return r;
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    private static int prctl(String what, int option, long argument) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = Link.state(arena);
+            int r = (int) PRCTL.invokeExact(state, option, argument);
+            if (r < 0) {
+                throw new NativeException("prctl(" + what + ")", Link.errno(state));
+            }
+            return r;
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package org.gmp4j.ffi;
+
+import org.gmp4j.ffi.gmp.shims_h;
+import org.gmp4j.ffi.linux.linux_h;
+
+/** Signals to one thread of this process, and who handles them. Thread-safe, no allocation. */
+public final class Signals {
+    /** The signal that Go, and this runtime, preempts with; ignored by default, so a stray one does no harm. */
+    public static final int SIGURG = linux_h.SIGURG();
+
+    /** {@link #handlerOf}: the default action. */
+    public static final long SIG_DFL = 0;
+
+    /** {@link #handlerOf}: ignored. */
+    public static final long SIG_IGN = 1;
+
+    static {
+        Shims.load();
+    }
+
+    private Signals() {}
+
+    /**
+     * Sends a signal with a value ({@code rt_tgsigqueueinfo}, {@code SI_QUEUE}). A signal below 32 that is pending
+     * already is not queued a second time, the first value stays: it is a state, not a count.
+     *
+     * @param tid the kernel's id of a thread of this process
+     * @param signo the signal
+     * @param value arrives as {@code si_value}
+     * @throws NativeException ESRCH when the thread has ended, EINVAL for a bad signal number, EAGAIN when too many
+     *     real-time signals are queued
+     */
+    public static void queue(int tid, int signo, long value) {
+        int r = shims_h.gmp_signal_queue(tid, signo, value);
+        if (r < 0) {
+            throw new NativeException("rt_tgsigqueueinfo(" + tid + ", signal " + signo + ")", -r);
+        }
+    }
+
+    /**
+     * Sends a signal without a value ({@code tgkill}).
+     *
+     * @param tid the kernel's id of a thread of this process
+     * @param signo the signal; 0 only asks whether the thread is there
+     * @throws NativeException ESRCH when the thread has ended, EINVAL for a bad signal number
+     */
+    public static void send(int tid, int signo) {
+        int r = shims_h.gmp_tgkill(tid, signo);
+        if (r < 0) {
+            throw new NativeException("tgkill(" + tid + ", signal " + signo + ")", -r);
+        }
+    }
+
+    /**
+     * The handler installed for a signal, to find out whether something in the process owns it.
+     *
+     * @param signo the signal
+     * @return the handler's address, {@link #SIG_DFL} or {@link #SIG_IGN}
+     * @throws NativeException EINVAL for a bad signal number
+     */
+    public static long handlerOf(int signo) {
+        long r = shims_h.gmp_signal_handler(signo);
+        if (r < 0) {
+            throw new NativeException("sigaction(" + signo + ")", (int) -r);
+        }
+        return r;
+    }
+}

@@ -1,0 +1,70 @@
+package org.gmp4j.ffi;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.ThrowingSupplier;
+
+class OsThreadTest {
+    /** On a thread of its own: what is set here must not stay with the test's runner. */
+    private static <T> T onFreshThread(ThrowingSupplier<T> body) throws Exception {
+        FutureTask<T> task = new FutureTask<>(() -> {
+            try {
+                return body.get();
+            } catch (Exception | Error e) {
+                throw e;
+            } catch (Throwable t) {
+                throw new AssertionError(t);
+            }
+        });
+        Thread.ofPlatform().start(task);
+        return task.get();
+    }
+
+    @Test
+    void gettid() throws Exception {
+        String self = Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString();
+        assertEquals(self, Integer.toString(OsThread.gettid()));
+        assertTrue(onFreshThread(OsThread::gettid) != OsThread.gettid());
+    }
+
+    @Test
+    void timerSlack() throws Exception {
+        assertEquals(1, onFreshThread(() -> {
+            OsThread.setTimerSlack(1);
+            return OsThread.timerSlack();
+        }));
+    }
+
+    @Test
+    void name() throws Exception {
+        assertEquals("gmp-a-long-name", onFreshThread(() -> {
+            OsThread.setName("gmp-a-long-name-cut");
+            return Files.readString(Path.of("/proc/thread-self/comm")).strip();
+        }));
+    }
+
+    @Test
+    void scheduler() throws Exception {
+        onFreshThread(() -> {
+            assertEquals(OsThread.SCHED_OTHER, OsThread.scheduler(0));
+            OsThread.setScheduler(0, OsThread.SCHED_BATCH, 0);
+            assertEquals(OsThread.SCHED_BATCH, OsThread.scheduler(OsThread.gettid()));
+            OsThread.setScheduler(OsThread.gettid(), OsThread.SCHED_IDLE, 0);
+            assertEquals(OsThread.SCHED_IDLE, OsThread.scheduler(0));
+            return null;
+        });
+        assertEquals(
+                "sched_setscheduler(0, policy 1, priority 0) failed: EINVAL (Invalid argument)",
+                assertThrows(NativeException.class, () -> OsThread.setScheduler(0, OsThread.SCHED_FIFO, 0))
+                        .getMessage());
+        assertEquals(
+                "sched_getscheduler(8388608) failed: ESRCH (No such process)",
+                assertThrows(NativeException.class, () -> OsThread.scheduler(1 << 23)).getMessage());
+    }
+}

@@ -1,0 +1,9 @@
+/** Go's scheduler for the JVM. */
+module org.gmp4j.runtime {
+    requires org.gmp4j.nativebindings;
+    requires java.instrument;
+
+    exports org.gmp4j;
+    exports org.gmp4j.sync;
+    exports org.gmp4j.affinity;
+}

@@ -1,0 +1,398 @@
+package org.gmp4j;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.BiConsumer;
+
+import org.gmp4j.affinity.Affinity;
+import org.gmp4j.affinity.Topology;
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.Config;
+import org.gmp4j.proc.DebugVars;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Traceback;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.proc.Waiting;
+import org.gmp4j.queue.WaitQ;
+import org.gmp4j.stack.Goexit;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.timer.SleepTimers;
+
+/**
+ * One scheduler: goroutines (Gs) on threads (Ms) that hold processors (Ps). Several may live in one JVM; a goroutine stays
+ * with its own. Thread-safe.
+ *
+ * <p>Source: the G-M-P scheduler of Go's runtime; {@code DESIGN} and {@code HACKING.md} say what differs on the JVM.
+ */
+public final class Gmp implements AutoCloseable {
+    private static final int MAX_PROCS = 4096;
+    private static final int DEFAULT_MAX_THREADS = 10_000;
+    private static final long DEFAULT_MAX_STACK = 1L << 30;
+    private static final long LEAST_STACK = 64 << 10;
+    private static final Duration DEFAULT_QUANTUM = Duration.ofMillis(10);
+    private static final Duration LEAST_QUANTUM = Duration.ofNanos(200_000);
+    private static final String PROCS_VARIABLE = "GMPMAXPROCS";
+    private static final String DEBUG_VARIABLE = "GMPDEBUG";
+
+    private final Scheduler s;
+
+    private Gmp(Scheduler s) {
+        this.s = s;
+    }
+
+    /**
+     * Program mode: runs {@code main} as goroutine 1 and returns when it returns, while other goroutines may be parked or
+     * running; they do not keep the process alive. An uncaught exception in any goroutine, a deadlock, or misuse that is
+     * fatal in Go ends the process with Go's text on stderr and exit code 2. May be called again.
+     *
+     * @throws IllegalStateException when this JVM cannot run goroutines, with one sentence that says what to do
+     */
+    public static void main(Runnable main) {
+        Objects.requireNonNull(main, "go of nil func value");
+        Scheduler s = ((Settings) builder()).start(true);
+        CountDownLatch returned = new CountDownLatch(1);
+        s.go(() -> {
+            GStack.current().onEnd(end -> {
+                if (end == Goexit.INSTANCE) {
+                    s.setMainExited(); // The others go on; when they are done, that is a deadlock.
+                } else if (end != null) {
+                    GStack.current().uncaught(end);
+                } else {
+                    s.setMainReturned();
+                    returned.countDown();
+                }
+            });
+            main.run();
+        });
+        awaitUninterruptibly(returned);
+    }
+
+    /** A builder for embedded mode, with the defaults of its methods. */
+    public static Builder builder() {
+        return new Settings();
+    }
+
+    /** Settings of a {@link Gmp}. Not thread-safe. Bad values are refused by {@link #build}. */
+    public interface Builder {
+        /**
+         * The number of Ps: how many goroutines run at a time, 1 to 4096. Default: the variable GMPMAXPROCS, or the
+         * CPUs that affinity mask and cgroup limits leave to this process.
+         */
+        Builder procs(int n);
+
+        /** Where the threads run. Default {@link Affinity#none()}. */
+        Builder affinity(Affinity a);
+
+        /** What a thread without work does before it sleeps. Default {@link SpinPolicy#go()}. */
+        Builder spin(SpinPolicy p);
+
+        /** After how long a goroutine is told to yield, 200 µs to 1 minute. Default 10 ms. */
+        Builder quantum(Duration d);
+
+        /** Most threads, at least 1. Default 10,000. More end the process with Go's text. */
+        Builder maxThreads(int n);
+
+        /** Most bytes of a goroutine's stack, at least 64 KiB. Default 1 GiB. */
+        Builder maxStack(long bytes);
+
+        /** Told of an exception that ends a goroutine (goid, exception). Default: Go's text on stderr. */
+        Builder uncaught(BiConsumer<Long, Throwable> handler);
+
+        /** Whether it ends the process when all goroutines are asleep. Default off. */
+        Builder deadlockDetection(boolean on);
+
+        /** Debug settings as in the variable GMPDEBUG, which is the default: {@code schedtrace=1000,scheddetail=1}. */
+        Builder debug(String gmpdebug);
+
+        /**
+         * Starts the scheduler.
+         *
+         * @throws IllegalArgumentException naming the bad setting
+         * @throws IllegalStateException when this JVM cannot run goroutines, with one sentence that says what to do
+         */
+        Gmp build();
+    }
+
+    private static final class Settings implements Builder {
+        private Integer procs;
+        private Affinity affinity = Affinity.none();
+        private SpinPolicy spin = SpinPolicy.go();
+        private Duration quantum = DEFAULT_QUANTUM;
+        private int maxThreads = DEFAULT_MAX_THREADS;
+        private long maxStack = DEFAULT_MAX_STACK;
+        private BiConsumer<Long, Throwable> uncaught;
+        private boolean deadlockDetection;
+        private String debug = System.getenv(DEBUG_VARIABLE);
+
+        @Override
+        public Builder procs(int n) {
+            procs = n;
+            return this;
+        }
+
+        @Override
+        public Builder affinity(Affinity a) {
+            affinity = Objects.requireNonNull(a);
+            return this;
+        }
+
+        @Override
+        public Builder spin(SpinPolicy p) {
+            spin = Objects.requireNonNull(p);
+            return this;
+        }
+
+        @Override
+        public Builder quantum(Duration d) {
+            quantum = Objects.requireNonNull(d);
+            return this;
+        }
+
+        @Override
+        public Builder maxThreads(int n) {
+            maxThreads = n;
+            return this;
+        }
+
+        @Override
+        public Builder maxStack(long bytes) {
+            maxStack = bytes;
+            return this;
+        }
+
+        @Override
+        public Builder uncaught(BiConsumer<Long, Throwable> handler) {
+            uncaught = Objects.requireNonNull(handler);
+            return this;
+        }
+
+        @Override
+        public Builder deadlockDetection(boolean on) {
+            deadlockDetection = on;
+            return this;
+        }
+
+        @Override
+        public Builder debug(String gmpdebug) {
+            debug = gmpdebug;
+            return this;
+        }
+
+        @Override
+        public Gmp build() {
+            return new Gmp(start(false));
+        }
+
+        Scheduler start(boolean program) {
+            JdkThreads.check();
+            int n = procs == null ? defaultProcs() : checkProcs(procs);
+            if (quantum.compareTo(LEAST_QUANTUM) < 0 || quantum.compareTo(Duration.ofMinutes(1)) > 0) {
+                throw new IllegalArgumentException("quantum is " + quantum + ": use 200 µs to 1 minute");
+            }
+            if (maxThreads < 1) {
+                throw new IllegalArgumentException("maxThreads is " + maxThreads + ": use 1 or more");
+            }
+            if (maxStack < LEAST_STACK) {
+                throw new IllegalArgumentException("maxStack is " + maxStack + " bytes: use " + LEAST_STACK + " or more");
+            }
+            return Scheduler.schedinit(new Config(n, affinity.place(n), spin.spinNanos(), maxThreads, maxStack, uncaught,
+                    program || deadlockDetection, program, DebugVars.parse(debug)), new SleepTimers());
+        }
+    }
+
+    static int checkProcs(int n) {
+        if (n < 1 || n > MAX_PROCS) {
+            throw new IllegalArgumentException("procs is " + n + ": use 1 to " + MAX_PROCS);
+        }
+        return n;
+    }
+
+    private static int defaultProcs() {
+        String v = System.getenv(PROCS_VARIABLE);
+        if (v == null || v.isBlank()) {
+            return Math.min(MAX_PROCS, numCPU());
+        }
+        try {
+            return checkProcs(Integer.parseInt(v.strip()));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    PROCS_VARIABLE + " is \"" + v + "\": use a number from 1 to " + MAX_PROCS, e);
+        }
+    }
+
+    static int numCPU() {
+        return Topology.system().defaultProcs();
+    }
+
+    /**
+     * Starts a goroutine; from any thread. All that was done before happens before {@code fn} runs.
+     *
+     * @throws NullPointerException "go of nil func value"
+     * @throws IllegalStateException after {@link #close}
+     */
+    public void go(Runnable fn) {
+        s.go(Objects.requireNonNull(fn, "go of nil func value"));
+    }
+
+    /**
+     * Runs {@code fn} as a goroutine, waits until it and its deferred work have ended, and rethrows what it threw. Returns
+     * normally when it called {@link Go#goexit}. From any thread or goroutine; interrupts do not end the wait.
+     *
+     * @throws IllegalStateException after {@link #close}
+     */
+    public void run(Runnable fn) {
+        Objects.requireNonNull(fn, "go of nil func value");
+        Outcome<Void> o = new Outcome<>();
+        start(o, () -> {
+            fn.run();
+            return null;
+        });
+        if (o.thrown != null) {
+            throw Go.<RuntimeException>sneaky(o.thrown);
+        }
+    }
+
+    /**
+     * Like {@link #run}, with a result; null when {@code fn} called {@link Go#goexit}.
+     *
+     * @throws Exception what {@code fn} threw
+     * @throws IllegalStateException after {@link #close}
+     */
+    public <T> T call(Callable<T> fn) throws Exception {
+        Objects.requireNonNull(fn, "go of nil func value");
+        Outcome<T> o = new Outcome<>();
+        start(o, fn);
+        if (o.thrown != null) {
+            throw Go.<RuntimeException>sneaky(o.thrown);
+        }
+        return o.result;
+    }
+
+    /** How a goroutine ended; written by it, read by the one who waited for it. */
+    private static final class Outcome<T> {
+        private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
+        private final WaitQ waiters = new WaitQ();
+        private final CountDownLatch latch = new CountDownLatch(1);
+        private boolean done;
+        private T result;
+        private Throwable thrown;
+
+        void ended(Throwable end) {
+            if (end != null && end != Goexit.INSTANCE) {
+                thrown = end;
+            }
+            latch.countDown();
+            lock.lock();
+            done = true;
+            long sg = waiters.dequeue();
+            lock.unlock();
+            if (sg != 0) {
+                Waiting.wake(sg);
+            }
+        }
+
+        void await() {
+            if (!Go.inGoroutine()) {
+                awaitUninterruptibly(latch); // Not Waiting: who waits for goroutines does not hold off deadlock detection.
+                return;
+            }
+            lock.lock();
+            if (done) {
+                lock.unlock();
+            } else {
+                Waiting.release(Waiting.await(waiters, lock, null, WaitReason.RUN));
+            }
+        }
+    }
+
+    private <T> void start(Outcome<T> o, Callable<T> fn) {
+        s.go(() -> {
+            GStack.current().onEnd(o::ended);
+            try {
+                o.result = fn.call();
+            } catch (Throwable t) {
+                throw Go.<RuntimeException>sneaky(t);
+            }
+        });
+        o.await();
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        boolean interrupted = false;
+        for (;;) {
+            try {
+                latch.await();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The number of Ps. */
+    public int procs() {
+        return s.gomaxprocs();
+    }
+
+    /**
+     * Changes the number of Ps: stops the world and resizes.
+     *
+     * @param n 1 to 4096
+     * @return the old number
+     * @throws IllegalArgumentException when {@code n} is out of range
+     */
+    public int setProcs(int n) {
+        return s.setProcs(checkProcs(n));
+    }
+
+    /** How many goroutines live. */
+    public int numGoroutine() {
+        return s.gcount();
+    }
+
+    /** Every goroutine in Go's traceback form. */
+    public String dump() {
+        return Traceback.all(s);
+    }
+
+    /**
+     * Refuses new goroutines from outside, waits until all have ended, and gives threads and memory back. Harmless when
+     * repeated. When the caller is interrupted it returns early with its interrupt status set, and the scheduler goes on
+     * draining.
+     *
+     * @throws IllegalStateException from a goroutine of this scheduler, which would wait for itself
+     */
+    @Override
+    public void close() {
+        closeWithin(-1);
+    }
+
+    /**
+     * Like {@link #close()} but gives up after {@code d}.
+     *
+     * @return empty when all have ended, else {@link #dump} of those that are left
+     */
+    public String close(Duration d) {
+        return closeWithin(Math.max(0, d.toNanos())) ? "" : dump();
+    }
+
+    private boolean closeWithin(long nanos) {
+        GStack st = GStack.current();
+        if (st != null && st.scheduler() == s) {
+            throw new IllegalStateException("close was called from a goroutine of the scheduler it would wait for");
+        }
+        try {
+            return s.close(nanos);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package org.gmp4j;
+
+import java.time.Duration;
+import java.util.Objects;
+
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Park;
+import org.gmp4j.stack.Goexit;
+import org.gmp4j.struct.G;
+import org.gmp4j.timer.SleepTimers;
+
+/**
+ * What a goroutine can ask of its scheduler. All methods but {@link #inGoroutine} and {@link #numCPU} throw
+ * {@link IllegalStateException} on a thread that is not a goroutine. Source: the functions of Go's {@code runtime} and
+ * {@code time} packages with these names.
+ */
+public final class Go {
+    private Go() {
+    }
+
+    private static GStack self(String what) {
+        GStack st = GStack.current();
+        if (st == null) {
+            throw new IllegalStateException(
+                    "Go." + what + " was called outside a goroutine: start one with Gmp.main, Gmp.run or Gmp.go");
+        }
+        if (st.exiting()) {
+            throw sneaky(Goexit.INSTANCE); // Swallowed before: it goes on here.
+        }
+        return st;
+    }
+
+    /**
+     * Starts a goroutine on the scheduler of the calling one. All that was done before happens before {@code fn} runs.
+     *
+     * @throws NullPointerException "go of nil func value"
+     */
+    public static void go(Runnable fn) {
+        Objects.requireNonNull(fn, "go of nil func value");
+        self("go").scheduler().go(fn);
+    }
+
+    /** Lets all other runnable goroutines go first. */
+    public static void gosched() {
+        Park.gosched(self("gosched"));
+    }
+
+    /** Runs the deferred work and ends the goroutine. Passes {@code finally}, is no {@code Exception}, never returns. */
+    public static void goexit() {
+        GStack st = self("goexit");
+        st.exit();
+        throw sneaky(Goexit.INSTANCE);
+    }
+
+    /** Has {@code r} run when this goroutine ends, after what is deferred later. */
+    public static void defer(Runnable r) {
+        Objects.requireNonNull(r, "defer of nil func value");
+        self("defer").defer(r);
+    }
+
+    /** Sleeps for at least {@code d}; zero or less is {@link #gosched}. Longest: 292 years. */
+    public static void sleep(Duration d) {
+        GStack st = self("sleep");
+        long nanos;
+        try {
+            nanos = d.toNanos();
+        } catch (ArithmeticException e) {
+            nanos = d.isNegative() ? 0 : Long.MAX_VALUE;
+        }
+        if (nanos <= 0) {
+            Park.gosched(st);
+        } else {
+            SleepTimers.sleep(st, nanos);
+        }
+    }
+
+    /**
+     * Sets the number of Ps of this goroutine's scheduler and returns the old one; {@code n < 1} only reads. Stops the
+     * world.
+     */
+    public static int gomaxprocs(int n) {
+        var s = self("gomaxprocs").scheduler();
+        return n < 1 ? s.gomaxprocs() : s.setProcs(Gmp.checkProcs(n));
+    }
+
+    /** How many goroutines of this scheduler live. */
+    public static int numGoroutine() {
+        return self("numGoroutine").scheduler().gcount();
+    }
+
+    /** How many CPUs this process may use. */
+    public static int numCPU() {
+        return Gmp.numCPU();
+    }
+
+    /** The number of this goroutine: from 1, never used twice in one scheduler. */
+    public static long goid() {
+        return G.goid(self("goid").gp());
+    }
+
+    /** Whether the caller is a goroutine. */
+    public static boolean inGoroutine() {
+        return GStack.current() != null;
+    }
+
+    @SuppressWarnings("unchecked")
+    static <T extends Throwable> RuntimeException sneaky(Throwable t) throws T {
+        throw (T) t;
+    }
+}

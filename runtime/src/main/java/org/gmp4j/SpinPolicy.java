@@ -1,0 +1,162 @@
+package org.gmp4j;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Objects;
+
+/**
+ * How long an M that finds no work keeps looking before it sleeps. A sleeping M costs nothing and takes tens of
+ * microseconds or more to wake; a spinning one takes a CPU, and about one microsecond to notice. Immutable, so safe to
+ * share between threads.
+ */
+public final class SpinPolicy {
+    private static final Duration MAX = Duration.ofHours(1);
+    private static final SpinPolicy GO = new SpinPolicy(0);
+    private static final SpinPolicy BUSY = new SpinPolicy(Long.MAX_VALUE);
+
+    /** For {@code latency} without a duration. */
+    private static final Duration DEFAULT_LATENCY = Duration.ofMillis(1);
+
+    /** A number of more digits may not fit a long, and is out of range in any unit. */
+    private static final int MAX_DIGITS = 18;
+
+    private enum Unit {
+        S(1_000_000_000),
+        MS(1_000_000),
+        US(1_000),
+        NS(1);
+
+        final long nanos;
+
+        Unit(long nanos) {
+            this.nanos = nanos;
+        }
+
+        String symbol() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    private final long nanos;
+
+    private SpinPolicy(long nanos) {
+        this.nanos = nanos;
+    }
+
+    /**
+     * Go's: one search over all Ps, by at most half as many Ms as there are busy Ps, then sleep.
+     *
+     * @return the policy; the default
+     */
+    public static SpinPolicy go() {
+        return GO;
+    }
+
+    /**
+     * Search for a time, then sleep.
+     *
+     * @param spin how long, above 0 and at most 1 hour
+     * @return the policy
+     * @throws IllegalArgumentException when {@code spin} is out of range
+     */
+    public static SpinPolicy latency(Duration spin) {
+        Objects.requireNonNull(spin, "spin");
+        if (!spin.isPositive() || spin.compareTo(MAX) > 0) {
+            throw outOfRange(spin.toString());
+        }
+        return new SpinPolicy(spin.toNanos());
+    }
+
+    /**
+     * Never sleep: for a machine whose CPUs have nothing else to do.
+     *
+     * @return the policy
+     */
+    public static SpinPolicy busy() {
+        return BUSY;
+    }
+
+    /**
+     * Reads a policy from the command line.
+     *
+     * @param text {@code go}, {@code busy}, {@code latency} (1 ms), or {@code latency:} and a whole number with the
+     *     unit {@code ns}, {@code us}, {@code ms} or {@code s}: {@code latency:50us}
+     * @return the policy
+     * @throws IllegalArgumentException when it has another form, or the duration is out of range
+     */
+    public static SpinPolicy parse(String text) {
+        String word = text.strip().toLowerCase(Locale.ROOT);
+        return switch (word) {
+            case "go" -> GO;
+            case "busy" -> BUSY;
+            case "latency" -> latency(DEFAULT_LATENCY);
+            default -> {
+                if (word.startsWith("latency:")) {
+                    yield latency(duration(text, word.substring("latency:".length())));
+                }
+                throw unknown(text);
+            }
+        };
+    }
+
+    /**
+     * How long an M searches before it sleeps.
+     *
+     * @return nanoseconds: 0 for {@link #go()}, {@link Long#MAX_VALUE} for {@link #busy()}
+     */
+    public long spinNanos() {
+        return nanos;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof SpinPolicy p && nanos == p.nanos;
+    }
+
+    @Override
+    public int hashCode() {
+        return Long.hashCode(nanos);
+    }
+
+    /** As {@link #parse} reads it. */
+    @Override
+    public String toString() {
+        if (nanos == 0) {
+            return "go";
+        }
+        if (nanos == Long.MAX_VALUE) {
+            return "busy";
+        }
+        Unit unit = Unit.S;
+        while (nanos % unit.nanos != 0) {
+            unit = Unit.values()[unit.ordinal() + 1];
+        }
+        return "latency:" + nanos / unit.nanos + unit.symbol();
+    }
+
+    private static Duration duration(String text, String duration) {
+        int digits = 0;
+        while (digits < duration.length() && duration.charAt(digits) >= '0' && duration.charAt(digits) <= '9') {
+            digits++;
+        }
+        for (Unit unit : Unit.values()) {
+            if (digits > 0 && duration.substring(digits).equals(unit.symbol())) {
+                long n = digits <= MAX_DIGITS ? Long.parseLong(duration.substring(0, digits)) : Long.MAX_VALUE;
+                if (n == 0 || n > MAX.toNanos() / unit.nanos) {
+                    throw outOfRange(duration);
+                }
+                return Duration.ofNanos(n * unit.nanos);
+            }
+        }
+        throw unknown(text);
+    }
+
+    private static IllegalArgumentException outOfRange(String duration) {
+        return new IllegalArgumentException("spin duration " + duration + " must be above 0 and at most 1 hour.");
+    }
+
+    private static IllegalArgumentException unknown(String text) {
+        return new IllegalArgumentException("spin policy \"" + text
+                + "\" is unknown: use go, busy, latency, or latency with a duration in ns, us, ms or s: latency:50us.");
+    }
+}

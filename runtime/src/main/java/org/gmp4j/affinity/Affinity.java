@@ -1,0 +1,258 @@
+package org.gmp4j.affinity;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+
+/**
+ * A policy that says on which CPUs the Ms of each P may run. Only CPUs of the process's affinity mask are used. Where
+ * there are more Ps than places, the places are given out again from the first. Immutable, so safe to share between
+ * threads.
+ */
+public final class Affinity {
+    private enum Kind {
+        NONE,
+        COMPACT,
+        SCATTER,
+        PERNODE,
+        LIST
+    }
+
+    private static final Affinity NONE = new Affinity(Kind.NONE);
+    private static final Affinity COMPACT = new Affinity(Kind.COMPACT);
+    private static final Affinity SCATTER = new Affinity(Kind.SCATTER);
+    private static final Affinity PER_NODE = new Affinity(Kind.PERNODE);
+
+    /** A CPU or a range; of more digits than fit a long there is no CPU on any machine. */
+    private static final Pattern ITEM = Pattern.compile("([0-9]{1,18})(?:-([0-9]{1,18}))?");
+
+    private final Kind kind;
+    private final int[] list;
+
+    private Affinity(Kind kind, int... list) {
+        this.kind = kind;
+        this.list = list;
+    }
+
+    /**
+     * Ms run where the kernel puts them.
+     *
+     * @return the policy
+     */
+    public static Affinity none() {
+        return NONE;
+    }
+
+    /**
+     * Neighbours together: each P on one CPU; all CPUs of a core (SMT siblings) before the next core, cores that share
+     * a cache before others, and a node is full before the next nearest one is begun. For goroutines that share data.
+     *
+     * @return the policy
+     */
+    public static Affinity compact() {
+        return COMPACT;
+    }
+
+    /**
+     * Far apart: each P on one CPU; successive Ps on different nodes, within a node on different last-level caches,
+     * then on different cores; second SMT siblings only once every core has a P. For goroutines that want cache and
+     * memory bandwidth each for itself.
+     *
+     * @return the policy
+     */
+    public static Affinity scatter() {
+        return SCATTER;
+    }
+
+    /**
+     * Each P on all CPUs of one NUMA node, the nodes that have CPUs in turn: memory stays near, the kernel chooses the
+     * CPU.
+     *
+     * @return the policy
+     */
+    public static Affinity perNode() {
+        return PER_NODE;
+    }
+
+    /**
+     * Each P on one CPU of a list, in the list's order.
+     *
+     * @param list CPU numbers and ascending ranges with commas between them: {@code 0,2,4-7}; a CPU may be there twice
+     * @return the policy
+     * @throws IllegalArgumentException when the list has another form, or names a CPU that is not there or that
+     *     the process may not use
+     */
+    public static Affinity cpus(String list) {
+        return cpus(list, Topology.system());
+    }
+
+    static Affinity cpus(String list, Topology topology) {
+        List<Integer> cpus = new ArrayList<>();
+        for (String item : list.split(",", -1)) {
+            Matcher form = ITEM.matcher(item.strip());
+            long first = form.matches() ? Long.parseLong(form.group(1)) : -1;
+            long last = first < 0 || form.group(2) == null ? first : Long.parseLong(form.group(2));
+            if (first < 0 || last < first) {
+                throw bad(list, "\"" + item.strip() + "\" is not a CPU number or a range such as 4-7", topology);
+            }
+            for (long cpu = first; cpu <= last; cpu++) { // ends at the first CPU that is not there
+                cpus.add(usable(cpu, list, topology));
+            }
+        }
+        return new Affinity(Kind.LIST, cpus.stream().mapToInt(Integer::intValue).toArray());
+    }
+
+    /**
+     * Reads a policy from the command line.
+     *
+     * @param text {@code none}, {@code compact}, {@code scatter}, {@code pernode}, or a list of CPUs as {@link #cpus}
+     *     takes it
+     * @return the policy
+     * @throws IllegalArgumentException when it is none of these, or the list is wrong
+     */
+    public static Affinity parse(String text) {
+        String word = text.strip().toLowerCase(Locale.ROOT);
+        return switch (word) {
+            case "none" -> NONE;
+            case "compact" -> COMPACT;
+            case "scatter" -> SCATTER;
+            case "pernode" -> PER_NODE;
+            default -> {
+                if (word.isEmpty() || !Character.isDigit(word.charAt(0))) {
+                    throw new IllegalArgumentException("affinity \"" + text + "\" is unknown: use none, compact,"
+                            + " scatter, pernode, or a list of CPUs such as 0,2,4-7; " + available(Topology.system())
+                            + ".");
+                }
+                yield cpus(word);
+            }
+        };
+    }
+
+    /**
+     * The CPUs of each P on this machine as it is now.
+     *
+     * @param procs number of Ps, at least 1
+     * @return the set of P 0, P 1, …, each at least one CPU and the caller's to change; an empty list when the policy
+     *     is {@link #none()}
+     * @throws IllegalArgumentException when {@code procs} is less than 1
+     */
+    public List<BitSet> place(int procs) {
+        if (procs < 1) {
+            throw new IllegalArgumentException("procs is " + procs + ", it must be at least 1.");
+        }
+        return kind == Kind.NONE ? List.of() : place(procs, kind == Kind.LIST ? null : Topology.system());
+    }
+
+    List<BitSet> place(int procs, Topology topology) {
+        List<BitSet> places = switch (kind) {
+            case NONE -> List.of();
+            case COMPACT -> singles(compactOrder(topology).stream().mapToInt(Topology.Cpu::id));
+            case SCATTER -> singles(scatterOrder(topology).stream().mapToInt(Topology.Cpu::id));
+            case PERNODE -> topology.nodes().stream().map(Topology.Node::cpus).filter(c -> !c.isEmpty()).toList();
+            case LIST -> singles(Arrays.stream(list));
+        };
+        return places.isEmpty() ? List.of()
+                : IntStream.range(0, procs).mapToObj(i -> (BitSet) places.get(i % places.size()).clone()).toList();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Affinity a && kind == a.kind && Arrays.equals(list, a.list);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * kind.name().hashCode() + Arrays.hashCode(list);
+    }
+
+    /** As {@link #parse} reads it. */
+    @Override
+    public String toString() {
+        return kind == Kind.LIST ? CpuList.format(list) : kind.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static List<BitSet> singles(IntStream cpus) {
+        return cpus.mapToObj(cpu -> {
+            BitSet one = new BitSet();
+            one.set(cpu);
+            return one;
+        }).toList();
+    }
+
+    private static List<Topology.Cpu> compactOrder(Topology topology) {
+        int home = topology.cpus().getFirst().node();
+        return topology.cpus().stream().sorted(Comparator
+                .comparingInt((Topology.Cpu c) -> c.node() == home ? 0 : topology.distance(home, c.node()))
+                .thenComparingInt(Topology.Cpu::node)
+                .thenComparingInt(Topology.Cpu::socket)
+                .thenComparingInt(Topology.Cpu::cacheGroup)
+                .thenComparingInt(Topology.Cpu::coreGroup)
+                .thenComparingInt(Topology.Cpu::id)).toList();
+    }
+
+    /** First the first usable CPU of each core, then the second ones, …; each such round deals from node to node. */
+    private static List<Topology.Cpu> scatterOrder(Topology topology) {
+        Map<Integer, List<Topology.Cpu>> rounds = new TreeMap<>();
+        Map<Integer, Integer> seen = new TreeMap<>();
+        for (Topology.Cpu cpu : topology.cpus()) {
+            int round = seen.merge(cpu.coreGroup(), 1, Integer::sum);
+            rounds.computeIfAbsent(round, k -> new ArrayList<>()).add(cpu);
+        }
+        List<Topology.Cpu> order = new ArrayList<>();
+        for (List<Topology.Cpu> round : rounds.values()) {
+            Map<Integer, Map<Integer, Deque<Topology.Cpu>>> byNode = new TreeMap<>();
+            for (Topology.Cpu cpu : round) {
+                byNode.computeIfAbsent(cpu.node(), k -> new TreeMap<>())
+                        .computeIfAbsent(cpu.cacheGroup(), k -> new ArrayDeque<>()).add(cpu);
+            }
+            List<Deque<Topology.Cpu>> nodes = new ArrayList<>();
+            byNode.values().forEach(caches -> nodes.add(new ArrayDeque<>(deal(caches.values()))));
+            order.addAll(deal(nodes));
+        }
+        return order;
+    }
+
+    /** One from each in turn until all are empty. */
+    private static List<Topology.Cpu> deal(Iterable<Deque<Topology.Cpu>> hands) {
+        List<Topology.Cpu> dealt = new ArrayList<>();
+        int before;
+        do {
+            before = dealt.size();
+            for (Deque<Topology.Cpu> hand : hands) {
+                if (!hand.isEmpty()) {
+                    dealt.add(hand.removeFirst());
+                }
+            }
+        } while (dealt.size() > before);
+        return dealt;
+    }
+
+    private static int usable(long cpu, String list, Topology topology) {
+        if (cpu > Integer.MAX_VALUE || !topology.online().get((int) cpu)) {
+            throw bad(list, "CPU " + cpu + " is not there", topology);
+        }
+        if (!topology.allowed().get((int) cpu)) {
+            throw bad(list, "this process may not use CPU " + cpu, topology);
+        }
+        return (int) cpu;
+    }
+
+    private static IllegalArgumentException bad(String list, String what, Topology topology) {
+        return new IllegalArgumentException("CPU list \"" + list + "\": " + what + "; " + available(topology) + ".");
+    }
+
+    private static String available(Topology topology) {
+        return (topology.allowed().cardinality() == 1 ? "available is CPU " : "available are CPUs ")
+                + CpuList.format(topology.allowed());
+    }
+}

@@ -1,0 +1,62 @@
+package org.gmp4j.affinity;
+
+import java.util.BitSet;
+
+/** The kernel's way of writing a set of CPUs or nodes: {@code 0-3,8,10-11}. */
+final class CpuList {
+    /** Above any number that a kernel is built for; a file that says more is broken. */
+    private static final int MAX_NUMBER = 1 << 20;
+
+    private CpuList() {}
+
+    /**
+     * Reads what the kernel wrote.
+     *
+     * @return the set; empty for null and for text of another form
+     */
+    static BitSet parse(String text) {
+        BitSet set = new BitSet();
+        if (text == null || text.isBlank()) {
+            return set;
+        }
+        for (String item : text.strip().split(",")) {
+            int dash = item.indexOf('-');
+            int first = number(dash < 0 ? item : item.substring(0, dash));
+            int last = dash < 0 ? first : number(item.substring(dash + 1));
+            if (first < 0 || last < first) {
+                return new BitSet();
+            }
+            set.set(first, last + 1);
+        }
+        return set;
+    }
+
+    /** A number from 0 to {@link #MAX_NUMBER}, or -1. */
+    static int number(String digits) {
+        if (digits.isEmpty() || digits.length() > 9 || !digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
+            return -1;
+        }
+        int n = Integer.parseInt(digits);
+        return n <= MAX_NUMBER ? n : -1;
+    }
+
+    static String format(BitSet set) {
+        return format(set.stream().toArray());
+    }
+
+    /** In the order given; ascending neighbours make a range. */
+    static String format(int[] numbers) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0, end; i < numbers.length; i = end) {
+            end = i + 1;
+            while (end < numbers.length && numbers[end] == numbers[end - 1] + 1) {
+                end++;
+            }
+            text.append(text.isEmpty() ? "" : ",").append(numbers[i]);
+            if (end - i > 1) {
+                text.append('-').append(numbers[end - 1]);
+            }
+        }
+        return text.toString();
+    }
+}

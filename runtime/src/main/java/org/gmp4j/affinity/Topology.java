@@ -1,0 +1,453 @@
+package org.gmp4j.affinity;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * What the process can run on: CPUs, their cores, caches and NUMA nodes, and the CPU limits of its cgroups, as the
+ * kernel tells at one moment. A machine that tells less (containers and virtual machines hide files) is taken as flat:
+ * each CPU is a core of its own in one package on one node, with no known cache.
+ *
+ * <p>Sources: {@code sched_getaffinity(2)}, {@code /sys/devices/system/cpu} and {@code node}, {@code /proc/self/cgroup}
+ * and {@code mountinfo}. Immutable, so safe to share between threads; sets that are handed out are copies.
+ */
+public final class Topology {
+    /**
+     * One CPU (hardware thread) that the process may use.
+     *
+     * @param id the kernel's number, from 0
+     * @param core the kernel's core number, unique only within a package; {@code id} when unknown
+     * @param socket the physical package; 0 when unknown
+     * @param node the NUMA node; 0 when unknown
+     * @param siblings the CPUs of the same core, this one included, whether or not the process may use them
+     * @param caches smallest level first; empty when unknown
+     */
+    public record Cpu(int id, int core, int socket, int node, BitSet siblings, List<Cache> caches) {
+        /**
+         * Copies what can change.
+         *
+         * @param siblings copied
+         * @param caches copied
+         */
+        public Cpu {
+            siblings = copy(siblings);
+            caches = List.copyOf(caches);
+        }
+
+        /**
+         * The CPUs of the same core.
+         *
+         * @return a copy
+         */
+        @Override
+        public BitSet siblings() {
+            return copy(siblings);
+        }
+
+        /** Names those who share this one's last data cache: the first of them. Without caches its core. */
+        int cacheGroup() {
+            return caches.stream()
+                    .filter(c -> c.type != CacheType.INSTRUCTION && c.cpus.get(id))
+                    .max(Comparator.comparingInt(Cache::level))
+                    .map(c -> c.cpus.nextSetBit(0))
+                    .orElseGet(this::coreGroup);
+        }
+
+        /** First CPU of this one's core: names the core. */
+        int coreGroup() {
+            return siblings.nextSetBit(0);
+        }
+    }
+
+    /** What a cache holds. */
+    public enum CacheType {
+        /** Data only. */
+        DATA("d"),
+        /** Instructions only. */
+        INSTRUCTION("i"),
+        /** Both. */
+        UNIFIED("");
+
+        private final String letter;
+
+        CacheType(String letter) {
+            this.letter = letter;
+        }
+    }
+
+    /**
+     * One cache.
+     *
+     * @param level from 1, the nearest
+     * @param type what it holds
+     * @param bytes its size; 0 when unknown
+     * @param cpus the CPUs that share it, whether or not the process may use them
+     */
+    public record Cache(int level, CacheType type, long bytes, BitSet cpus) {
+        /**
+         * Copies what can change.
+         *
+         * @param cpus copied
+         */
+        public Cache {
+            cpus = copy(cpus);
+        }
+
+        /**
+         * The CPUs that share this cache.
+         *
+         * @return a copy
+         */
+        @Override
+        public BitSet cpus() {
+            return copy(cpus);
+        }
+    }
+
+    /**
+     * One NUMA node; it may have memory only.
+     *
+     * @param id the kernel's number
+     * @param cpus its CPUs that the process may use; may be empty
+     */
+    public record Node(int id, BitSet cpus) {
+        /**
+         * Copies what can change.
+         *
+         * @param cpus copied
+         */
+        public Node {
+            cpus = copy(cpus);
+        }
+
+        /**
+         * The node's CPUs that the process may use.
+         *
+         * @return a copy
+         */
+        @Override
+        public BitSet cpus() {
+            return copy(cpus);
+        }
+    }
+
+    /**
+     * The CPU bandwidth limit of one cgroup.
+     *
+     * @param cgroup its directory
+     * @param quotaMicros microseconds of CPU time in each period, above 0
+     * @param periodMicros length of the period in microseconds, above 0
+     */
+    public record CpuLimit(String cgroup, long quotaMicros, long periodMicros) {
+        /**
+         * The limit in CPUs.
+         *
+         * @return quota over period, above 0; 1.5 is one CPU and half of another
+         */
+        public double cpus() {
+            return (double) quotaMicros / periodMicros;
+        }
+    }
+
+    /** What the firmware says for "the same node" (ACPI SLIT). */
+    private static final int LOCAL_DISTANCE = 10;
+
+    /** What the kernel assumes between two nodes when the firmware says nothing. */
+    private static final int REMOTE_DISTANCE = 20;
+
+    private final BitSet allowed;
+    private final BitSet online;
+    private final List<Cpu> cpus;
+    private final List<Node> nodes;
+    private final Map<Integer, Map<Integer, Integer>> distances;
+    private final List<CpuLimit> limits;
+
+    /**
+     * Reads the tree below {@code root} in place of the system's own.
+     *
+     * @param allowed CPUs that the process may use, at least one
+     */
+    Topology(Path root, BitSet allowed) {
+        SysFiles files = new SysFiles(root);
+        this.allowed = copy(allowed);
+        BitSet told = CpuList.parse(SysFiles.text(files.at("/sys/devices/system/cpu/online")));
+        told.or(allowed); // a CPU that we may use is online, whatever the file says
+        this.online = told;
+        Map<Integer, BitSet> nodeCpus = readNodes(files, allowed);
+        this.nodes = nodeCpus.entrySet().stream().map(e -> new Node(e.getKey(), e.getValue())).toList();
+        this.distances = readDistances(files, nodeCpus);
+        this.cpus = allowed.stream().mapToObj(id -> readCpu(files, id, nodeOf(id))).toList();
+        this.limits = CpuLimits.read(files);
+    }
+
+    /**
+     * The machine as it is now. The affinity mask is that of the process's first thread: what {@code taskset} or a
+     * cpuset gave the process, not what a pinned thread was given later. Reads some files for each CPU: milliseconds on
+     * a large machine.
+     *
+     * @return a new description
+     * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
+     */
+    public static Topology system() {
+        int firstThread = Math.toIntExact(ProcessHandle.current().pid());
+        return new Topology(Path.of("/"), org.gmp4j.ffi.Affinity.get(firstThread));
+    }
+
+    /**
+     * The CPUs that the process may use.
+     *
+     * @return a copy, never empty
+     */
+    public BitSet allowed() {
+        return copy(allowed);
+    }
+
+    /**
+     * The CPUs that are there and running, those that the process may not use included.
+     *
+     * @return a copy
+     */
+    public BitSet online() {
+        return copy(online);
+    }
+
+    /**
+     * The CPUs that the process may use.
+     *
+     * @return by ascending number
+     */
+    public List<Cpu> cpus() {
+        return cpus;
+    }
+
+    /**
+     * The NUMA nodes, those without CPUs of ours included.
+     *
+     * @return by ascending number, at least one
+     */
+    public List<Node> nodes() {
+        return nodes;
+    }
+
+    /**
+     * How far the memory of one node is from the CPUs of another, in the firmware's unit: 10 is the node's own.
+     *
+     * @param from number of a node
+     * @param to number of a node
+     * @return 10 or more; for nodes about which nothing is known 10 to itself and 20 to another, as the kernel assumes
+     */
+    public int distance(int from, int to) {
+        int unknown = from == to ? LOCAL_DISTANCE : REMOTE_DISTANCE;
+        return distances.getOrDefault(from, Map.of()).getOrDefault(to, unknown);
+    }
+
+    /**
+     * All CPU limits on the way from the process's cgroup up to the root, of both cgroup versions.
+     *
+     * @return in that order; empty when there is none
+     */
+    public List<CpuLimit> limits() {
+        return limits;
+    }
+
+    /**
+     * The CPU limit that holds: the smallest on the way up.
+     *
+     * @return empty when there is none
+     */
+    public Optional<CpuLimit> limit() {
+        return limits.stream().min(Comparator.comparingDouble(CpuLimit::cpus));
+    }
+
+    /**
+     * How many Ps to have when nobody says: the CPUs of the affinity mask, but no more than the CPU limit rounded up; a
+     * limit does not take it below 2. The rule is Go's since 1.25, which looks at the limit of the process's own cgroup
+     * only.
+     *
+     * @return at least 1
+     */
+    public int defaultProcs() {
+        int usable = allowed.cardinality();
+        return limit().map(l -> (int) Math.min(usable, Math.max(2, Math.ceilDiv(l.quotaMicros, l.periodMicros))))
+                .orElse(usable);
+    }
+
+    /**
+     * All of it for people, several lines without a newline at the end.
+     *
+     * @return the text; its form may change
+     */
+    public String describe() {
+        List<String> lines = new ArrayList<>();
+        lines.add("CPUs: " + allowed.cardinality() + " usable (" + CpuList.format(allowed) + ") of "
+                + online.cardinality() + " online (" + CpuList.format(online) + ")");
+        for (Node node : nodes) {
+            lines.add("node " + node.id + ": "
+                    + (node.cpus.isEmpty() ? "no usable CPUs" : "CPUs " + CpuList.format(node.cpus)));
+            if (nodes.size() > 1) {
+                lines.add("  distance to node " + nodes.stream()
+                        .map(n -> n.id + " is " + distance(node.id, n.id)).collect(Collectors.joining(", ")));
+            }
+            for (List<Cpu> core : cores(node)) {
+                lines.add("  socket " + core.getFirst().socket + " core " + core.getFirst().core
+                        + (core.size() == 1 ? ": CPU " : ": CPUs ")
+                        + core.stream().map(c -> Integer.toString(c.id)).collect(Collectors.joining(",")));
+            }
+        }
+        lines.add("caches: " + (caches().isEmpty() ? "unknown" : ""));
+        caches().forEach((name, count) -> lines.add("  " + count + " x " + name));
+        lines.addAll(describeLimits());
+        lines.add("default procs: " + defaultProcs());
+        return lines.stream().map(String::stripTrailing).collect(Collectors.joining("\n"));
+    }
+
+    /** One line: CPUs, cores, nodes, limit, default procs. */
+    @Override
+    public String toString() {
+        long cores = cpus.stream().mapToInt(Cpu::coreGroup).distinct().count();
+        return "Topology[CPUs " + CpuList.format(allowed) + ", " + cores + (cores == 1 ? " core, " : " cores, ")
+                + nodes.size() + (nodes.size() == 1 ? " node, " : " nodes, ")
+                + limit().map(l -> "limit " + plain(l.cpus()) + " CPUs").orElse("no CPU limit")
+                + ", default procs " + defaultProcs() + "]";
+    }
+
+    private List<String> describeLimits() {
+        if (limits.isEmpty()) {
+            return List.of("cgroup CPU limit: none");
+        }
+        List<String> lines = new ArrayList<>();
+        lines.add("cgroup CPU limit: " + plain(limit().orElseThrow().cpus()) + " CPUs");
+        for (CpuLimit l : limits) {
+            lines.add("  " + plain(l.cpus()) + " CPUs (" + l.quotaMicros + " us every " + l.periodMicros + " us) in "
+                    + l.cgroup);
+        }
+        return lines;
+    }
+
+    private List<List<Cpu>> cores(Node node) {
+        return List.copyOf(cpus.stream().filter(c -> c.node == node.id)
+                .collect(Collectors.groupingBy(Cpu::coreGroup, TreeMap::new, Collectors.toList())).values());
+    }
+
+    /** How many there are of each kind, by level: a cache counts once however many CPUs share it. */
+    private Map<String, Long> caches() {
+        return cpus.stream().flatMap(c -> c.caches.stream()).distinct()
+                .collect(Collectors.groupingBy(c -> "L" + c.level + c.type.letter + " " + size(c.bytes)
+                        + ", shared by " + c.cpus.cardinality() + (c.cpus.cardinality() == 1 ? " CPU" : " CPUs"),
+                        TreeMap::new, Collectors.counting()));
+    }
+
+    private int nodeOf(int cpu) {
+        return nodes.stream().filter(n -> n.cpus.get(cpu)).mapToInt(Node::id).findFirst().orElseThrow();
+    }
+
+    /** Node to its usable CPUs, such that each usable CPU is in exactly one. */
+    private static Map<Integer, BitSet> readNodes(SysFiles files, BitSet allowed) {
+        Map<Integer, BitSet> nodes = new TreeMap<>();
+        BitSet homeless = copy(allowed);
+        CpuList.parse(SysFiles.text(files.at("/sys/devices/system/node/online"))).stream().forEach(id -> {
+            BitSet mine = CpuList.parse(SysFiles.text(files.at("/sys/devices/system/node/node" + id + "/cpulist")));
+            mine.and(homeless);
+            homeless.andNot(mine);
+            nodes.put(id, mine);
+        });
+        if (nodes.isEmpty()) {
+            nodes.put(0, new BitSet());
+        }
+        nodes.values().iterator().next().or(homeless);
+        return nodes;
+    }
+
+    /** A node's file has one number for each online node, in ascending order. */
+    private static Map<Integer, Map<Integer, Integer>> readDistances(SysFiles files, Map<Integer, BitSet> nodes) {
+        List<Integer> ids = List.copyOf(nodes.keySet());
+        Map<Integer, Map<Integer, Integer>> all = new TreeMap<>();
+        for (int from : ids) {
+            String text = SysFiles.text(files.at("/sys/devices/system/node/node" + from + "/distance"));
+            String[] numbers = text == null ? new String[0] : text.split("\\s+");
+            Map<Integer, Integer> row = new TreeMap<>();
+            for (int i = 0; numbers.length == ids.size() && i < numbers.length; i++) {
+                int d = CpuList.number(numbers[i]);
+                if (d >= LOCAL_DISTANCE) {
+                    row.put(ids.get(i), d);
+                }
+            }
+            all.put(from, row);
+        }
+        return all;
+    }
+
+    private static Cpu readCpu(SysFiles files, int id, int node) {
+        Path dir = files.at("/sys/devices/system/cpu/cpu" + id);
+        Path topology = dir.resolve("topology");
+        BitSet siblings = CpuList.parse(SysFiles.text(topology.resolve("core_cpus_list")));
+        if (!siblings.get(id)) {
+            siblings = CpuList.parse(SysFiles.text(topology.resolve("thread_siblings_list"))); // before Linux 5.3
+        }
+        if (!siblings.get(id)) {
+            siblings = new BitSet();
+            siblings.set(id);
+        }
+        int core = SysFiles.number(topology.resolve("core_id"), id);
+        int socket = SysFiles.number(topology.resolve("physical_package_id"), 0);
+        return new Cpu(id, core, socket, node, siblings, readCaches(dir.resolve("cache"), id));
+    }
+
+    private static List<Cache> readCaches(Path dir, int cpu) {
+        List<Cache> caches = new ArrayList<>();
+        for (int i = 0; ; i++) {
+            Path index = dir.resolve("index" + i);
+            int level = SysFiles.number(index.resolve("level"), 0);
+            if (level == 0) {
+                caches.sort(Comparator.comparingInt(Cache::level).thenComparing(Cache::type));
+                return caches;
+            }
+            CacheType type = switch (String.valueOf(SysFiles.text(index.resolve("type")))) {
+                case "Data" -> CacheType.DATA;
+                case "Instruction" -> CacheType.INSTRUCTION;
+                default -> CacheType.UNIFIED;
+            };
+            BitSet shared = CpuList.parse(SysFiles.text(index.resolve("shared_cpu_list")));
+            shared.set(cpu);
+            caches.add(new Cache(level, type, bytes(SysFiles.text(index.resolve("size"))), shared));
+        }
+    }
+
+    /** "48K", "1M"; 0 for anything else. */
+    private static long bytes(String size) {
+        if (size == null || !size.matches("[0-9]{1,12}[KMG]?")) {
+            return 0;
+        }
+        int shift = switch (size.charAt(size.length() - 1)) {
+            case 'K' -> 10;
+            case 'M' -> 20;
+            case 'G' -> 30;
+            default -> 0;
+        };
+        return Long.parseLong(shift == 0 ? size : size.substring(0, size.length() - 1)) << shift;
+    }
+
+    private static String size(long bytes) {
+        if (bytes == 0) {
+            return "of unknown size";
+        }
+        return bytes % (1 << 20) == 0 ? (bytes >> 20) + " MiB" : plain(bytes / 1024.0) + " KiB";
+    }
+
+    /** At most three decimals, none that say nothing. */
+    private static String plain(double value) {
+        return String.format(Locale.ROOT, "%.3f", value).replaceFirst("\\.?0+$", "");
+    }
+
+    private static BitSet copy(BitSet set) {
+        return (BitSet) set.clone();
+    }
+}

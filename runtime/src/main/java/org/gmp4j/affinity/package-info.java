@@ -1,0 +1,5 @@
+/**
+ * Where goroutines run: what the machine looks like ({@link org.gmp4j.affinity.Topology}) and which CPUs each P may use
+ * ({@link org.gmp4j.affinity.Affinity}).
+ */
+package org.gmp4j.affinity;

@@ -1,0 +1,98 @@
+package org.gmp4j.lock;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.Futex;
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Throw;
+
+/**
+ * A {@link RuntimeMutex} whose word lives on the heap: for channels and other objects that users make and the collector
+ * frees. Same states, same argument; only the sleeping differs, because a heap object has no address.
+ *
+ * <p>Sleepers share {@value #BUCKETS} futex words by identity hash. A bucket's word counts wake-ups. A sleeper reads the
+ * count, announces itself in the lock (exchange to CONTENDED), and sleeps while the count is what it read; the one who
+ * unlocks a contended lock raises the count and wakes the whole bucket. Either the sleeper's exchange comes first, then
+ * the unlocker sees CONTENDED and raises the count after it; or the unlock comes first, then the exchange finds FREE.
+ * Strangers in the same bucket wake in vain and look again.
+ */
+public final class HeapMutex {
+    private static final int FREE = 0;
+    private static final int HELD = 1;
+    private static final int CONTENDED = 2;
+    private static final int BUCKETS = 256;
+    private static final long WORDS = Memory.map((long) BUCKETS * Mem.LINE);
+    private static final int ACTIVE_SPIN = Runtime.getRuntime().availableProcessors() > 1 ? 4 : 0;
+    private static final int SPIN_PAUSES = 30;
+
+    private static final VarHandle WORD;
+
+    static {
+        try {
+            WORD = MethodHandles.lookup().findVarHandle(HeapMutex.class, "word", int.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @SuppressWarnings("unused") // Through WORD.
+    private volatile int word;
+    private final int rank;
+
+    /** A free lock of a rank of {@link LockRank}. */
+    public HeapMutex(int rank) {
+        this.rank = rank;
+    }
+
+    /** Takes the lock. */
+    public void lock() {
+        if (LockRank.CHECK) {
+            LockRank.acquire(rank);
+        }
+        if (!WORD.compareAndSet(this, FREE, HELD)) {
+            lockSlow();
+        }
+    }
+
+    private void lockSlow() {
+        for (int i = 0; i < ACTIVE_SPIN; i++) {
+            for (int j = 0; j < SPIN_PAUSES; j++) {
+                Thread.onSpinWait();
+            }
+            if ((int) WORD.getOpaque(this) == FREE && WORD.compareAndSet(this, FREE, HELD)) {
+                return;
+            }
+        }
+        long bucket = bucket();
+        for (;;) {
+            int count = (int) Mem.INT.getAcquire(bucket); // Before the announcement below: see the class comment.
+            if ((int) WORD.getAndSet(this, CONTENDED) == FREE) {
+                return;
+            }
+            Futex.await(bucket, count);
+        }
+    }
+
+    /** Gives the lock back. */
+    public void unlock() {
+        int old = (int) WORD.getAndSet(this, FREE);
+        if (old == FREE) {
+            throw Throw.of("unlock of unlocked lock");
+        }
+        if (LockRank.CHECK) {
+            LockRank.release(rank);
+        }
+        if (old == CONTENDED) {
+            long bucket = bucket();
+            int unused = (int) Mem.INT.getAndAdd(bucket, 1);
+            Futex.wake(bucket, Integer.MAX_VALUE);
+        }
+    }
+
+    private long bucket() {
+        int h = System.identityHashCode(this);
+        return WORDS + (long) ((h ^ h >>> 8 ^ h >>> 16) & BUCKETS - 1) * Mem.LINE;
+    }
+}

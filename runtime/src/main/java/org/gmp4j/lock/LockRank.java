@@ -1,0 +1,78 @@
+package org.gmp4j.lock;
+
+import org.gmp4j.stack.Host;
+import org.gmp4j.struct.Throw;
+
+/**
+ * The order in which runtime locks may be taken: only upwards. Checked when {@code -Dgmp.lockrank=true} (the tests set
+ * it), free otherwise.
+ */
+public final class LockRank {
+    /** {@code stopTheWorld}, one at a time. */
+    public static final int WORLD = 10;
+    /** sysmon's work. */
+    public static final int SYSMON = 20;
+    /** A channel; several at once only by a select, in address order. */
+    public static final int HCHAN = 30;
+    /** Other things goroutines wait on: wait groups, semaphores. */
+    public static final int SEMA = 40;
+    /** A P's timer heap. */
+    public static final int TIMERS = 50;
+    /** {@code sched.lock}. */
+    public static final int SCHED = 60;
+    /** The common list of free sudogs; a leaf. */
+    public static final int SUDOG = 70;
+
+    /** Whether ranks are checked. */
+    public static final boolean CHECK = Boolean.getBoolean("gmp.lockrank");
+
+    private LockRank() {
+    }
+
+    /** Before a lock of this rank is waited for. */
+    static void acquire(int rank) {
+        Host h = Host.current();
+        if (h == null) {
+            return; // A thread that is not an M takes one lock at a time.
+        }
+        if (h.held > 0) {
+            int top = h.heldRanks[h.held - 1];
+            if (top > rank || top == rank && rank != HCHAN) {
+                throw Throw.of("lock rank violation: taking rank " + rank + " while holding " + held(h));
+            }
+        }
+        h.heldRanks[h.held++] = rank;
+    }
+
+    /** After a lock of this rank was given back. */
+    static void release(int rank) {
+        Host h = Host.current();
+        if (h == null) {
+            return;
+        }
+        for (int i = h.held - 1; i >= 0; i--) {
+            if (h.heldRanks[i] == rank) {
+                System.arraycopy(h.heldRanks, i + 1, h.heldRanks, i, h.held - i - 1);
+                h.held--;
+                return;
+            }
+        }
+        throw Throw.of("lock rank violation: releasing rank " + rank + " while holding " + held(h));
+    }
+
+    /**
+     * G5: a goroutine that parks holds no runtime lock but the one its unlock function gives back.
+     *
+     * @param allowed how many locks the unlock function releases
+     */
+    public static void mayPark(int allowed) {
+        Host h = Host.current();
+        if (h != null && h.held > allowed) {
+            throw Throw.of("gopark while holding runtime locks of rank " + held(h));
+        }
+    }
+
+    private static String held(Host h) {
+        return java.util.Arrays.toString(java.util.Arrays.copyOf(h.heldRanks, h.held));
+    }
+}

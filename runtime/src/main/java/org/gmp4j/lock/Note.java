@@ -1,0 +1,91 @@
+package org.gmp4j.lock;
+
+import org.gmp4j.ffi.Errno;
+import org.gmp4j.ffi.Futex;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Throw;
+
+/**
+ * A one-shot event on a futex word: one thread sleeps, one wakes it, then it is cleared for the next time.
+ *
+ * <pre>
+ *  0  CLEAR     nothing happened, nobody sleeps
+ *  0 -> -1      ASLEEP: the sleeper announces itself, then waits in the kernel while the word stays -1
+ *  0 -> 1, -1 -> 1   WOKEN: the waker; the kernel is called only if someone was asleep
+ *  1 -> 0       noteclear, by the sleeper before it may be woken again
+ * </pre>
+ *
+ * <p>No wake-up is lost: the sleeper's CAS and the waker's exchange are on one word, so either the exchange finds -1 and
+ * calls the kernel, or the CAS fails because the word is 1. The kernel compares the word again under its own lock, so a
+ * wake between the CAS and the call makes the call return at once. What the waker wrote before {@link #wakeup} is visible
+ * after {@link #sleep}: the exchange releases, the sleeper's last volatile read acquires.
+ */
+public final class Note {
+    private static final int CLEAR = 0;
+    private static final int WOKEN = 1;
+    private static final int ASLEEP = -1;
+
+    private Note() {
+    }
+
+    /** Makes the note ready for its next use. Only the sleeper may, and not while anyone may wake it. */
+    public static void clear(long addr) {
+        Mem.INT.setRelease(addr, CLEAR);
+    }
+
+    /**
+     * Wakes the sleeper, or lets it through when it comes.
+     *
+     * @throws Throw when the note was already woken: a lost or doubled hand-over
+     */
+    public static void wakeup(long addr) {
+        int old = (int) Mem.INT.getAndSet(addr, WOKEN);
+        if (old == WOKEN) {
+            throw Throw.of("notewakeup - double wakeup");
+        }
+        if (old == ASLEEP) {
+            Futex.wake(addr, 1);
+        }
+    }
+
+    /** Like {@link #wakeup}, harmless when repeated: for notes that many may ring. */
+    public static void ring(long addr) {
+        if ((int) Mem.INT.getAndSet(addr, WOKEN) == ASLEEP) {
+            Futex.wake(addr, 1);
+        }
+    }
+
+    /** Whether it was woken since it was cleared. */
+    public static boolean woken(long addr) {
+        return (int) Mem.INT.getAcquire(addr) == WOKEN;
+    }
+
+    /** Sleeps until woken. Returns at once if that has happened. */
+    public static void sleep(long addr) {
+        sleep(addr, -1);
+    }
+
+    /**
+     * Sleeps until woken or for at most {@code nanos} nanoseconds (negative: without limit).
+     *
+     * @return true when woken; false when the time was up, and then the note is clear or about to be woken
+     */
+    public static boolean sleep(long addr, long nanos) {
+        if (!Mem.INT.compareAndSet(addr, CLEAR, ASLEEP)) {
+            return true; // Only a waker can have been here.
+        }
+        long end = nanos < 0 ? 0 : System.nanoTime() + nanos;
+        long left = nanos;
+        while ((int) Mem.INT.getVolatile(addr) == ASLEEP) {
+            int e = Futex.await(addr, ASLEEP, left);
+            if (nanos >= 0) {
+                left = end - System.nanoTime();
+                if (e == Errno.ETIMEDOUT || left <= 0) {
+                    // Take the announcement back; if that fails a waker was faster.
+                    return !Mem.INT.compareAndSet(addr, ASLEEP, CLEAR);
+                }
+            }
+        }
+        return true;
+    }
+}

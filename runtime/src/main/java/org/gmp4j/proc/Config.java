@@ -1,0 +1,31 @@
+package org.gmp4j.proc;
+
+import java.util.BitSet;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/**
+ * The settings of one scheduler, checked by the builder.
+ *
+ * @param procs number of Ps, 1 to 4096
+ * @param place the CPUs of each P, round robin; empty when Ms roam
+ * @param spinNanos how long an M searches before it sleeps: 0 as Go does, Long.MAX_VALUE for ever
+ * @param maxThreads most Ms
+ * @param maxStack most bytes of a goroutine's stack
+ * @param uncaught told of an exception that ends a goroutine; null for the default
+ * @param deadlockDetection whether it is fatal when all goroutines are asleep
+ * @param program whether this is program mode, where fatal errors end the process
+ * @param debug GMPDEBUG
+ */
+public record Config(int procs, List<BitSet> place, long spinNanos, int maxThreads, long maxStack,
+        BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program, DebugVars debug) {
+    /** How long a thief leaves runnext to the P that is about to take it, in nanoseconds (seed 001). */
+    static final long POLITE_NANOS = 3_000;
+
+    /** The same under a latency policy: about two switches. The owner takes its runnext sooner than that if it can. */
+    static final long POLITE_LATENCY_NANOS = 300;
+
+    long politeNanos() {
+        return spinNanos == 0 ? POLITE_NANOS : POLITE_LATENCY_NANOS;
+    }
+}

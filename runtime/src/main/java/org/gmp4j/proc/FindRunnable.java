@@ -1,0 +1,303 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.queue.StealOrder;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * {@code findRunnable} and {@code stealWork}: where an M looks for work, in the order of seed 000, and how it goes to sleep
+ * when there is none ({@link Wakep} has the protocol).
+ *
+ * <ol>
+ * <li>due timers of this P; every 61st time the global queue
+ * <li>runnext and the local ring
+ * <li>the global queue, a fair share
+ * <li>the network poller, without blocking
+ * <li>other Ps' rings, four walks; on the last their timers and runnext too
+ * <li>idle-time work
+ * <li>the global queue again, under the lock under which the P is given up
+ * <li>all rings and timers once more without a P, if it spun
+ * <li>sleep: one M until the next timer is due, the others until woken
+ * </ol>
+ */
+final class FindRunnable {
+    private static final int STEAL_TRIES = 4;
+
+    private FindRunnable() {
+    }
+
+    /** Blocks until there is a G to run; with {@link Runq#INHERIT} when it came from runnext. */
+    static long findRunnable(Machine m) {
+        Scheduler s = m.s;
+        long sched = s.sched;
+        for (;;) {
+            long pp = m.pp();
+            if (Schedt.gcwaitingAcquire(sched) != 0) {
+                StopTheWorld.gcstopm(m);
+                continue;
+            }
+            long pollUntil = s.timers.check(m, pp);
+            long gp = Schedule.globalFirst(sched, pp);
+            if (gp != 0) {
+                return gp;
+            }
+            gp = Runq.runqget(pp);
+            if (gp != 0) {
+                return gp;
+            }
+            gp = global(sched, pp);
+            if (gp != 0) {
+                return gp;
+            }
+            gp = poll(s, 0);
+            if (gp != 0) {
+                return gp;
+            }
+            if (M.spinning(m.mp) != 0 || Wakep.becomeSpinning(m)) {
+                m.pollUntil = pollUntil;
+                gp = stealWork(m, pp);
+                if (gp != 0) {
+                    return gp;
+                }
+                if (m.newWork || m.spinUntil != 0 && mayGoOn(m)) {
+                    continue;
+                }
+                pollUntil = m.pollUntil;
+            }
+            if (s.idleWork(m)) {
+                continue;
+            }
+            gp = giveUp(m, pp, pollUntil);
+            if (gp != 0) {
+                return gp;
+            }
+        }
+    }
+
+    /** Under a latency policy: go round again until the spinner's time is up. */
+    private static boolean mayGoOn(Machine m) {
+        Thread.onSpinWait();
+        return m.spinUntil == Long.MAX_VALUE || System.nanoTime() < m.spinUntil;
+    }
+
+    private static long global(long sched, long pp) {
+        if (Schedt.runqsizeOpaque(sched) == 0) {
+            return 0;
+        }
+        GlobalRunq.lock(sched);
+        long gp = GlobalRunq.globrunqget(sched, pp, 0);
+        GlobalRunq.unlock(sched);
+        return gp;
+    }
+
+    /** Polls the network; queues all it finds but the first, which it returns. */
+    private static long poll(Scheduler s, long delay) {
+        long list = s.netpoll.poll(s, delay);
+        if (list == 0) {
+            return 0;
+        }
+        long rest = G.schedlink(list);
+        G.setSchedlink(list, 0);
+        if (rest != 0) {
+            Inject.injectglist(s, rest);
+        }
+        return list;
+    }
+
+    /**
+     * Four walks over the other Ps, each from a random start with a random coprime step.
+     *
+     * @return a G, or 0; then {@code m.newWork} says to start over, {@code m.pollUntil} when the next timer seen is due
+     */
+    private static long stealWork(Machine m, long pp) {
+        Scheduler s = m.s;
+        long sched = s.sched;
+        StealOrder order = s.stealOrder;
+        m.newWork = false;
+        boolean ranTimer = false;
+        long tried = 0;
+        long stolen = 0;
+        long gp = 0;
+        walks:
+        for (int i = 0; i < STEAL_TRIES; i++) {
+            boolean last = i == STEAL_TRIES - 1;
+            int seed = m.cheaprand();
+            int step = order.step(seed);
+            for (int k = order.count(), pos = order.start(seed); k > 0; k--, pos = order.next(pos, step)) {
+                if (Schedt.gcwaitingAcquire(sched) != 0) {
+                    m.newWork = true;
+                    break walks;
+                }
+                long p2 = Idle.allp(sched, pos);
+                if (p2 == pp) {
+                    continue;
+                }
+                if (last && Idle.maskRead(Schedt.timerpMaskAcquire(sched), pos)) {
+                    long when = s.timers.check(m, p2);
+                    m.pollUntil = earlier(m.pollUntil, when);
+                    if (m.ranTimer) {
+                        gp = Runq.runqget(pp); // A timer may have readied one of ours.
+                        if (gp != 0) {
+                            break walks;
+                        }
+                        ranTimer = true;
+                    }
+                }
+                if (!Idle.maskRead(Schedt.idlepMaskAcquire(sched), pos)) {
+                    tried++;
+                    gp = Runq.runqsteal(pp, p2, last, s.config.politeNanos());
+                    if (gp != 0) {
+                        stolen = 1 + Runq.size(pp);
+                        break walks;
+                    }
+                }
+            }
+        }
+        P.setNstealtryOpaque(pp, P.nstealtryOpaque(pp) + tried);
+        if (stolen != 0) {
+            P.setNstealOpaque(pp, P.nstealOpaque(pp) + stolen);
+        }
+        if (gp == 0 && ranTimer) {
+            m.newWork = true;
+        }
+        return gp;
+    }
+
+    private static long earlier(long a, long b) {
+        return a == 0 || b != 0 && b < a ? b : a;
+    }
+
+    /** Nothing anywhere: gives the P up and sleeps. Returns a G if one turned up, else 0 to start over with a P. */
+    private static long giveUp(Machine m, long pp, long pollUntil) {
+        Scheduler s = m.s;
+        long sched = s.sched;
+        GlobalRunq.lock(sched);
+        if (Schedt.gcwaitingAcquire(sched) != 0) {
+            GlobalRunq.unlock(sched);
+            return 0;
+        }
+        if (Schedt.runqsizeOpaque(sched) != 0) {
+            long gp = GlobalRunq.globrunqget(sched, pp, 0);
+            GlobalRunq.unlock(sched);
+            return gp;
+        }
+        if (M.spinning(m.mp) == 0 && Schedt.needspinningVolatile(sched) == 1 && Wakep.becomeSpinning(m)) {
+            GlobalRunq.unlock(sched);
+            return 0;
+        }
+        Threads.releasep(m);
+        Idle.pidleput(sched, pp, System.nanoTime());
+        GlobalRunq.unlock(sched);
+
+        boolean wasSpinning = M.spinning(m.mp) != 0;
+        if (wasSpinning) {
+            M.setSpinningOpaque(m.mp, 0);
+            Wakep.stopSpinning(sched); // Step 2 of who stops spinning; what follows is step 3.
+            long gp = checkAgain(m);
+            if (gp != 0) {
+                return gp;
+            }
+            if (m.pp() != 0) {
+                return 0;
+            }
+            pollUntil = checkTimersNoP(s, pollUntil);
+        }
+        if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.xchgLastpoll(sched, 0) != 0) {
+            return sleepPolling(m, pollUntil, wasSpinning);
+        }
+        if (pollUntil != 0) {
+            long until = Schedt.pollUntilVolatile(sched);
+            if (until == 0 || until > pollUntil) {
+                s.netpoll.wake(s); // Whoever polls sleeps longer than that.
+            }
+        }
+        Threads.stopm(m);
+        return 0;
+    }
+
+    /** Looks at the global queue and all rings without a P; with work in sight takes a P and spins again. */
+    private static long checkAgain(Machine m) {
+        Scheduler s = m.s;
+        long sched = s.sched;
+        GlobalRunq.lock(sched);
+        if (Schedt.runqsizeOpaque(sched) != 0) {
+            long pp = Idle.pidlegetSpinning(sched, System.nanoTime());
+            if (pp != 0) {
+                long gp = GlobalRunq.globrunqget(sched, pp, 0);
+                GlobalRunq.unlock(sched);
+                Threads.acquirep(m, pp);
+                Wakep.becomeSpinning(m);
+                return gp;
+            }
+        }
+        GlobalRunq.unlock(sched);
+        Processor[] all = s.procs();
+        for (int i = 0, n = Math.min(all.length, Schedt.gomaxprocsOpaque(sched)); i < n; i++) {
+            long p2 = all[i].pp;
+            if (!Idle.maskRead(Schedt.idlepMaskAcquire(sched), i) && !Runq.runqempty(p2)) {
+                GlobalRunq.lock(sched);
+                long pp = Idle.pidlegetSpinning(sched, System.nanoTime());
+                GlobalRunq.unlock(sched);
+                if (pp != 0) {
+                    Threads.acquirep(m, pp);
+                    Wakep.becomeSpinning(m);
+                }
+                return 0;
+            }
+        }
+        return 0;
+    }
+
+    private static long checkTimersNoP(Scheduler s, long pollUntil) {
+        Processor[] all = s.procs();
+        for (int i = 0, n = Math.min(all.length, Schedt.gomaxprocsOpaque(s.sched)); i < n; i++) {
+            if (Idle.maskRead(Schedt.timerpMaskAcquire(s.sched), i)) {
+                pollUntil = earlier(pollUntil, P.timer0WhenAcquire(all[i].pp));
+            }
+        }
+        return pollUntil;
+    }
+
+    /** Without a P: this M is the one that sleeps in the poller until the next timer is due. */
+    private static long sleepPolling(Machine m, long pollUntil, boolean wasSpinning) {
+        Scheduler s = m.s;
+        long sched = s.sched;
+        Schedt.setPollUntilVolatile(sched, pollUntil);
+        long delay = pollUntil == 0 ? -1 : Math.max(0, pollUntil - System.nanoTime());
+        long list = 0;
+        if (Schedt.closingAcquire(sched) < Scheduler.STOPPED) {
+            list = s.netpoll.poll(s, delay);
+        }
+        Schedt.setPollUntilVolatile(sched, 0);
+        long now = System.nanoTime();
+        Schedt.setLastpollVolatile(sched, now);
+        GlobalRunq.lock(sched);
+        long pp = Idle.pidleget(sched, now);
+        GlobalRunq.unlock(sched);
+        if (pp == 0) {
+            if (list != 0) {
+                Inject.injectglist(s, list);
+            }
+            Threads.stopm(m);
+            return 0;
+        }
+        Threads.acquirep(m, pp);
+        if (list != 0) {
+            long rest = G.schedlink(list);
+            G.setSchedlink(list, 0);
+            if (rest != 0) {
+                Inject.injectglist(s, rest);
+            }
+            return list;
+        }
+        if (wasSpinning) {
+            Wakep.becomeSpinning(m);
+        }
+        return 0;
+    }
+}

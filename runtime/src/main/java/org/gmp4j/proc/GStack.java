@@ -1,0 +1,199 @@
+package org.gmp4j.proc;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.function.Consumer;
+
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.stack.Goexit;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * The stack of a goroutine, and the loop that runs on a pooled one: run a goroutine, end it, and run the next in place
+ * when that is a fresh one (no switch at all); otherwise give the thread back to the M.
+ *
+ * <p>The JDK's wake-ups. When the JDK parks the virtual thread (a lock, a monitor, a socket), the M makes the G
+ * {@code _Gwaiting}, opens the {@link #ticket} (odd), and only then calls the JDK's afterYield, which publishes PARKED (or
+ * BLOCKED, WAIT, …). From then on {@link #execute} may come from any thread: on time, late, or twice (a stack dump
+ * resubmits what it held up; an unparker may be descheduled between its CAS and its call). A call that finds the ticket
+ * even, or the thread not runnable, is stale and does nothing; of those that find ticket n odd and the thread runnable,
+ * the one that moves the ticket to n+1 has the wake-up and readies the G.
+ *
+ * <p>Nothing is lost: the thread becomes runnable only by the JDK's CAS from a state that afterYield set, hence after the
+ * ticket was opened, and each such CAS is followed by a call. Nothing is doubled: a ticket is closed once. A plain CAS on
+ * the G's status instead would not do: a stale call could hit the next wait of the same G, on a channel, say.
+ */
+public final class GStack extends Stack {
+    private static final VarHandle TICKET;
+
+    static {
+        try {
+            TICKET = MethodHandles.lookup().findVarHandle(GStack.class, "ticket", int.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The scheduler. */
+    final Scheduler s;
+    /** The goroutine on this stack: set by the M that gives it the stack, or in place by the stack itself. */
+    long gp;
+    /** Deferred work of the goroutine, last first; null when there is none. */
+    private Defer defers;
+    /** Whether goexit was called and has not come through yet. */
+    private boolean exiting;
+
+    /** When a sleep of this goroutine ends; nanoTime, written by it before it parks. */
+    public long wakeAt;
+
+    private volatile int ticket;
+
+    /** Told how the goroutine ended, instead of the uncaught-exception policy: null, Goexit.INSTANCE or an exception. */
+    private Consumer<Throwable> onEnd;
+
+    /** One deferred call. */
+    record Defer(Runnable fn, Defer next) {
+    }
+
+    GStack(Scheduler s) {
+        super("");
+        this.s = s;
+    }
+
+    /** The stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
+    GStack(Scheduler s, Thread virtualThread) {
+        super(virtualThread);
+        this.s = s;
+    }
+
+    /** The stack this code runs on; null outside goroutines. */
+    public static GStack current() {
+        return (GStack) Stack.current();
+    }
+
+    /** The goroutine on this stack. */
+    public long gp() {
+        return gp;
+    }
+
+    /** The M this stack is mounted on. Never keep it across anything that may yield. */
+    Machine machine() {
+        return (Machine) host;
+    }
+
+    /** The scheduler this stack belongs to. */
+    public Scheduler scheduler() {
+        return s;
+    }
+
+    /** goexit begins: it is thrown again at every call of the runtime until deferred work runs. */
+    public void exit() {
+        exiting = true;
+    }
+
+    /** Whether goexit was called and swallowed. */
+    public boolean exiting() {
+        return exiting;
+    }
+
+    /** Reports an exception that ends this goroutine, by the scheduler's policy. */
+    public void uncaught(Throwable t) {
+        Uncaught.report(s, gp, thread, t);
+    }
+
+    /** Has {@code f} told how this goroutine ended, after its deferred work: see {@code Gmp.call}. */
+    public void onEnd(Consumer<Throwable> f) {
+        onEnd = f;
+    }
+
+    /** Adds deferred work. */
+    public void defer(Runnable fn) {
+        defers = new Defer(fn, defers);
+    }
+
+    @Override
+    protected void body() {
+        do {
+            runGoroutine(GSlots.fn(gp));
+            JdkThreads.forget(this);
+        } while (Newproc.goexit0(this) || JdkThreads.yield(this));
+        // Only without memory for the yield: the virtual thread ends, and the M throws the stack away.
+    }
+
+    private void runGoroutine(Runnable fn) {
+        Throwable end = null;
+        try {
+            fn.run();
+        } catch (Throwable t) {
+            end = t;
+        }
+        if (exiting && end == null) {
+            end = Goexit.INSTANCE;
+        }
+        while (defers != null) {
+            exiting = false; // Deferred work may call the runtime.
+            Defer d = defers;
+            defers = d.next;
+            try {
+                d.fn.run();
+            } catch (Throwable t) {
+                end = t; // goexit replaces an exception, an exception replaces goexit.
+            }
+        }
+        exiting = false;
+        Consumer<Throwable> told = onEnd;
+        if (told != null) {
+            onEnd = null;
+            told.accept(end);
+        } else if (end != null && end != Goexit.INSTANCE) {
+            uncaught(end);
+        }
+    }
+
+    /** Opens the ticket: the JDK is about to publish that the thread waits. */
+    void jdkParking() {
+        ticket++; // Written here only while even, by the M in whose hands the G is.
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        if (task == runContinuation) {
+            jdkReady();
+            return;
+        }
+        Thread vt = JdkThreads.threadOf(task);
+        if (vt == null) {
+            Newproc.newproc(s, task);
+        } else {
+            Newproc.adopt(s, new GStack(s, vt));
+        }
+    }
+
+    private void jdkReady() {
+        int n = (int) TICKET.getVolatile(this);
+        if ((n & 1) == 0 || !JdkThreads.jdkRunnable(this)) {
+            return;
+        }
+        boolean yielded = JdkThreads.jdkYielded(this);
+        if (!TICKET.compareAndSet(this, n, n + 1)) {
+            return;
+        }
+        if (s.config.deadlockDetection()) {
+            long unused = Schedt.addNjdkwait(s.sched, -1);
+        }
+        long g = gp; // Ours: the ticket is closed and the G is on no queue.
+        GStatus.casgstatus(g, GStatus.GWAITING, GStatus.GRUNNABLE);
+        if (yielded) {
+            GlobalRunq.lock(s.sched);
+            GlobalRunq.globrunqput(s.sched, g);
+            GlobalRunq.unlock(s.sched);
+            Wakep.wakep(s);
+        } else {
+            Park.enqueue(s, g, true);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.Schedt;
+
+/** {@code injectglist}: many Gs become runnable at once (the poller found them ready, a C thread readied them). */
+final class Inject {
+    private Inject() {
+    }
+
+    /**
+     * Readies a list of waiting Gs, linked by schedlink. On an M with a P they fill its ring first, after as many as there
+     * are idle Ps went to the global queue for those to take; without a P all go to the global queue.
+     */
+    static void injectglist(Scheduler s, long list) {
+        long sched = s.sched;
+        int n = 0;
+        long last = 0;
+        for (long gp = list; gp != 0; gp = G.schedlink(gp)) {
+            GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
+            last = gp;
+            n++;
+        }
+        if (n == 0) {
+            return;
+        }
+        Machine m = Machine.of();
+        long pp = m != null && m.s == s ? m.pp() : 0;
+        int global = pp == 0 ? n : Math.min(n, Schedt.npidleVolatile(sched));
+        long rest = 0;
+        if (global < n) {
+            long cut = list;
+            for (int i = 1; i < global; i++) {
+                cut = G.schedlink(cut);
+            }
+            if (global == 0) {
+                rest = list;
+            } else {
+                rest = G.schedlink(cut);
+                last = cut;
+            }
+        }
+        if (global > 0) {
+            GlobalRunq.lock(sched);
+            GlobalRunq.globrunqputbatch(sched, list, last, global);
+            GlobalRunq.unlock(sched);
+            startIdle(s, global);
+        }
+        if (rest != 0) {
+            Runq.runqputbatch(sched, pp, rest, n - global);
+        }
+        Wakep.wakep(s);
+    }
+
+    private static void startIdle(Scheduler s, int n) {
+        for (int i = 0; i < n; i++) {
+            GlobalRunq.lock(s.sched);
+            long pp = Idle.pidlegetSpinning(s.sched, System.nanoTime());
+            GlobalRunq.unlock(s.sched);
+            if (pp == 0) {
+                return;
+            }
+            Threads.startm(s, pp, false);
+        }
+    }
+}

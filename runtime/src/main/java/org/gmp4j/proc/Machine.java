@@ -1,0 +1,74 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.stack.Host;
+import org.gmp4j.struct.M;
+
+/**
+ * The Java side of an M: its thread, and what a goroutine leaves for the M when it gives the thread back (see
+ * {@link Mcall}). All fields but the final ones belong to the M's thread, be it on a goroutine's stack or on its own.
+ */
+public final class Machine extends Host {
+    /** The scheduler. */
+    public final Scheduler s;
+    /** Its struct m. */
+    public final long mp;
+
+    HostThread thread;
+    /** Which entry of the placement the thread is pinned to; -1 for none. */
+    int pinnedTo = -1;
+
+    /** What to do after the switch: a code of {@link Mcall}. */
+    int op;
+    /** For {@link Mcall#PARK}: called with the G parked; false runs it on at once. */
+    Park.Unlock unlock;
+    /** The first argument of {@link #unlock}. */
+    Object lock;
+    /** For {@link Mcall#GOEXIT}: the G that the ended one's stack took from the queue, with Runq.INHERIT; 0 for none. */
+    long pick;
+    /** Until when this M goes on searching before it sleeps; nanoTime, valid while it spins. */
+    long spinUntil;
+    /** Results of a look at timers and of stealWork. */
+    boolean ranTimer;
+    boolean newWork;
+    long pollUntil;
+
+    Machine(Scheduler s, long mp) {
+        this.s = s;
+        this.mp = mp;
+    }
+
+    /** The M whose thread this code runs on, inside a goroutine or not; null elsewhere. */
+    static Machine of() {
+        return (Machine) Host.current();
+    }
+
+    /** The M whose thread this code runs on; for the floors above, which know that there is one. */
+    public static Machine current() {
+        return of();
+    }
+
+    /** The attached P, 0 for none; for the floors above. */
+    public long attachedP() {
+        return pp();
+    }
+
+    /** Says whether the last check of timers ran any. */
+    public void setRanTimer(boolean ran) {
+        ranTimer = ran;
+    }
+
+    /** The attached P, 0 for none. */
+    long pp() {
+        return M.p(mp);
+    }
+
+    /** The next pseudo-random number (xorshift64*, the high half). */
+    int cheaprand() {
+        long x = M.fastrand(mp);
+        x ^= x >>> 12;
+        x ^= x << 25;
+        x ^= x >>> 27;
+        M.setFastrand(mp, x);
+        return (int) (x * 0x2545F4914F6CDD1DL >>> 32);
+    }
+}

@@ -1,0 +1,146 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * {@code mcall}: how a goroutine hands control to its M's own stack (g0), and what the M does there.
+ *
+ * <p>Protocol
+ * <ol>
+ * <li>On its stack the G writes what it wants into its {@link Machine}: an op, and for a park the unlock function.
+ * <li>It yields. Its frames leave the thread; the M returns from {@link JdkThreads#run} with the stack unmounted.
+ * <li>The M performs the op: only now does the G's status change and the G become visible to others.
+ * </ol>
+ * So a G is never on a queue while its frames are on a thread: whoever takes it may run it at once. When the JDK itself
+ * yielded (a park, a monitor), op is {@link #JDK}, and the M lets the JDK finish what it began.
+ *
+ * <p>When the stack cannot be taken off the thread (a native frame, a class initialiser), the op is performed on the
+ * G's own stack and the M parks with it, as if the G were locked to the thread: its P goes to another M, and whoever
+ * schedules the G hands a P over ({@code stoplockedm}). Nothing else waits for it.
+ */
+final class Mcall {
+    /** The JDK yielded. */
+    static final int JDK = 0;
+    /** park_m. */
+    static final int PARK = 1;
+    /** gosched_m. */
+    static final int GOSCHED = 2;
+    /** goexit0: the G is dead already, its stack is free. */
+    static final int GOEXIT = 3;
+
+    private Mcall() {
+    }
+
+    /** On a G's stack: performs {@code m.op} and returns when the G is run again, on whatever M that is. */
+    static void mcall(GStack st, Machine m) {
+        if (!JdkThreads.yield(st)) {
+            pinned(st, m);
+        }
+    }
+
+    /** The yield failed; we still are on the G's stack, mounted on m. */
+    private static void pinned(GStack st, Machine m) {
+        int op = m.op;
+        m.op = JDK;
+        long gp = st.gp;
+        G.setLockedm(gp, m.mp);
+        M.setLockedgOpaque(m.mp, gp);
+        long next = perform(m, gp, op);
+        if (next == 0) {
+            Threads.stoplockedm(m);
+        }
+        Schedule.begin(m, gp, true);
+        if (M.lockedExt(m.mp) == 0 && M.lockedInt(m.mp) == 0) {
+            G.setLockedm(gp, 0);
+            M.setLockedgOpaque(m.mp, 0);
+        }
+    }
+
+    /**
+     * On g0, after the stack was unmounted (or pinned).
+     *
+     * @return the G if it is to run on at once, else 0
+     */
+    static long perform(Machine m, long gp, int op) {
+        switch (op) {
+            case PARK -> {
+                return parkm(m, gp);
+            }
+            case GOSCHED -> {
+                goschedm(m, gp);
+                return 0;
+            }
+            default -> throw org.gmp4j.struct.Throw.of("mcall: bad op " + op);
+        }
+    }
+
+    /** park_m. */
+    private static long parkm(Machine m, long gp) {
+        Park.Unlock unlock = m.unlock;
+        Object lock = m.lock;
+        m.unlock = null;
+        m.lock = null;
+        GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GWAITING);
+        Schedule.dropg(m, gp);
+        if (unlock != null && !unlock.unlock(gp, lock)) {
+            GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
+            return gp;
+        }
+        return 0;
+    }
+
+    /** gosched_m: to the global queue, behind everyone. */
+    private static void goschedm(Machine m, long gp) {
+        long sched = m.s.sched;
+        GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GRUNNABLE);
+        Schedule.dropg(m, gp);
+        GlobalRunq.lock(sched);
+        GlobalRunq.globrunqput(sched, gp);
+        GlobalRunq.unlock(sched);
+        Wakep.wakep(m.s);
+    }
+
+    /** The JDK yielded: see {@link GStack} for the ticket. Afterwards the G belongs to whoever wakes it. */
+    static void jdkYield(Machine m, GStack st) {
+        long gp = st.gp;
+        G.setWaitreasonOpaque(gp, WaitReason.JDK.ordinal());
+        GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GWAITING);
+        Schedule.dropg(m, gp);
+        if (m.s.config.deadlockDetection()) {
+            long unused = Schedt.addNjdkwait(m.s.sched, 1);
+        }
+        st.jdkParking();
+        JdkThreads.afterYield(st);
+    }
+
+    /** goexit0 of a stack that cannot go on in place: keep it for the next fresh G. */
+    static long exited(Machine m, GStack st) {
+        long pick = m.pick;
+        m.pick = 0;
+        JdkThreads.toWaiting(st);
+        Processor pr = m.s.proc(m.pp());
+        if (!pr.give(st)) {
+            // Enough of them: dropped, the collector takes it.
+            st.gp = 0;
+        }
+        return pick;
+    }
+
+    /** Counts the switch. */
+    static void count(Machine m) {
+        long pp = m.pp();
+        P.setNswitchOpaque(pp, P.nswitchOpaque(pp) + 1);
+    }
+
+    /** Whether a picked G inherits the time slice. */
+    static boolean inherits(long pick) {
+        return (pick & Runq.INHERIT) != 0;
+    }
+}

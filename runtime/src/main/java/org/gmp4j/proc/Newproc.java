@@ -1,0 +1,170 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.queue.GFree;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * {@code newproc}: the birth of a goroutine, and {@code goexit0}: its end.
+ *
+ * <p>A fresh G is a struct and a function; a stack it gets when it first runs. A dead G goes to the free list of the P it
+ * died on, with its stack left to that P.
+ *
+ * <p>How many live. Each P counts its births and its deaths, each counter with one writer. Whoever wants the sum reads all
+ * deaths first and then all births: a death that was read had its birth before it, so the difference is never too small,
+ * and if it is 0 then at the moment between the two readings nobody lived. {@code close} relies on that.
+ */
+final class Newproc {
+    /** goids a P takes at a time. */
+    private static final int GOID_BATCH = 16;
+
+    private Newproc() {
+    }
+
+    /**
+     * {@code go fn()}, from any thread.
+     *
+     * @throws IllegalStateException when the scheduler is closed
+     */
+    static void newproc(Scheduler s, Runnable fn) {
+        Machine m = Machine.of();
+        long pp;
+        if (m == null || m.s != s || (pp = m.pp()) == 0) {
+            newprocExternal(s, fn, null);
+            return;
+        }
+        long gp = GFree.gfget(s.sched, pp);
+        if (gp == 0) {
+            gp = malg(s);
+        }
+        GSlots.setFn(gp, fn);
+        init(gp, goid(s, pp), M.curg(m.mp));
+        P.setNspawnRelease(pp, P.nspawn(pp) + 1);
+        Runq.runqput(s.sched, pp, gp, true);
+        Wakep.wakep(s);
+    }
+
+    /** A virtual thread that inherited our scheduler was started: it becomes a G with the stack it has. */
+    static void adopt(Scheduler s, GStack st) {
+        newprocExternal(s, null, st);
+    }
+
+    /** From a thread without a P of this scheduler, or with a stack: through the global queue. */
+    private static void newprocExternal(Scheduler s, Runnable fn, GStack st) {
+        long sched = s.sched;
+        GlobalRunq.lock(sched);
+        if (Schedt.closingAcquire(sched) != 0 && st == null) {
+            GlobalRunq.unlock(sched);
+            throw new IllegalStateException("go on a closed Gmp");
+        }
+        long unused = Schedt.addNspawnextern(sched, 1); // Under the lock: close sees it, or we saw close.
+        long gp = GFree.getGlobal(sched);
+        GlobalRunq.unlock(sched);
+        if (gp == 0) {
+            gp = malg(s);
+        }
+        if (st == null) {
+            GSlots.setFn(gp, fn);
+        } else {
+            st.gp = gp;
+            GSlots.setStack(gp, st);
+            G.setHasstack(gp, 1);
+        }
+        init(gp, Schedt.addGoidgen(sched, 1), 0);
+        GlobalRunq.lock(sched);
+        GlobalRunq.globrunqput(sched, gp);
+        GlobalRunq.unlock(sched);
+        Wakep.wakep(s);
+    }
+
+    private static long malg(Scheduler s) {
+        long unused = Schedt.addAllglen(s.sched, 1);
+        return s.slots.malg();
+    }
+
+    private static void init(long gp, long goid, long parent) {
+        G.setGoid(gp, goid);
+        G.setParentGoid(gp, parent == 0 ? 0 : G.goid(parent));
+        G.setAllocseq(gp, G.allocseq(gp) + 1);
+        GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE); // Releases all of the above to execute's CAS.
+    }
+
+    private static long goid(Scheduler s, long pp) {
+        long id = P.goidcache(pp);
+        if (id == P.goidcacheend(pp)) {
+            id = Schedt.addGoidgen(s.sched, GOID_BATCH) - GOID_BATCH + 1;
+            P.setGoidcacheend(pp, id + GOID_BATCH);
+        }
+        P.setGoidcache(pp, id + 1);
+        return id;
+    }
+
+    /**
+     * Ends the goroutine on {@code st}, on that stack, and starts the next in place if it is fresh.
+     *
+     * @return true when the stack has its next goroutine; false when it must yield with {@link Mcall#GOEXIT}
+     */
+    static boolean goexit0(GStack st) {
+        Machine m = st.machine();
+        long gp = st.gp;
+        dead(m, gp);
+        long pick = Schedule.pickLocal(m);
+        long next = pick & ~Runq.INHERIT;
+        if (next == 0 || G.hasstack(next) != 0) {
+            m.op = Mcall.GOEXIT;
+            m.pick = pick;
+            return false;
+        }
+        Schedule.begin(m, next, Mcall.inherits(pick));
+        own(next, st);
+        long pp = m.pp();
+        P.setNinplaceOpaque(pp, P.ninplaceOpaque(pp) + 1);
+        return true;
+    }
+
+    /** Gives a fresh G its stack. */
+    static void own(long gp, GStack st) {
+        st.gp = gp;
+        GSlots.setStack(gp, st);
+        G.setHasstack(gp, 1);
+    }
+
+    /** The G is no more; its slot goes to the P's free list. The order keeps G2: first not running, then off the M. */
+    static void dead(Machine m, long gp) {
+        long pp = m.pp();
+        GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GDEAD);
+        Schedule.dropg(m, gp);
+        GSlots.setFn(gp, null);
+        GSlots.setStack(gp, null);
+        G.setHasstack(gp, 0);
+        G.setLockedm(gp, 0);
+        G.setWaiting(gp, 0);
+        G.setParam(gp, 0);
+        GFree.gfput(m.s.sched, pp, gp);
+        P.setNexitRelease(pp, P.nexit(pp) + 1);
+        if (Schedt.closingAcquire(m.s.sched) != 0) {
+            m.s.exitedWhileClosing();
+        }
+    }
+
+    /** How many goroutines live: exact when nobody is born or dies, else a value between; 0 only if truly none. */
+    static long gcount(Scheduler s) {
+        long n = 0;
+        Processor[] all = s.procs();
+        for (Processor pr : all) {
+            n -= P.nexitAcquire(pr.pp);
+        }
+        all = s.procs();
+        n += Schedt.nspawnexternAcquire(s.sched);
+        for (Processor pr : all) {
+            n += P.nspawnAcquire(pr.pp);
+        }
+        return n;
+    }
+}

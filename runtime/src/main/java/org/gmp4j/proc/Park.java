@@ -1,0 +1,81 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.GStatus;
+
+/**
+ * {@code gopark} and {@code goready}: how a goroutine waits and is woken.
+ *
+ * <p>Contract. Before gopark the G is queued where its waker will find it, under a lock. The unlock function gives that
+ * lock back on g0, when the G is {@code _Gwaiting} and its frames are off the thread; a waker takes the lock first, so it
+ * never sees a G that still runs. goready is called once for each park, by whoever took the G off the wait queue (G4).
+ */
+public final class Park {
+    /** Called on g0 with the G parked. */
+    @FunctionalInterface
+    public interface Unlock {
+        /**
+         * Gives the lock back.
+         *
+         * @param gp the parked G; it may be running elsewhere as soon as the lock is free
+         * @param lock what gopark was given
+         * @return false to run the G on at once
+         */
+        boolean unlock(long gp, Object lock);
+    }
+
+    private Park() {
+    }
+
+    /**
+     * Parks the calling goroutine until {@link #goready}.
+     *
+     * @param st its stack
+     * @param unlock called once it is parked; null for none
+     * @param locks how many ranked locks {@code unlock} gives back, for the check of G5
+     */
+    public static void gopark(GStack st, Unlock unlock, Object lock, WaitReason reason, int locks) {
+        if (LockRank.CHECK) {
+            LockRank.mayPark(locks);
+        }
+        Machine m = st.machine();
+        m.unlock = unlock;
+        m.lock = lock;
+        m.op = Mcall.PARK;
+        G.setWaitreasonOpaque(st.gp, reason.ordinal());
+        Mcall.mcall(st, m);
+    }
+
+    /** Makes a waiting G runnable: next on this P when called on one of its scheduler's Ms, else on the global queue. */
+    public static void goready(long gp) {
+        Scheduler s = (Scheduler) GSlots.owner(gp);
+        GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
+        enqueue(s, gp, true);
+    }
+
+    /** Queues a G that is {@code _Grunnable} and in the caller's hands, and wakes a P if there is one to spare. */
+    static void enqueue(Scheduler s, long gp, boolean next) {
+        G.setWaitsinceOpaque(gp, 0);
+        Machine m = Machine.of();
+        long pp;
+        if (m != null && m.s == s && (pp = m.pp()) != 0) {
+            Runq.runqput(s.sched, pp, gp, next);
+        } else {
+            GlobalRunq.lock(s.sched);
+            GlobalRunq.globrunqput(s.sched, gp);
+            GlobalRunq.unlock(s.sched);
+        }
+        Wakep.wakep(s);
+    }
+
+    /** {@code Gosched}: lets everyone else on the queues run first. */
+    public static void gosched(GStack st) {
+        Machine m = st.machine();
+        m.op = Mcall.GOSCHED;
+        Mcall.mcall(st, m);
+    }
+}

@@ -1,0 +1,102 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
+
+/** {@code GMPDEBUG=schedtrace=N,scheddetail=1}: the state of the scheduler in Go's line shape, to stderr. */
+final class SchedTrace {
+    private SchedTrace() {
+    }
+
+    static void print(Scheduler s, long sinceStart) {
+        System.err.print(text(s, sinceStart, s.config.debug().scheddetail()));
+    }
+
+    /** The lines; taken under sched.lock, so the lists are whole, while Ps and Gs move. */
+    static String text(Scheduler s, long sinceStart, boolean detail) {
+        long sched = s.sched;
+        GlobalRunq.lock(sched);
+        try {
+            return lines(s, sinceStart, detail);
+        } finally {
+            GlobalRunq.unlock(sched);
+        }
+    }
+
+    /** The same in detail for a dump: without the lock, which the thrower may hold. */
+    static String dump(Scheduler s) {
+        return lines(s, 0, true);
+    }
+
+    private static String lines(Scheduler s, long sinceStart, boolean detail) {
+        long sched = s.sched;
+        StringBuilder b = new StringBuilder();
+        int procs = Schedt.gomaxprocsOpaque(sched);
+        b.append("SCHED ").append(sinceStart / 1_000_000).append("ms: gomaxprocs=").append(procs)
+                .append(" idleprocs=").append(Schedt.npidleVolatile(sched))
+                .append(" threads=").append(Schedt.mnext(sched) - Schedt.nmfreed(sched))
+                .append(" spinningthreads=").append(Schedt.nmspinningVolatile(sched))
+                .append(" needspinning=").append(Schedt.needspinningVolatile(sched))
+                .append(" idlethreads=").append(Schedt.nmidleOpaque(sched))
+                .append(" runqueue=").append(Schedt.runqsizeOpaque(sched));
+        Processor[] all = s.procs();
+        if (!detail) {
+            b.append(" [");
+            for (int i = 0; i < procs; i++) {
+                b.append(' ').append(Runq.size(all[i].pp) + (Runq.runnext(all[i].pp) == 0 ? 0 : 1));
+            }
+            b.append(" ] schedticks=[");
+            for (int i = 0; i < procs; i++) {
+                b.append(' ').append(P.schedtickOpaque(all[i].pp));
+            }
+            b.append(" ]\n");
+        } else {
+            b.append(" gcwaiting=").append(Schedt.gcwaitingAcquire(sched) != 0)
+                    .append(" nmidlelocked=").append(Schedt.nmidlelocked(sched))
+                    .append(" stopwait=").append(Schedt.stopwait(sched))
+                    .append(" sysmonwait=").append(Schedt.sysmonwait(sched) != 0).append('\n');
+            detail(s, b, all);
+        }
+        return b.toString();
+    }
+
+    private static void detail(Scheduler s, StringBuilder b, Processor[] all) {
+        for (Processor pr : all) {
+            long pp = pr.pp;
+            b.append("  P").append(P.id(pp)).append(": status=").append(PStatus.name(PStatus.get(pp)))
+                    .append(" schedtick=").append(P.schedtickOpaque(pp)).append(" m=").append(m(P.mOpaque(pp)))
+                    .append(" runqsize=").append(Runq.size(pp)).append(" gfreecnt=").append(P.gfreenOpaque(pp))
+                    .append(" timerslen=").append(P.timersLenOpaque(pp)).append('\n');
+        }
+        for (Machine mach : s.machines()) {
+            long mp = mach.mp;
+            long pp = M.pOpaque(mp);
+            b.append("  M").append(M.id(mp)).append(": p=").append(pp == 0 ? "nil" : "" + P.id(pp))
+                    .append(" curg=").append(g(M.curgOpaque(mp))).append(" spinning=").append(M.spinningOpaque(mp) != 0)
+                    .append(" blocked=").append(M.blockedOpaque(mp) != 0).append(" lockedg=")
+                    .append(g(M.lockedgOpaque(mp))).append('\n');
+        }
+        s.slots.forEach(gp -> {
+            int st = GStatus.readgstatus(gp);
+            if (st != GStatus.GDEAD) {
+                b.append("  G").append(G.goid(gp)).append(": status=").append(GStatus.name(st)).append('(')
+                        .append(WaitReason.of(G.waitreasonOpaque(gp)).text()).append(") m=").append(m(G.mOpaque(gp)))
+                        .append(" lockedm=").append(m(G.lockedm(gp))).append('\n');
+            }
+        });
+    }
+
+    private static String m(long mp) {
+        return mp == 0 ? "nil" : "" + M.id(mp);
+    }
+
+    private static String g(long gp) {
+        return gp == 0 ? "nil" : "" + G.goid(gp);
+    }
+}

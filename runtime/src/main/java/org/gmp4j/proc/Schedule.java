@@ -1,0 +1,179 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Throw;
+
+/**
+ * {@code schedule} and {@code execute}: the loop of an M, on its own stack.
+ *
+ * <p>Go's schedule never returns; it jumps into a goroutine and is called anew by whatever gives the thread back. Here the
+ * loop is a loop: pick a G, run its stack, do what it asked for ({@link Mcall}), pick the next.
+ */
+final class Schedule {
+    /** Every so many schedules the global queue comes first, or two goroutines that ready each other would starve it. */
+    private static final int GLOBAL_FIRST = 61;
+
+    private Schedule() {
+    }
+
+    /** The M's loop, with a P; ends only by {@link Threads.Exit}. */
+    static void schedule(Machine m) {
+        long pick = 0;
+        for (;;) {
+            if (pick == 0) {
+                long locked = M.lockedg(m.mp);
+                if (locked != 0) {
+                    Threads.stoplockedm(m);
+                    pick = locked;
+                } else {
+                    pick = FindRunnable.findRunnable(m);
+                    if (M.spinning(m.mp) != 0) {
+                        Wakep.resetspinning(m);
+                    }
+                    long lockedm = G.lockedm(pick & ~Runq.INHERIT);
+                    if (lockedm != 0) {
+                        Threads.startlockedm(m, pick & ~Runq.INHERIT, lockedm);
+                        pick = 0;
+                        continue;
+                    }
+                }
+            }
+            pick = execute(m, pick & ~Runq.INHERIT, Mcall.inherits(pick));
+        }
+    }
+
+    /**
+     * Runs a G until it gives the thread back.
+     *
+     * @return what to run next without asking the queues, with {@link Runq#INHERIT}; 0 for none
+     */
+    private static long execute(Machine m, long gp, boolean inheritTime) {
+        begin(m, gp, inheritTime);
+        GStack st;
+        if (G.hasstack(gp) != 0) {
+            st = (GStack) GSlots.stack(gp);
+        } else {
+            st = m.s.proc(m.pp()).take();
+            if (st == null) {
+                st = new GStack(m.s);
+            }
+            Newproc.own(gp, st);
+        }
+        st.host = m;
+        m.op = Mcall.JDK;
+        JdkThreads.toRunning(st);
+        boolean ended = JdkThreads.run(st);
+        Mcall.count(m);
+        int op = m.op;
+        if (ended) {
+            return ended(m, st, op);
+        }
+        switch (op) {
+            case Mcall.JDK -> {
+                Mcall.jdkYield(m, st);
+                return 0;
+            }
+            case Mcall.GOEXIT -> {
+                return Mcall.exited(m, st);
+            }
+            case Mcall.GOSCHED -> {
+                JdkThreads.toYielded(st);
+                return Mcall.perform(m, st.gp, op);
+            }
+            default -> {
+                JdkThreads.toWaiting(st);
+                long again = Mcall.perform(m, st.gp, op);
+                return again == 0 ? 0 : again | Runq.INHERIT;
+            }
+        }
+    }
+
+    /** The virtual thread is done: an adopted one, or a pooled one that could not yield. */
+    private static long ended(Machine m, GStack st, int op) {
+        if (op == Mcall.GOEXIT) {
+            long pick = m.pick;
+            m.pick = 0;
+            return pick;
+        }
+        long gp = st.gp;
+        Newproc.dead(m, gp);
+        JdkThreads.afterDone(st);
+        return 0;
+    }
+
+    /** Binds the G to the M and makes it {@code _Grunning} (G2: the triangle stands before the status says so). */
+    static void begin(Machine m, long gp, boolean inheritTime) {
+        G.setM(gp, m.mp);
+        M.setCurgOpaque(m.mp, gp);
+        GStatus.casgstatus(gp, GStatus.GRUNNABLE, GStatus.GRUNNING);
+        if (G.preemptOpaque(gp) != 0) {
+            G.setPreemptOpaque(gp, 0);
+        }
+        if (!inheritTime) {
+            long pp = m.pp();
+            P.setSchedtickOpaque(pp, P.schedtick(pp) + 1);
+        }
+    }
+
+    /** Parts the G from the M, after its status is no longer {@code _Grunning}. */
+    static void dropg(Machine m, long gp) {
+        M.setCurgOpaque(m.mp, 0);
+        G.setM(gp, 0);
+    }
+
+    /**
+     * The part of findRunnable that asks no other P and never blocks: for a stack whose goroutine ended.
+     *
+     * @return 0 when the M itself has to look: nothing is here, or something else than a G wants it
+     */
+    static long pickLocal(Machine m) {
+        long sched = m.s.sched;
+        long pp = m.pp();
+        if (Schedt.gcwaitingAcquire(sched) != 0 || P.runSafePointFnAcquire(pp) != 0 || M.lockedg(m.mp) != 0) {
+            return 0;
+        }
+        long when = P.timer0WhenAcquire(pp);
+        if (when != 0 && System.nanoTime() >= when) {
+            return 0;
+        }
+        long gp = globalFirst(sched, pp);
+        if (gp == 0) {
+            gp = Runq.runqget(pp);
+        }
+        return gp != 0 && G.lockedm(gp & ~Runq.INHERIT) != 0 ? handOver(m, gp & ~Runq.INHERIT) : gp;
+    }
+
+    /** A locked G must not be run here: put it where any M, g0 in hand, finds it. */
+    private static long handOver(Machine m, long gp) {
+        GlobalRunq.lock(m.s.sched);
+        GlobalRunq.globrunqputhead(m.s.sched, gp);
+        GlobalRunq.unlock(m.s.sched);
+        return 0;
+    }
+
+    /** The 1-in-61 rule. */
+    static long globalFirst(long sched, long pp) {
+        if (Integer.remainderUnsigned(P.schedtick(pp), GLOBAL_FIRST) != 0 || Schedt.runqsizeOpaque(sched) == 0) {
+            return 0;
+        }
+        GlobalRunq.lock(sched);
+        long gp = GlobalRunq.globrunqget(sched, pp, 1);
+        GlobalRunq.unlock(sched);
+        return gp;
+    }
+
+    /** For assertions: an M that schedules holds no runtime lock. */
+    static void assertNoLocks(Machine m) {
+        if (m.held != 0) {
+            throw Throw.of("schedule: holding locks");
+        }
+    }
+}

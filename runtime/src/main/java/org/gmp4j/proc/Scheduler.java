@@ -1,0 +1,352 @@
+package org.gmp4j.proc;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.gmp.m;
+import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.ffi.gmp.schedt;
+import org.gmp4j.lock.Note;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.StealOrder;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * One scheduler: {@code struct schedt} and what belongs to it on the heap. Life: {@link #schedinit}, work, {@link #close}.
+ *
+ * <p>Closing: {@code closing} goes 0, {@link #DRAINING} (no goroutine may be started from outside; those that live may
+ * start others), {@link #STOPPED} (none lives: Ms leave instead of sleeping). Then the threads are joined and the
+ * structs recycled.
+ */
+public final class Scheduler {
+    /** closing: goroutines run to their end. */
+    static final int DRAINING = 1;
+    /** closing: Ms end. */
+    static final int STOPPED = 2;
+
+    private static final AtomicInteger NAMES = new AtomicInteger();
+    private static final Set<Scheduler> ALL = ConcurrentHashMap.newKeySet();
+
+    /** Its struct schedt. */
+    public final long sched;
+    /** Its settings. */
+    public final Config config;
+    /** Its Gs. */
+    public final GSlots slots = new GSlots(this);
+    /** For thread names. */
+    final String name;
+    final Timers timers;
+    final Netpoll netpoll = Netpoll.NONE;
+    /** Held by whoever stops the world; not a lock with an owner, because a goroutine may migrate while it holds it. */
+    final WorldSema worldsema = new WorldSema();
+
+    volatile StealOrder stealOrder;
+    private volatile Processor[] procs = new Processor[0];
+    private volatile Machine[] machines = new Machine[0];
+    private volatile BooleanSupplier idleHook;
+    private volatile boolean mainExited;
+    private volatile boolean mainReturned;
+    private final Sysmon sysmon;
+    private final Semaphore exited = new Semaphore(0);
+
+    /** Serialises stopTheWorld. */
+    static final class WorldSema {
+        private final Semaphore one = new Semaphore(1);
+
+        void lock() {
+            one.acquireUninterruptibly();
+        }
+
+        void unlock() {
+            one.release();
+        }
+    }
+
+    private Scheduler(Config config, Timers timers) {
+        this.config = config;
+        this.name = "gmp" + NAMES.getAndIncrement();
+        this.sched = Mem.alloc(schedt.layout(), 1);
+        this.timers = timers;
+        this.sysmon = new Sysmon(this);
+    }
+
+    /** {@code schedinit}: a scheduler with its Ps idle and no M yet. */
+    public static Scheduler schedinit(Config config, Timers timers) {
+        Fatal.install();
+        Scheduler s = new Scheduler(config, timers);
+        Schedt.setMaxmcount(s.sched, config.maxThreads());
+        Schedt.setLastpollVolatile(s.sched, System.nanoTime());
+        GlobalRunq.lock(s.sched);
+        long runnable = StopTheWorld.procresize(s, config.procs(), null);
+        GlobalRunq.unlock(s.sched);
+        assert runnable == 0;
+        ALL.add(s);
+        s.sysmon.start();
+        return s;
+    }
+
+    /** All schedulers that are not closed. */
+    static Set<Scheduler> all() {
+        return ALL;
+    }
+
+    // Ps
+
+    /** The Java sides of all Ps that ever were, by id. */
+    Processor[] procs() {
+        return procs;
+    }
+
+    /** The Java side of a P. */
+    Processor proc(long pp) {
+        return procs[P.id(pp)];
+    }
+
+    /** Makes allp and the masks long enough; world stopped. */
+    void growAllp(int n) {
+        Processor[] old = procs;
+        if (n <= old.length) {
+            return;
+        }
+        long allp = Memory.map((long) n * Long.BYTES);
+        long idle = Memory.map((n + 31L) / 32 * Integer.BYTES);
+        long timer = Memory.map((n + 31L) / 32 * Integer.BYTES);
+        Processor[] grown = java.util.Arrays.copyOf(old, n);
+        for (int i = 0; i < n; i++) {
+            if (i >= old.length) {
+                long pp = Mem.alloc(p.layout(), 1);
+                P.setId(pp, i);
+                PStatus.set(pp, PStatus.PGCSTOP);
+                grown[i] = new Processor(pp);
+            } else {
+                copyBit(Schedt.idlepMaskAcquire(sched), idle, i);
+                copyBit(Schedt.timerpMaskAcquire(sched), timer, i);
+            }
+            Mem.LONG.set(allp + (long) i * Long.BYTES, grown[i].pp);
+        }
+        // The old arrays stay mapped: an M that is about to sleep may still read them. Doubling would bound the waste;
+        // a few kilobytes a resize do not need it.
+        Schedt.setIdlepMaskRelease(sched, idle);
+        Schedt.setTimerpMaskRelease(sched, timer);
+        Schedt.setAllpRelease(sched, allp);
+        procs = grown;
+    }
+
+    private static void copyBit(long from, long to, int i) {
+        if (Idle.maskRead(from, i)) {
+            Idle.maskSet(to, i);
+        }
+    }
+
+    void setStealOrder(int n) {
+        stealOrder = new StealOrder(n);
+    }
+
+    /** {@code GOMAXPROCS(0)}. */
+    public int gomaxprocs() {
+        return Schedt.gomaxprocsOpaque(sched);
+    }
+
+    /** {@code GOMAXPROCS(n)}: stops the world and resizes; returns the old number. */
+    public int setProcs(int n) {
+        StopTheWorld.stopTheWorld(this);
+        int old = Schedt.gomaxprocsOpaque(sched);
+        StopTheWorld.startTheWorld(this, n);
+        return old;
+    }
+
+    /** Runs {@code body} while no goroutine runs; from any thread. Not for anything that needs one to run. */
+    public void withWorldStopped(Runnable body) {
+        StopTheWorld.withWorldStopped(this, body);
+    }
+
+    // Ms
+
+    /** A struct m with its Java side, in allm; {@code allocm} and {@code mcommoninit}. */
+    Machine allocm() {
+        GlobalRunq.lock(sched);
+        long id = Schedt.mnext(sched);
+        if (id - Schedt.nmfreed(sched) >= Schedt.maxmcount(sched)) {
+            GlobalRunq.unlock(sched);
+            throw Fatal.fatal(this, "runtime: program exceeds %d-thread limit\n".formatted(Schedt.maxmcount(sched)),
+                    "thread exhaustion");
+        }
+        Schedt.setMnext(sched, id + 1);
+        long mp = Mem.alloc(m.layout(), 1);
+        M.setId(mp, id);
+        M.setIndex(mp, (int) id);
+        M.setCpu(mp, -1);
+        M.setFastrand(mp, System.nanoTime() * 0x9E3779B97F4A7C15L | 1);
+        M.setAlllink(mp, Schedt.allm(sched));
+        Machine mach = new Machine(this, mp);
+        Machine[] grown = java.util.Arrays.copyOf(machines, (int) id + 1);
+        grown[(int) id] = mach;
+        machines = grown;
+        Schedt.setAllm(sched, mp);
+        GlobalRunq.unlock(sched);
+        return mach;
+    }
+
+    /** The Java side of an M. */
+    Machine machine(long mp) {
+        return machines[M.index(mp)];
+    }
+
+    /** The Java sides of all Ms. */
+    Machine[] machines() {
+        return machines;
+    }
+
+    /** An M's thread is about to end. */
+    void mexited(Machine m) {
+        M.setExited(m.mp, 1);
+        exited.release();
+    }
+
+    // Gs
+
+    /** {@code go fn()} from any thread. */
+    public void go(Runnable fn) {
+        Newproc.newproc(this, fn);
+    }
+
+    /** {@code NumGoroutine}. */
+    public int gcount() {
+        return (int) Math.min(Integer.MAX_VALUE, Newproc.gcount(this));
+    }
+
+    /** Program mode: main called goexit, so it will not return. */
+    public void setMainExited() {
+        mainExited = true;
+    }
+
+    /** Program mode: main returned. Who is left is of no interest any more: no deadlock, no panic. */
+    public void setMainReturned() {
+        mainReturned = true;
+    }
+
+    boolean mainReturned() {
+        return mainReturned;
+    }
+
+    boolean mainExited() {
+        return mainExited;
+    }
+
+    /** A timer due at {@code when} was added: nobody who watches the timers may sleep longer. */
+    public void wakeNetPoller(long when) {
+        Threads.wakeNetPoller(this, when);
+    }
+
+    // Idle-time work
+
+    /** Sets what an M without work does before it sleeps; it returns whether it found something to run. Null for none. */
+    public void setIdleHook(BooleanSupplier hook) {
+        idleHook = hook;
+    }
+
+    /** The place where Go runs its GC mark workers: the M has a P and nothing to do. */
+    boolean idleWork(Machine m) {
+        BooleanSupplier hook = idleHook;
+        return hook != null && hook.getAsBoolean();
+    }
+
+    // Closing
+
+    private final Object drained = new Object();
+
+    /** goexit0, while closing: may have been the last. */
+    void exitedWhileClosing() {
+        if (Newproc.gcount(this) == 0) {
+            sysmon.drained(); // Not on the goroutine's stack: waking a Java thread may want to park.
+        }
+    }
+
+    /** Tells whoever closes that no goroutine may be left. */
+    void signalDrained() {
+        synchronized (drained) {
+            drained.notifyAll();
+        }
+    }
+
+    /**
+     * Refuses new goroutines from outside and waits for those that live; then ends the Ms.
+     *
+     * @param nanos how long to wait; negative without limit
+     * @return false when goroutines are left and the time is up; the scheduler then still drains
+     */
+    public boolean close(long nanos) throws InterruptedException {
+        GlobalRunq.lock(sched);
+        if (Schedt.closingAcquire(sched) == 0) {
+            Schedt.setClosingVolatile(sched, DRAINING);
+        }
+        boolean stopped = Schedt.closingAcquire(sched) == STOPPED;
+        GlobalRunq.unlock(sched);
+        if (stopped) {
+            return true;
+        }
+        long end = System.nanoTime() + nanos;
+        synchronized (drained) {
+            while (Newproc.gcount(this) != 0) {
+                if (nanos < 0) {
+                    drained.wait();
+                } else {
+                    long left = end - System.nanoTime();
+                    if (left <= 0) {
+                        return false;
+                    }
+                    drained.wait(left / 1_000_000, (int) (left % 1_000_000));
+                }
+            }
+        }
+        stop();
+        return true;
+    }
+
+    /** No goroutine lives and none can be started: ends all Ms and sysmon, and recycles the structs. */
+    private void stop() throws InterruptedException {
+        List<Long> sleeping = new ArrayList<>();
+        GlobalRunq.lock(sched);
+        if (Schedt.closingAcquire(sched) == STOPPED) {
+            GlobalRunq.unlock(sched);
+            return;
+        }
+        Schedt.setClosingVolatile(sched, STOPPED);
+        int count = (int) Schedt.mnext(sched);
+        for (long mp = Idle.mget(sched); mp != 0; mp = Idle.mget(sched)) {
+            sleeping.add(mp);
+        }
+        GlobalRunq.unlock(sched);
+        sleeping.forEach(mp -> Note.wakeup(M.parkAddress(mp))); // With nextp 0: they leave.
+        netpoll.wake(this);
+        exited.acquire(count);
+        sysmon.join();
+        ALL.remove(this);
+        for (Machine mach : machines) {
+            mach.thread.join();
+            Mem.recycle(m.layout(), mach.mp);
+        }
+        for (Processor pr : procs) {
+            timers.move(pr.pp, 0);
+            Mem.recycle(p.layout(), pr.pp);
+        }
+        slots.release();
+    }
+
+    /** Whether {@link #close} has ended. */
+    public boolean isStopped() {
+        return Schedt.closingAcquire(sched) == STOPPED;
+    }
+}

@@ -1,0 +1,203 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.lock.Note;
+import org.gmp4j.queue.GFree;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.queue.SudogCache;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Throw;
+
+/**
+ * {@code stopTheWorld startTheWorld procresize gcstopm}.
+ *
+ * <ol>
+ * <li>Under sched.lock: {@code stopwait} = number of Ps, {@code gcwaiting} = 1. No P leaves the idle list from here on
+ * but to stop.
+ * <li>The caller's own P stops; all idle Ps and all Ps in system calls are stopped where they are (the latter by CAS: the
+ * returning M loses).
+ * <li>Each running M sees gcwaiting when it next schedules, stops its P and counts stopwait down; the last rings stopnote.
+ * <li>The caller works, alone.
+ * <li>{@link #startTheWorld}: procresize hands the Ps out, gcwaiting = 0, Ms are started for the Ps with work.
+ * </ol>
+ */
+final class StopTheWorld {
+    private StopTheWorld() {
+    }
+
+    /**
+     * Stops all Ps of a scheduler; the caller may be one of its goroutines or any thread. Only one at a time.
+     * A goroutine that does not schedule holds it up.
+     */
+    static void stopTheWorld(Scheduler s) {
+        s.worldsema.lock();
+        long sched = s.sched;
+        Machine m = self(s);
+        GlobalRunq.lock(sched);
+        int procs = Schedt.gomaxprocsOpaque(sched);
+        Schedt.setStopwait(sched, procs);
+        Note.clear(Schedt.stopnoteAddress(sched));
+        Schedt.setGcwaitingVolatile(sched, 1);
+        if (m != null) {
+            PStatus.set(m.pp(), PStatus.PGCSTOP);
+            Schedt.setStopwait(sched, Schedt.stopwait(sched) - 1);
+        }
+        for (int i = 0; i < procs; i++) {
+            long pp = Idle.allp(sched, i);
+            if (PStatus.get(pp) == PStatus.PSYSCALL && PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PGCSTOP)) {
+                P.setSyscalltick(pp, P.syscalltick(pp) + 1);
+                Schedt.setStopwait(sched, Schedt.stopwait(sched) - 1);
+            }
+        }
+        long now = System.nanoTime();
+        for (long pp = Idle.pidleget(sched, now); pp != 0; pp = Idle.pidleget(sched, now)) {
+            PStatus.set(pp, PStatus.PGCSTOP);
+            Schedt.setStopwait(sched, Schedt.stopwait(sched) - 1);
+        }
+        boolean wait = Schedt.stopwait(sched) > 0;
+        GlobalRunq.unlock(sched);
+        if (wait) {
+            Note.sleep(Schedt.stopnoteAddress(sched));
+        }
+        for (int i = 0; i < procs; i++) {
+            if (PStatus.get(Idle.allp(sched, i)) != PStatus.PGCSTOP) {
+                throw Throw.of("stopTheWorld: not stopped");
+            }
+        }
+    }
+
+    /** The calling M if it belongs to {@code s} and holds a P. */
+    private static Machine self(Scheduler s) {
+        Machine m = Machine.of();
+        return m != null && m.s == s && m.pp() != 0 ? m : null;
+    }
+
+    /** Lets the world go on with {@code procs} Ps. */
+    static void startTheWorld(Scheduler s, int procs) {
+        long sched = s.sched;
+        Machine m = self(s);
+        GlobalRunq.lock(sched);
+        long runnable = procresize(s, procs, m);
+        Schedt.setGcwaitingVolatile(sched, 0);
+        if (Schedt.sysmonwait(sched) != 0) {
+            Schedt.setSysmonwaitVolatile(sched, 0);
+            Note.ring(Schedt.sysmonnoteAddress(sched));
+        }
+        GlobalRunq.unlock(sched);
+        while (runnable != 0) {
+            long pp = runnable;
+            runnable = P.link(pp);
+            P.setLink(pp, 0);
+            Threads.startm(s, pp, false);
+        }
+        Wakep.wakep(s);
+        s.worldsema.unlock();
+    }
+
+    /**
+     * Makes {@code procs} Ps live and all others dead; world stopped, under sched.lock.
+     *
+     * @param m the M that goes on with a P, or null
+     * @return Ps with local work, by link, idle and in no list
+     */
+    static long procresize(Scheduler s, int procs, Machine m) {
+        long sched = s.sched;
+        int old = Schedt.gomaxprocsOpaque(sched);
+        long now = System.nanoTime();
+        if (Schedt.procresizetime(sched) != 0) {
+            Schedt.setTotaltime(sched, Schedt.totaltime(sched) + old * (now - Schedt.procresizetime(sched)));
+        }
+        Schedt.setProcresizetime(sched, now);
+        s.growAllp(procs);
+        if (m != null && P.id(m.pp()) >= procs) {
+            // The caller's P is to die: it goes on with the first.
+            long pp = m.pp();
+            P.setMOpaque(pp, 0);
+            M.setPOpaque(m.mp, 0);
+            long p0 = Idle.allp(sched, 0);
+            PStatus.set(p0, PStatus.PIDLE);
+            Threads.acquirep(m, p0);
+        } else if (m != null) {
+            PStatus.set(m.pp(), PStatus.PRUNNING);
+        }
+        for (int i = procs; i < old; i++) {
+            destroy(s, Idle.allp(sched, i));
+        }
+        Schedt.setGomaxprocsOpaque(sched, procs);
+        s.setStealOrder(procs);
+        long runnable = 0;
+        for (int i = procs - 1; i >= 0; i--) {
+            long pp = Idle.allp(sched, i);
+            if (m != null && m.pp() == pp) {
+                continue;
+            }
+            PStatus.set(pp, PStatus.PIDLE);
+            if (Runq.runqempty(pp)) {
+                Idle.pidleput(sched, pp, now);
+            } else {
+                P.setLink(pp, runnable);
+                runnable = pp;
+            }
+        }
+        return runnable;
+    }
+
+    /** P5: drains all that the P holds. */
+    private static void destroy(Scheduler s, long pp) {
+        long sched = s.sched;
+        for (long gp = Runq.runqget(pp); gp != 0; gp = Runq.runqget(pp)) {
+            GlobalRunq.globrunqputhead(sched, gp & ~Runq.INHERIT);
+        }
+        s.timers.move(pp, Idle.allp(sched, 0));
+        GFree.gfpurge(sched, pp);
+        SudogCache.purge(pp);
+        s.proc(pp).trim();
+        Idle.maskClear(Schedt.idlepMaskAcquire(sched), P.id(pp));
+        Idle.maskClear(Schedt.timerpMaskAcquire(sched), P.id(pp));
+        PStatus.set(pp, PStatus.PDEAD);
+    }
+
+    /** A running M saw gcwaiting: stops its P and sleeps until the world starts. */
+    static void gcstopm(Machine m) {
+        Scheduler s = m.s;
+        if (M.spinning(m.mp) != 0) {
+            M.setSpinningOpaque(m.mp, 0);
+            Wakep.stopSpinning(s.sched);
+        }
+        long pp = Threads.releasep(m);
+        GlobalRunq.lock(s.sched);
+        if (Schedt.gcwaitingAcquire(s.sched) != 0) {
+            stopped(s, pp);
+            GlobalRunq.unlock(s.sched);
+        } else {
+            // The world started before we had the lock, which it cannot have done without our P.
+            GlobalRunq.unlock(s.sched);
+            throw Throw.of("gcstopm: not waiting for gc");
+        }
+        Threads.stopm(m);
+    }
+
+    /** Counts a P as stopped; under sched.lock. */
+    static void stopped(Scheduler s, long pp) {
+        PStatus.set(pp, PStatus.PGCSTOP);
+        int left = Schedt.stopwait(s.sched) - 1;
+        Schedt.setStopwait(s.sched, left);
+        if (left == 0) {
+            Note.wakeup(Schedt.stopnoteAddress(s.sched));
+        }
+    }
+
+    /** Stops the world, runs {@code body}, and starts it again with as many Ps as it had. */
+    static void withWorldStopped(Scheduler s, Runnable body) {
+        stopTheWorld(s);
+        try {
+            body.run();
+        } finally {
+            startTheWorld(s, Schedt.gomaxprocsOpaque(s.sched));
+        }
+    }
+}

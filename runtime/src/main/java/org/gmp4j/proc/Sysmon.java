@@ -1,0 +1,127 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.lock.Note;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * {@code sysmon}: a thread without a P that looks after the others. It sleeps 20 µs, doubling to 10 ms after 50 rounds
+ * without work, and deeply while all Ps are idle or the world is stopped.
+ *
+ * <p>Its duties today: schedtrace, and a poll of the network when nobody did for 10 ms. {@link #retake} is where it will
+ * take Ps back from system calls and preempt.
+ */
+final class Sysmon {
+    private static final long MIN_SLEEP = 20_000;
+    private static final long MAX_SLEEP = 10_000_000;
+    private static final int BUSY_ROUNDS = 50;
+    private static final long POLL_AFTER = 10_000_000;
+
+    private final Scheduler s;
+    private final Thread thread;
+    private final long began = System.nanoTime();
+    private volatile boolean drained;
+
+    Sysmon(Scheduler s) {
+        this.s = s;
+        thread = new Thread(null, this::run, s.name + "-sysmon", 0, false);
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    void join() throws InterruptedException {
+        Note.ring(Schedt.sysmonnoteAddress(s.sched));
+        thread.join();
+    }
+
+    /** From a goroutine's end: have {@link Scheduler#signalDrained} called soon, from a thread that may block. */
+    void drained() {
+        drained = true;
+        Note.ring(Schedt.sysmonnoteAddress(s.sched));
+    }
+
+    private void run() {
+        try {
+            org.gmp4j.ffi.OsThread.setTimerSlack(1);
+            loop();
+        } catch (Throwable t) {
+            Fatal.broken(s, t);
+        }
+    }
+
+    private void loop() {
+        long sched = s.sched;
+        long note = Schedt.sysmonnoteAddress(sched);
+        long trace = s.config.debug().schedtrace() * 1_000_000L;
+        long lasttrace = began;
+        int idle = 0;
+        long sleep = MIN_SLEEP;
+        while (Schedt.closingAcquire(sched) != Scheduler.STOPPED) {
+            if (idle == 0) {
+                sleep = MIN_SLEEP;
+            } else if (idle > BUSY_ROUNDS) {
+                sleep = Math.min(sleep * 2, MAX_SLEEP);
+            }
+            Note.sleep(note, sleep);
+            Note.clear(note);
+            if (drained) {
+                drained = false;
+                s.signalDrained();
+            }
+            long now = System.nanoTime();
+            if (trace == 0 && deepSleep(note)) {
+                idle = 0;
+                continue;
+            }
+            idle = retake(now) ? 0 : idle + 1;
+            pollNetwork(now);
+            if (trace > 0 && now - lasttrace >= trace) {
+                lasttrace = now;
+                SchedTrace.print(s, now - began);
+            }
+        }
+    }
+
+    /** Sleeps until woken while nothing runs; true if it did. */
+    private boolean deepSleep(long note) {
+        long sched = s.sched;
+        if (Schedt.gcwaitingAcquire(sched) == 0
+                && Schedt.npidleVolatile(sched) != Schedt.gomaxprocsOpaque(sched)) {
+            return false;
+        }
+        GlobalRunq.lock(sched);
+        boolean idle = Schedt.closingAcquire(sched) == 0 && (Schedt.gcwaitingAcquire(sched) != 0
+                || Schedt.npidleVolatile(sched) == Schedt.gomaxprocsOpaque(sched));
+        if (idle) {
+            Schedt.setSysmonwaitVolatile(sched, 1);
+        }
+        GlobalRunq.unlock(sched);
+        if (!idle) {
+            return false;
+        }
+        Note.sleep(note, MAX_SLEEP * 6);
+        Note.clear(note);
+        GlobalRunq.lock(sched);
+        Schedt.setSysmonwaitVolatile(sched, 0);
+        GlobalRunq.unlock(sched);
+        return true;
+    }
+
+    /** Takes Ps back and preempts: not yet. Returns whether it did something. */
+    private boolean retake(long now) {
+        return false;
+    }
+
+    private void pollNetwork(long now) {
+        long last = Schedt.lastpollVolatile(s.sched);
+        if (last != 0 && now - last > POLL_AFTER) {
+            long list = s.netpoll.poll(s, 0);
+            if (list != 0) {
+                Inject.injectglist(s, list);
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+package org.gmp4j.proc;
+
+import java.util.BitSet;
+import java.util.List;
+
+import org.gmp4j.ffi.Affinity;
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.lock.Note;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.Host.HostThread;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Throw;
+
+/**
+ * Ms: {@code newm mstart startm stopm handoffp stoplockedm startlockedm mexit}, and {@code acquirep releasep}.
+ *
+ * <p>An M is given its P before it is woken: the waker writes {@code nextp}, then wakes the note; the M reads nextp after
+ * its sleep. The note orders the two, so nextp itself is plain.
+ */
+final class Threads {
+    private static final long TIMER_SLACK_NANOS = 1; // The default of 50 µs would be added to every timed sleep.
+
+    /** Ends an M's loop; one instance, no stack trace. */
+    static final class Exit extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+        static final Exit INSTANCE = new Exit();
+
+        private Exit() {
+            super("M exits", null, false, false);
+        }
+    }
+
+    private Threads() {
+    }
+
+    /** Takes a P that is idle and in no list: the caller's from here on (P1). */
+    static void acquirep(Machine m, long pp) {
+        if (M.p(m.mp) != 0) {
+            throw Throw.of("acquirep: already in go");
+        }
+        if (P.m(pp) != 0 || PStatus.get(pp) != PStatus.PIDLE) {
+            throw Throw.of("acquirep: invalid p state " + PStatus.name(PStatus.get(pp)));
+        }
+        M.setPOpaque(m.mp, pp);
+        P.setMOpaque(pp, m.mp);
+        PStatus.set(pp, PStatus.PRUNNING);
+        pin(m, P.id(pp));
+    }
+
+    /** Gives the P up: idle, in no list yet. */
+    static long releasep(Machine m) {
+        long pp = m.pp();
+        if (pp == 0 || P.m(pp) != m.mp || PStatus.get(pp) != PStatus.PRUNNING) {
+            throw Throw.of("releasep: invalid arg");
+        }
+        P.setMOpaque(pp, 0);
+        M.setPOpaque(m.mp, 0);
+        PStatus.set(pp, PStatus.PIDLE);
+        return pp;
+    }
+
+    /** Moves the thread to the CPUs that the policy gives this P; a system call only when they differ from its last. */
+    private static void pin(Machine m, int id) {
+        List<BitSet> place = m.s.config.place();
+        if (place.isEmpty()) {
+            return;
+        }
+        int slot = id % place.size();
+        if (m.pinnedTo != slot) {
+            Affinity.set(0, place.get(slot));
+            m.pinnedTo = slot;
+            M.setCpu(m.mp, place.get(slot).nextSetBit(0));
+        }
+    }
+
+    /**
+     * Finds an M for a P and lets it run.
+     *
+     * @param pp idle and in no list, or 0 to take an idle one (nothing happens when there is none)
+     * @param spinning the caller has counted one more spinner: this M
+     */
+    static void startm(Scheduler s, long pp, boolean spinning) {
+        long sched = s.sched;
+        GlobalRunq.lock(sched);
+        if (pp == 0) {
+            pp = Idle.pidleget(sched, System.nanoTime());
+            if (pp == 0) {
+                if (spinning) {
+                    Wakep.stopSpinning(sched);
+                }
+                GlobalRunq.unlock(sched);
+                return;
+            }
+        }
+        long mp = Idle.mget(sched);
+        GlobalRunq.unlock(sched);
+        if (mp == 0) {
+            newm(s, pp, spinning);
+            return;
+        }
+        if (M.spinningOpaque(mp) != 0 || M.nextp(mp) != 0) {
+            throw Throw.of("startm: m is spinning or has p");
+        }
+        if (spinning && !Runq.runqempty(pp)) {
+            throw Throw.of("startm: p has runnable gs");
+        }
+        if (spinning) {
+            Wakep.startSpinning(s.machine(mp));
+        }
+        M.setNextp(mp, pp);
+        Note.wakeup(M.parkAddress(mp));
+    }
+
+    /** Makes a new M that begins with {@code pp}. */
+    static void newm(Scheduler s, long pp, boolean spinning) {
+        Machine m = s.allocm();
+        M.setNextp(m.mp, pp);
+        if (spinning) {
+            Wakep.startSpinning(m);
+        }
+        m.thread = new HostThread(m, () -> mstart(m), s.name + "-M" + M.id(m.mp), s.config.maxStack());
+        try {
+            m.thread.start();
+        } catch (OutOfMemoryError e) {
+            Fatal.fatal(s, "runtime: failed to create new OS thread (have %d already): %s\n"
+                    .formatted(M.id(m.mp), e.getMessage()), "newosproc");
+        }
+    }
+
+    /** The M's thread. */
+    private static void mstart(Machine m) {
+        try {
+            OsThread.setTimerSlack(TIMER_SLACK_NANOS);
+            M.setProcid(m.mp, OsThread.gettid());
+            takeNextp(m);
+            Schedule.schedule(m);
+        } catch (Exit e) {
+            m.s.mexited(m);
+        } catch (Throwable e) {
+            Fatal.broken(m.s, e);
+        }
+    }
+
+    private static void takeNextp(Machine m) {
+        long pp = M.nextp(m.mp);
+        M.setNextp(m.mp, 0);
+        acquirep(m, pp);
+    }
+
+    /** Sleeps on the idle list until somebody has a P for this M. */
+    static void stopm(Machine m) {
+        Scheduler s = m.s;
+        long sched = s.sched;
+        if (m.held != 0 || m.pp() != 0 || M.spinning(m.mp) != 0) {
+            throw Throw.of("stopm holding locks, p or spinning");
+        }
+        GlobalRunq.lock(sched);
+        if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {
+            GlobalRunq.unlock(sched);
+            throw Exit.INSTANCE;
+        }
+        Idle.mput(sched, m.mp);
+        boolean dead = Checkdead.dead(s);
+        GlobalRunq.unlock(sched);
+        if (dead) {
+            Checkdead.report(s);
+        }
+        mPark(m);
+        if (M.nextp(m.mp) == 0) {
+            throw Exit.INSTANCE; // Scheduler.stop woke it.
+        }
+        takeNextp(m);
+    }
+
+    /** Sleeps until the note is rung, and clears it. */
+    private static void mPark(Machine m) {
+        long park = M.parkAddress(m.mp);
+        M.setBlockedOpaque(m.mp, 1);
+        Note.sleep(park);
+        Note.clear(park);
+        M.setBlockedOpaque(m.mp, 0);
+    }
+
+    /** Gives away the P of an M that is to block: to another M if there is, or may be, something to do. */
+    static void handoffp(Scheduler s, long pp) {
+        long sched = s.sched;
+        if (!Runq.runqempty(pp) || Schedt.runqsizeOpaque(sched) != 0) {
+            startm(s, pp, false);
+            return;
+        }
+        if (Schedt.nmspinningVolatile(sched) + Schedt.npidleVolatile(sched) == 0 && Schedt.casNmspinning(sched, 0, 1)) {
+            Schedt.setNeedspinningVolatile(sched, 0);
+            startm(s, pp, true);
+            return;
+        }
+        GlobalRunq.lock(sched);
+        if (Schedt.gcwaitingAcquire(sched) != 0) {
+            StopTheWorld.stopped(s, pp);
+            GlobalRunq.unlock(sched);
+            return;
+        }
+        if (Schedt.runqsizeOpaque(sched) != 0
+                || Schedt.npidleVolatile(sched) == Schedt.gomaxprocsOpaque(sched) - 1
+                        && Schedt.lastpollVolatile(sched) != 0) {
+            GlobalRunq.unlock(sched);
+            startm(s, pp, false); // Work in common, or the last P at work: someone must watch timers and network.
+            return;
+        }
+        long when = P.timer0WhenAcquire(pp);
+        Idle.pidleput(sched, pp, System.nanoTime());
+        GlobalRunq.unlock(sched);
+        if (when != 0) {
+            wakeNetPoller(s, when);
+        }
+    }
+
+    /** A timer due at {@code when} was added: whoever sleeps in the poller must not sleep longer. */
+    static void wakeNetPoller(Scheduler s, long when) {
+        if (Schedt.lastpollVolatile(s.sched) == 0) {
+            long until = Schedt.pollUntilVolatile(s.sched);
+            if (until == 0 || until > when) {
+                s.netpoll.wake(s);
+            }
+        } else {
+            Wakep.wakep(s);
+        }
+    }
+
+    /** Parks an M that is locked to a G until that G may run; gives its P away. Returns with a P. */
+    static void stoplockedm(Machine m) {
+        Scheduler s = m.s;
+        if (m.pp() != 0) {
+            handoffp(s, releasep(m));
+        }
+        incidlelocked(s, 1);
+        mPark(m);
+        if (M.nextp(m.mp) == 0) {
+            throw Throw.of("stoplockedm: not runnable");
+        }
+        takeNextp(m);
+    }
+
+    /** Hands this M's P to the M that is locked to {@code gp}, and sleeps. */
+    static void startlockedm(Machine m, long gp, long lockedm) {
+        if (lockedm == m.mp || M.nextp(lockedm) != 0) {
+            throw Throw.of("startlockedm: locked to me, or m has p");
+        }
+        if (G.lockedm(gp) != lockedm || M.lockedgOpaque(lockedm) != gp) {
+            throw Throw.of("startlockedm: g and m are not a pair");
+        }
+        incidlelocked(m.s, -1);
+        M.setNextp(lockedm, releasep(m));
+        Note.wakeup(M.parkAddress(lockedm));
+        stopm(m);
+    }
+
+    private static void incidlelocked(Scheduler s, int v) {
+        GlobalRunq.lock(s.sched);
+        Schedt.setNmidlelocked(s.sched, Schedt.nmidlelocked(s.sched) + v);
+        boolean dead = v > 0 && Checkdead.dead(s);
+        GlobalRunq.unlock(s.sched);
+        if (dead) {
+            Checkdead.report(s);
+        }
+    }
+}

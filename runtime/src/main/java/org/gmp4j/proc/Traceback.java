@@ -1,0 +1,90 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.GStatus;
+
+/** Goroutines in Go's traceback form: a header with state and wait reason, then the frames. */
+public final class Traceback {
+    private static final long NANOS_A_MINUTE = 60_000_000_000L;
+
+    private Traceback() {
+    }
+
+    /** Every goroutine of a scheduler. Takes no lock; a goroutine that runs while it is written shows where it was. */
+    public static String all(Scheduler s) {
+        StringBuilder b = new StringBuilder();
+        s.slots.forEach(gp -> {
+            int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
+            if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
+                header(b, gp, status);
+                Stack st = GSlots.stack(gp);
+                if (st == null) {
+                    Runnable fn = GSlots.fn(gp);
+                    b.append("\t(not started) ").append(fn == null ? "" : fn.getClass().getName()).append('\n');
+                } else {
+                    frames(b, st.thread.getStackTrace());
+                }
+                createdBy(b, gp);
+                b.append('\n');
+            }
+        });
+        return b.toString();
+    }
+
+    /** The goroutine that an exception ended. */
+    static String ofThrowable(long gp, Throwable t) {
+        StringBuilder b = new StringBuilder("goroutine ").append(G.goid(gp)).append(" [running]:\n");
+        frames(b, t.getStackTrace());
+        createdBy(b, gp);
+        return b.toString();
+    }
+
+    private static void header(StringBuilder b, long gp, int status) {
+        b.append("goroutine ").append(G.goid(gp)).append(" [").append(switch (status) {
+            case GStatus.GRUNNABLE -> "runnable";
+            case GStatus.GRUNNING -> "running";
+            case GStatus.GSYSCALL -> "syscall";
+            case GStatus.GWAITING -> WaitReason.of(G.waitreasonOpaque(gp)).text();
+            case GStatus.GPREEMPTED -> "preempted";
+            default -> GStatus.name(status);
+        });
+        long since = G.waitsinceOpaque(gp);
+        long minutes = since == 0 || status != GStatus.GWAITING ? 0 : (System.nanoTime() - since) / NANOS_A_MINUTE;
+        if (minutes >= 1) {
+            b.append(", ").append(minutes).append(" minutes");
+        }
+        if (G.lockedm(gp) != 0) {
+            b.append(", locked to thread");
+        }
+        b.append("]:\n");
+    }
+
+    private static void createdBy(StringBuilder b, long gp) {
+        if (G.parentGoid(gp) != 0) {
+            b.append("created by goroutine ").append(G.parentGoid(gp)).append('\n');
+        }
+    }
+
+    /** Frames of the runtime and of the JDK's switching code are left out, but never all. */
+    private static void frames(StringBuilder b, StackTraceElement[] frames) {
+        boolean shown = false;
+        for (StackTraceElement e : frames) {
+            if (!internal(e.getClassName())) {
+                shown = true;
+                b.append('\t').append(e).append('\n');
+            }
+        }
+        if (!shown) {
+            for (StackTraceElement e : frames) {
+                b.append('\t').append(e).append('\n');
+            }
+        }
+    }
+
+    private static boolean internal(String c) {
+        return c.startsWith("org.gmp4j.proc.") || c.startsWith("org.gmp4j.stack.")
+                || c.startsWith("java.lang.VirtualThread") || c.startsWith("jdk.internal.vm.Continuation");
+    }
+}

@@ -1,0 +1,52 @@
+package org.gmp4j.proc;
+
+/**
+ * Why a goroutine waits: the value of {@code g.waitreason} and the text in its traceback. To add one, add a constant at
+ * the end; texts are Go's where Go has the reason.
+ */
+public enum WaitReason {
+    /** Not waiting. */
+    ZERO(""),
+    /** {@code Chan.recv}. */
+    CHAN_RECEIVE("chan receive"),
+    /** {@code Chan.send}. */
+    CHAN_SEND("chan send"),
+    /** A null channel. */
+    CHAN_RECEIVE_NIL("chan receive (nil chan)"),
+    /** A null channel. */
+    CHAN_SEND_NIL("chan send (nil chan)"),
+    /** {@code Select.run}. */
+    SELECT("select"),
+    /** A select without cases. */
+    SELECT_NO_CASES("select (no cases)"),
+    /** {@code Go.sleep}. */
+    SLEEP("sleep"),
+    /** {@code WaitGroup.await}. */
+    WAIT_GROUP("sync.WaitGroup.Wait"),
+    /** Parked by the JDK: a lock, a monitor, a socket, {@code Thread.sleep}. */
+    JDK("java"),
+    /** {@code Gmp.run} and {@code Gmp.call}. */
+    RUN("run"),
+    /** stopTheWorld. */
+    STOPPING_THE_WORLD("stopping the world"),
+    /** Waits for something the runtime has no name for. */
+    FOREVER("forever");
+
+    private static final WaitReason[] VALUES = values();
+
+    private final String text;
+
+    WaitReason(String text) {
+        this.text = text;
+    }
+
+    /** The text in a traceback. */
+    public String text() {
+        return text;
+    }
+
+    /** The reason of a number in {@code g.waitreason}. */
+    public static WaitReason of(int ordinal) {
+        return ordinal >= 0 && ordinal < VALUES.length ? VALUES[ordinal] : ZERO;
+    }
+}

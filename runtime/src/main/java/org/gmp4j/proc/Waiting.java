@@ -1,0 +1,96 @@
+package org.gmp4j.proc;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.Note;
+import org.gmp4j.queue.SudogCache;
+import org.gmp4j.queue.WaitQ;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.Sudog;
+import org.gmp4j.struct.SudogSlots;
+
+/**
+ * Waiting on a heap object (a channel, a wait group), for goroutines and for threads that are not Ms alike.
+ *
+ * <p>The waiter holds the object's lock, queues a sudog and waits; the lock is given back when it is parked. The waker
+ * takes the sudog off the queue under the lock, fills it, and calls {@link #wake} after the lock is free. Between the
+ * dequeue and the wake the sudog belongs to the waker, after it to the waiter again, which releases it. The value in the
+ * sudog is ordered by the wake: the CAS on the G's status, or the note of a thread.
+ */
+public final class Waiting {
+    private static final Park.Unlock UNLOCK = (gp, lock) -> {
+        ((HeapMutex) lock).unlock();
+        return true;
+    };
+
+    /** Threads that are not Ms, asleep in {@link #await}: they may be woken from outside, so they hold off checkdead. */
+    private static final AtomicInteger THREADS = new AtomicInteger();
+
+    private Waiting() {
+    }
+
+    /**
+     * Waits on {@code q}; the caller holds {@code lock}, which is free afterwards.
+     *
+     * @param elem what the waker takes, or null
+     * @return the sudog, woken: read its element and success, then {@link #release} it
+     */
+    public static long await(WaitQ q, HeapMutex lock, Object elem, WaitReason reason) {
+        GStack st = GStack.current();
+        long sg = SudogCache.acquire(st == null ? 0 : st.machine().pp());
+        if (elem != null) {
+            SudogSlots.setElem(sg, elem);
+        }
+        q.enqueue(sg);
+        if (st != null) {
+            Sudog.setG(sg, st.gp);
+            Park.gopark(st, UNLOCK, lock, reason, 1);
+        } else {
+            awaitThread(sg, lock);
+        }
+        return sg;
+    }
+
+    private static void awaitThread(long sg, HeapMutex lock) {
+        long note = Sudog.threadAddress(sg);
+        Note.clear(note);
+        int unused = THREADS.incrementAndGet();
+        lock.unlock();
+        Note.sleep(note);
+        unused = THREADS.decrementAndGet();
+    }
+
+    /** Wakes a waiter that was taken off its queue; the lock is not held. */
+    public static void wake(long sg) {
+        long gp = Sudog.g(sg);
+        if (gp != 0) {
+            Park.goready(gp);
+        } else {
+            Note.wakeup(Sudog.threadAddress(sg));
+        }
+    }
+
+    /** Gives a woken sudog back. */
+    public static void release(long sg) {
+        Stack st = Stack.current();
+        SudogCache.release(st == null ? 0 : ((GStack) st).machine().pp(), sg);
+    }
+
+    /** Blocks the calling goroutine, or thread, for ever. */
+    public static void forever(WaitReason reason) {
+        await(new WaitQ(), locked(), null, reason);
+        throw new IllegalStateException("woken from a wait without end");
+    }
+
+    private static HeapMutex locked() {
+        HeapMutex lock = new HeapMutex(org.gmp4j.lock.LockRank.SEMA);
+        lock.lock();
+        return lock;
+    }
+
+    /** How many threads that are not Ms wait. */
+    static int threads() {
+        return THREADS.get();
+    }
+}

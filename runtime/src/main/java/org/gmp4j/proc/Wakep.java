@@ -1,0 +1,109 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Throw;
+
+/**
+ * {@code wakep}, spinning, and the protocol by which no work is left lying while an M sleeps.
+ *
+ * <p>An M without work does not sleep at once: it spins, that is, it looks through the other Ps' queues, and is counted in
+ * {@code nmspinning}. Whoever queues work wakes another M only when nobody spins, because a spinner will find it.
+ *
+ * <pre>
+ *  who submits work                          who stops spinning
+ *  1 queue the G (CAS on runnext,            1 give the P up: pidleput, npidle+1, under sched.lock
+ *    release of the tail, or sched.lock)     2 nmspinning-1                    (volatile)
+ *  2 full fence                              3 look at all run queues again    (volatile)
+ *  3 nmspinning == 0 and npidle > 0?         4 found: take an idle P, spin again; nothing: sleep
+ *    then wake one: nmspinning 0 to 1
+ * </pre>
+ *
+ * The fence between 1 and 3 on the left and the volatile add between 1 and 3 on the right make this Dekker's pattern: if
+ * the submitter's read still sees the spinner, then its queueing precedes the spinner's last look, which finds the G; if
+ * the last look misses the G, then the submitter sees nmspinning without that spinner and npidle with its P. Without the
+ * fence the read of nmspinning may pass the store of the tail, both look away, and a G waits while a P sleeps.
+ *
+ * <p>An M that does not spin when it gives its P up needs no last look: it was refused because enough others spin
+ * ({@link #becomeSpinning}), and each of those, when it finds work, wakes another ({@link #resetspinning}), and when it
+ * finds none, looks once more.
+ *
+ * <p>M7: nmspinning grows only by CAS, from 0 here, and below the bound in becomeSpinning.
+ *
+ * <p>Rejected: waking an M for each G (as many futex calls as goroutines, and the woken find nothing); handing the G to
+ * the sleeper directly (the submitter is about to block, often, and the G would have run on its own P, caches warm).
+ */
+final class Wakep {
+    private Wakep() {
+    }
+
+    /** After work was queued: sees to it that somebody looks for it, if a P is idle. */
+    static void wakep(Scheduler s) {
+        long sched = s.sched;
+        java.lang.invoke.VarHandle.fullFence(); // Step 2 of the submitter.
+        if (Schedt.nmspinningVolatile(sched) != 0 || Schedt.npidleVolatile(sched) == 0) {
+            return;
+        }
+        wakepSlow(s);
+    }
+
+    private static void wakepSlow(Scheduler s) {
+        long sched = s.sched;
+        if (!Schedt.casNmspinning(sched, 0, 1)) {
+            return; // Somebody spins now: he will look.
+        }
+        GlobalRunq.lock(sched);
+        long pp = Idle.pidlegetSpinning(sched, System.nanoTime());
+        if (pp == 0) {
+            stopSpinning(sched);
+            GlobalRunq.unlock(sched);
+            return;
+        }
+        GlobalRunq.unlock(sched);
+        Threads.startm(s, pp, true);
+    }
+
+    /**
+     * An M with a P and without work asks to spin.
+     *
+     * @return false when enough do: at most half of the busy Ps (Go's rule), and never more than half of all
+     */
+    static boolean becomeSpinning(Machine m) {
+        long sched = m.s.sched;
+        int procs = Schedt.gomaxprocsOpaque(sched);
+        for (;;) {
+            int n = Schedt.nmspinningVolatile(sched);
+            if (2 * n >= procs - Schedt.npidleVolatile(sched) || n >= Math.max(1, procs / 2)) {
+                return false;
+            }
+            if (Schedt.casNmspinning(sched, n, n + 1)) {
+                startSpinning(m);
+                return true;
+            }
+        }
+    }
+
+    /** The M spins; it is counted already. */
+    static void startSpinning(Machine m) {
+        M.setSpinningOpaque(m.mp, 1);
+        Schedt.setNeedspinningVolatile(m.s.sched, 0);
+        long nanos = m.s.config.spinNanos();
+        m.spinUntil = nanos == 0 ? 0 : nanos == Long.MAX_VALUE ? Long.MAX_VALUE : System.nanoTime() + nanos;
+    }
+
+    /** A spinner found work: it no longer spins, and if it was the last, another takes over. */
+    static void resetspinning(Machine m) {
+        M.setSpinningOpaque(m.mp, 0);
+        stopSpinning(m.s.sched);
+        wakep(m.s);
+    }
+
+    /** Counts one spinner less. */
+    static void stopSpinning(long sched) {
+        if (Schedt.addNmspinning(sched, -1) < 0) {
+            throw Throw.of("findRunnable: negative nmspinning");
+        }
+    }
+}

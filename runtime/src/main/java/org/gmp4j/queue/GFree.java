@@ -1,0 +1,90 @@
+package org.gmp4j.queue;
+
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.Schedt;
+
+/** Dead Gs for reuse: up to {@value #LOCAL} on a P without a lock, the others on {@code sched.gfree}. */
+public final class GFree {
+    private static final int LOCAL = 64;
+    private static final int BATCH = 32;
+
+    private GFree() {
+    }
+
+    /** Puts a dead G on the P's list; owner only. At {@value #LOCAL} half goes to the common list. */
+    public static void gfput(long sched, long pp, long gp) {
+        G.setSchedlink(gp, P.gfree(pp));
+        P.setGfree(pp, gp);
+        int n = P.gfreen(pp) + 1;
+        P.setGfreen(pp, n);
+        if (n >= LOCAL) {
+            drain(sched, pp, n - BATCH);
+        }
+    }
+
+    private static void drain(long sched, long pp, int n) {
+        GlobalRunq.lock(sched);
+        for (int i = 0; i < n; i++) {
+            putGlobal(sched, take(pp));
+        }
+        GlobalRunq.unlock(sched);
+    }
+
+    /** Moves all of a P's free Gs to the common list ({@code gfpurge}); world stopped, under the lock. */
+    public static void gfpurge(long sched, long pp) {
+        while (P.gfree(pp) != 0) {
+            putGlobal(sched, take(pp));
+        }
+    }
+
+    /** Takes a dead G, or 0 when there is none here or in common; owner only. */
+    public static long gfget(long sched, long pp) {
+        if (P.gfree(pp) == 0) {
+            if (Schedt.gfreecountOpaque(sched) == 0) {
+                return 0;
+            }
+            GlobalRunq.lock(sched);
+            for (int i = 0; i < BATCH; i++) {
+                long gp = getGlobal(sched);
+                if (gp == 0) {
+                    break;
+                }
+                G.setSchedlink(gp, P.gfree(pp));
+                P.setGfree(pp, gp);
+                P.setGfreen(pp, P.gfreen(pp) + 1);
+            }
+            GlobalRunq.unlock(sched);
+            if (P.gfree(pp) == 0) {
+                return 0;
+            }
+        }
+        return take(pp);
+    }
+
+    private static long take(long pp) {
+        long gp = P.gfree(pp);
+        P.setGfree(pp, G.schedlink(gp));
+        P.setGfreen(pp, P.gfreen(pp) - 1);
+        G.setSchedlink(gp, 0);
+        return gp;
+    }
+
+    /** Takes a dead G from the common list, or 0; under the lock. */
+    public static long getGlobal(long sched) {
+        long gp = Schedt.gfree(sched);
+        if (gp != 0) {
+            Schedt.setGfree(sched, G.schedlink(gp));
+            Schedt.setGfreecountOpaque(sched, Schedt.gfreecountOpaque(sched) - 1);
+            G.setSchedlink(gp, 0);
+        }
+        return gp;
+    }
+
+    /** Puts a dead G on the common list; under the lock. */
+    public static void putGlobal(long sched, long gp) {
+        G.setSchedlink(gp, Schedt.gfree(sched));
+        Schedt.setGfree(sched, gp);
+        Schedt.setGfreecountOpaque(sched, Schedt.gfreecountOpaque(sched) + 1);
+    }
+}

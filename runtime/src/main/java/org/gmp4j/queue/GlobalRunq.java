@@ -1,0 +1,127 @@
+package org.gmp4j.queue;
+
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.gmp.schedt;
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.lock.RuntimeMutex;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Throw;
+
+/**
+ * The global run queue: a list of runnable Gs by schedlink under {@code sched.lock} (R7), and that lock itself.
+ *
+ * <p>{@code runqsize} is written under the lock and read without it as a hint: an M that reads 0 while someone adds goes
+ * on to the next place, and looks again under the lock before it sleeps.
+ */
+public final class GlobalRunq {
+    private static final VarHandle HEAD = Mem.field(schedt.layout(), "runq", "head");
+    private static final VarHandle TAIL = Mem.field(schedt.layout(), "runq", "tail");
+
+    private GlobalRunq() {
+    }
+
+    /** Takes {@code sched.lock}. */
+    public static void lock(long sched) {
+        RuntimeMutex.lock(Schedt.lockAddress(sched), LockRank.SCHED);
+    }
+
+    /** Gives {@code sched.lock} back. */
+    public static void unlock(long sched) {
+        RuntimeMutex.unlock(Schedt.lockAddress(sched), LockRank.SCHED);
+    }
+
+    /** Puts a G at the tail; under the lock. */
+    public static void globrunqput(long sched, long gp) {
+        globrunqputbatch(sched, gp, gp, 1);
+    }
+
+    /** Puts a G at the head; under the lock. */
+    public static void globrunqputhead(long sched, long gp) {
+        long head = (long) HEAD.get(sched);
+        G.setSchedlink(gp, head);
+        HEAD.set(sched, gp);
+        if (head == 0) {
+            TAIL.set(sched, gp);
+        }
+        Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) + 1);
+    }
+
+    /** Puts {@code n} Gs, linked from {@code first} to {@code last}, at the tail; under the lock. */
+    public static void globrunqputbatch(long sched, long first, long last, int n) {
+        G.setSchedlink(last, 0);
+        long tail = (long) TAIL.get(sched);
+        if (tail == 0) {
+            HEAD.set(sched, first);
+        } else {
+            G.setSchedlink(tail, first);
+        }
+        TAIL.set(sched, last);
+        Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) + n);
+    }
+
+    /**
+     * Takes a fair share for {@code pp}: one G to run now, the others into its ring; under the lock, by the P's owner.
+     *
+     * @param max at most so many; 0 for no limit but the share and half a ring
+     * @return 0 when the queue is empty
+     */
+    public static long globrunqget(long sched, long pp, int max) {
+        int size = Schedt.runqsizeOpaque(sched);
+        if (size == 0) {
+            return 0;
+        }
+        int n = Math.min(size / Schedt.gomaxprocsOpaque(sched) + 1, size);
+        if (max > 0) {
+            n = Math.min(n, max);
+        }
+        n = Math.min(n, Runq.LEN / 2);
+        long gp = pop(sched);
+        if (gp == 0) {
+            throw Throw.of("sched.runqsize != 0 but globrunqget returned nil");
+        }
+        if (n > 1) {
+            long batch = 0;
+            long last = 0;
+            for (int i = 1; i < n; i++) {
+                long g = pop(sched);
+                if (last == 0) {
+                    batch = g;
+                } else {
+                    G.setSchedlink(last, g);
+                }
+                last = g;
+            }
+            G.setSchedlink(last, 0);
+            Runq.runqpushlist(pp, batch, n - 1);
+        }
+        return gp;
+    }
+
+    /** Takes the head; 0 when empty; under the lock. */
+    public static long pop(long sched) {
+        long gp = (long) HEAD.get(sched);
+        if (gp != 0) {
+            long next = G.schedlink(gp);
+            HEAD.set(sched, next);
+            if (next == 0) {
+                TAIL.set(sched, 0L);
+            }
+            G.setSchedlink(gp, 0);
+            Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) - 1);
+        }
+        return gp;
+    }
+
+    /** The head, for checkers: under the lock, then by schedlink. */
+    public static long head(long sched) {
+        return (long) HEAD.get(sched);
+    }
+
+    /** The tail, for checkers: under the lock. */
+    public static long tail(long sched) {
+        return (long) TAIL.get(sched);
+    }
+}

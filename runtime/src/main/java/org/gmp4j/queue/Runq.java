@@ -1,0 +1,308 @@
+package org.gmp4j.queue;
+
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Throw;
+
+/**
+ * The local run queue of a P: a ring of {@link #LEN} slots with one producer and many consumers, and the one-slot
+ * {@code runnext} in front of it.
+ *
+ * <p>Invariants (seed 000's numbers)
+ * <ul>
+ * <li>R1 {@code runqtail - runqhead <= LEN}, counted modulo 2^32; the slot of index i is {@code i % LEN}.
+ * <li>R2 only the M that holds the P moves {@code runqtail}.
+ * <li>R3 anyone moves {@code runqhead}, by CAS: the owner by one, a thief by half.
+ * <li>R4 tail: store-release, load-acquire. Head: load-acquire, CAS-release.
+ * <li>R5 {@code runnext} is in no slot; it is set by the owner and taken by anyone, by CAS.
+ * <li>R6 a push into a full ring moves half the ring and the new G to the global queue, in one hold of the lock.
+ * </ul>
+ *
+ * <p>Why these orders. Tail release / acquire: a consumer that sees the new tail sees the slot written before it, and
+ * through the slot the G (its status, its function). Weaker, it could take what the slot held a lap ago. Head CAS-release
+ * / owner's acquire: a consumer reads its slots before it moves the head; when the owner sees the head moved, those reads
+ * are done and it may overwrite the slots. Weaker, the owner could overwrite a slot that a thief has yet to read, and one
+ * G would run twice while another is lost. A thief may still read a slot while the owner overwrites it (the head moved
+ * under it): then its CAS fails and what it read is thrown away. Slots are therefore opaque, not plain: whole words, but
+ * no order of their own.
+ *
+ * <p>Rejected: a Chase-Lev deque (LIFO for the owner) starves the oldest goroutine; a bounded MPMC queue puts a
+ * sequence number beside each slot and cannot take half in one CAS.
+ *
+ * <p>Source: the ring of Go's runtime; the half-steal goes back to Vyukov's scalable scheduler design.
+ */
+public final class Runq {
+    /** Slots in use, a power of two from 2 to 256: {@code -Dgmp.runqlen}; tests make wrap and overflow frequent with 4. */
+    public static final int LEN = len();
+
+    /** Set in the result of {@link #runqget}: the G came from runnext and inherits the time slice. Addresses are aligned. */
+    public static final long INHERIT = 1;
+
+    private static final int MASK = LEN - 1;
+    private static final VarHandle HEAD = Mem.field(p.layout(), "runqhead");
+    private static final VarHandle TAIL = Mem.field(p.layout(), "runqtail");
+    private static final VarHandle RUNNEXT = Mem.field(p.layout(), "runnext");
+    private static final long RUNQ = Mem.offset(p.layout(), "runq");
+
+    private Runq() {
+    }
+
+    private static int len() {
+        int n = Integer.getInteger("gmp.runqlen", 256);
+        if (n < 2 || n > 256 || Integer.bitCount(n) != 1) {
+            throw new IllegalArgumentException("gmp.runqlen is " + n + ": use a power of two from 2 to 256");
+        }
+        return n;
+    }
+
+    private static long slot(long pp, int i) {
+        return pp + RUNQ + ((long) (i & MASK) << 3);
+    }
+
+    private static long load(long pp, int i) {
+        return (long) Mem.LONG.getOpaque(slot(pp, i));
+    }
+
+    private static void store(long pp, int i, long gp) {
+        Mem.LONG.setOpaque(slot(pp, i), gp);
+    }
+
+    /**
+     * Puts a G on the local queue; owner only.
+     *
+     * @param next into runnext, and what stood there to the end of the ring; else to the end of the ring
+     */
+    public static void runqput(long sched, long pp, long gp, boolean next) {
+        if (next) {
+            long old;
+            do {
+                old = (long) RUNNEXT.getVolatile(pp);
+            } while (!RUNNEXT.compareAndSet(pp, old, gp)); // Fails only when a thief empties the slot.
+            if (old == 0) {
+                return;
+            }
+            gp = old;
+        }
+        while (!tryPush(pp, gp) && !runqputslow(sched, pp, gp)) {
+            // A thief made room between the two looks.
+        }
+    }
+
+    private static boolean tryPush(long pp, long gp) {
+        int h = (int) HEAD.getAcquire(pp); // Pairs with the consumers' CAS-release: their slots are free.
+        int t = (int) TAIL.get(pp); // R2: ours.
+        if (t - h >= LEN) {
+            return false;
+        }
+        store(pp, t, gp);
+        TAIL.setRelease(pp, t + 1); // Pairs with the consumers' load-acquire.
+        return true;
+    }
+
+    /** R6. False when the ring is no longer full. */
+    private static boolean runqputslow(long sched, long pp, long gp) {
+        int h = (int) HEAD.getAcquire(pp);
+        int t = (int) TAIL.get(pp);
+        int n = LEN / 2;
+        if (t - h != LEN) {
+            return false;
+        }
+        long[] batch = new long[n + 1];
+        for (int i = 0; i < n; i++) {
+            batch[i] = load(pp, h + i);
+        }
+        if (!HEAD.compareAndSet(pp, h, h + n)) { // At least CAS-release.
+            return false;
+        }
+        batch[n] = gp;
+        for (int i = 0; i < n; i++) {
+            G.setSchedlink(batch[i], batch[i + 1]);
+        }
+        G.setSchedlink(gp, 0);
+        GlobalRunq.lock(sched);
+        GlobalRunq.globrunqputbatch(sched, batch[0], gp, n + 1);
+        GlobalRunq.unlock(sched);
+        return true;
+    }
+
+    /**
+     * Puts a list of Gs (by schedlink) at the end of the ring, what does not fit to the global queue; owner only, the
+     * scheduler lock not held.
+     */
+    public static void runqputbatch(long sched, long pp, long head, int count) {
+        long rest = head;
+        int n = 0;
+        int room = LEN - ((int) TAIL.get(pp) - (int) HEAD.getAcquire(pp));
+        while (n < count && n < room) {
+            rest = G.schedlink(rest);
+            n++;
+        }
+        runqpushlist(pp, head, n);
+        if (n < count) {
+            long tail = rest;
+            for (int i = n + 1; i < count; i++) {
+                tail = G.schedlink(tail);
+            }
+            GlobalRunq.lock(sched);
+            GlobalRunq.globrunqputbatch(sched, rest, tail, count - n);
+            GlobalRunq.unlock(sched);
+        }
+    }
+
+    /** Puts the first {@code n} Gs of a list at the end of the ring, which has room for them; owner only. */
+    static void runqpushlist(long pp, long head, int n) {
+        int h = (int) HEAD.getAcquire(pp); // As in tryPush.
+        int t = (int) TAIL.get(pp);
+        if (t - h + n > LEN) {
+            throw Throw.of("runqputbatch: runq overflow");
+        }
+        for (long gp = head; n > 0; n--) {
+            long next = G.schedlink(gp); // Before the G is visible: its next holder may relink it.
+            store(pp, t++, gp);
+            gp = next;
+        }
+        TAIL.setRelease(pp, t);
+    }
+
+    /**
+     * Takes the next G; owner only.
+     *
+     * @return 0 when there is none; with bit {@link #INHERIT} when it came from runnext
+     */
+    public static long runqget(long pp) {
+        long next = (long) RUNNEXT.getVolatile(pp);
+        // Only the owner fills runnext: if the CAS fails a thief took it and it stays empty.
+        if (next != 0 && RUNNEXT.compareAndSet(pp, next, 0L)) {
+            return next | INHERIT;
+        }
+        for (;;) {
+            int h = (int) HEAD.getAcquire(pp); // With the other consumers.
+            int t = (int) TAIL.get(pp);
+            if (t == h) {
+                return 0;
+            }
+            long gp = load(pp, h);
+            if (HEAD.weakCompareAndSetRelease(pp, h, h + 1)) {
+                return gp;
+            }
+        }
+    }
+
+    /**
+     * Copies half of the victim's ring into the thief's from index {@code at} on, and takes it by one CAS on the head.
+     *
+     * @param stealRunNext take runnext when the ring is empty
+     * @param politeNanos how long to leave runnext to a running victim, which is about to take it itself
+     * @return how many
+     */
+    private static int runqgrab(long victim, long thief, int at, boolean stealRunNext, long politeNanos) {
+        for (;;) {
+            int h = (int) HEAD.getAcquire(victim); // With the other consumers.
+            int t = (int) TAIL.getAcquire(victim); // With the producer: the slots up to t are written.
+            int n = t - h;
+            n -= n / 2;
+            if (n == 0) {
+                return stealRunNext ? grabRunNext(victim, thief, at, politeNanos) : 0;
+            }
+            if (n > LEN / 2 || n < 0) {
+                continue; // The head moved between the two loads: not one state of the ring.
+            }
+            for (int i = 0; i < n; i++) {
+                store(thief, at + i, load(victim, h + i));
+            }
+            if (HEAD.compareAndSet(victim, h, h + n)) { // At least CAS-release: the loads above come before.
+                return n;
+            }
+        }
+    }
+
+    private static int grabRunNext(long victim, long thief, int at, long politeNanos) {
+        long next = (long) RUNNEXT.getVolatile(victim);
+        if (next == 0) {
+            return 0;
+        }
+        if (politeNanos > 0 && PStatus.get(victim) == PStatus.PRUNNING) {
+            long start = System.nanoTime();
+            do {
+                Thread.onSpinWait();
+                if ((long) RUNNEXT.getOpaque(victim) != next) {
+                    return 0; // Its owner took it, as expected; come back later if there is another.
+                }
+            } while (System.nanoTime() - start < politeNanos);
+        }
+        if (!RUNNEXT.compareAndSet(victim, next, 0L)) {
+            return 0;
+        }
+        store(thief, at, next);
+        return 1;
+    }
+
+    /**
+     * Steals from {@code victim} into the empty ring of {@code thief}; the thief's owner calls it.
+     *
+     * @return one of the stolen Gs, the others stand in the thief's ring; 0 when there was nothing
+     */
+    public static long runqsteal(long thief, long victim, boolean stealRunNext, long politeNanos) {
+        int t = (int) TAIL.get(thief);
+        int n = runqgrab(victim, thief, t, stealRunNext, politeNanos);
+        if (n == 0) {
+            return 0;
+        }
+        n--;
+        long gp = load(thief, t + n);
+        if (n == 0) {
+            return gp;
+        }
+        int h = (int) HEAD.getAcquire(thief);
+        if (t - h + n >= LEN) {
+            throw Throw.of("runqsteal: runq overflow");
+        }
+        TAIL.setRelease(thief, t + n); // Other thieves may take from here on.
+        return gp;
+    }
+
+    /**
+     * Whether the P has nothing to run. Head, tail and runnext are one state of the queue only if the tail did not move
+     * while they were read: runqput may kick a G from runnext into the ring, and a look between could miss it in both.
+     */
+    public static boolean runqempty(long pp) {
+        for (;;) {
+            int h = (int) HEAD.getVolatile(pp);
+            int t = (int) TAIL.getVolatile(pp);
+            long next = (long) RUNNEXT.getVolatile(pp);
+            if (t == (int) TAIL.getVolatile(pp)) {
+                return h == t && next == 0;
+            }
+        }
+    }
+
+    /** How many Gs stand in the ring, runnext not counted: a snapshot for reports. */
+    public static int size(long pp) {
+        int n = (int) TAIL.getAcquire(pp) - (int) HEAD.getAcquire(pp);
+        return Math.clamp(n, 0, LEN);
+    }
+
+    /** The head index, for checkers. */
+    public static int head(long pp) {
+        return (int) HEAD.getVolatile(pp);
+    }
+
+    /** The tail index, for checkers. */
+    public static int tail(long pp) {
+        return (int) TAIL.getVolatile(pp);
+    }
+
+    /** What runnext holds, for checkers and reports; 0 when empty. */
+    public static long runnext(long pp) {
+        return (long) RUNNEXT.getVolatile(pp);
+    }
+
+    /** The G in the slot of index {@code i}, for checkers. */
+    public static long at(long pp, int i) {
+        return load(pp, i);
+    }
+}

@@ -1,0 +1,107 @@
+package org.gmp4j.queue;
+
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.lock.RuntimeMutex;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.Sudog;
+import org.gmp4j.struct.SudogSlots;
+
+/**
+ * Free sudogs: up to {@value #LOCAL} on a P without a lock, the others on one list for the process, because a channel may
+ * join goroutines of several schedulers and threads of none.
+ */
+public final class SudogCache {
+    private static final int LOCAL = 128;
+    private static final int BATCH = 64;
+
+    private static final long LOCK = org.gmp4j.ffi.Memory.map(Mem.LINE);
+    private static long central; // Under LOCK, by waitlink.
+
+    private SudogCache() {
+    }
+
+    /** {@code acquireSudog}; {@code pp} is the caller's P, or 0 when it has none. */
+    public static long acquire(long pp) {
+        if (pp == 0) {
+            RuntimeMutex.lock(LOCK, LockRank.SUDOG);
+            long sg = takeCentral();
+            RuntimeMutex.unlock(LOCK, LockRank.SUDOG);
+            return sg;
+        }
+        int n = P.sudogn(pp);
+        if (n == 0) {
+            RuntimeMutex.lock(LOCK, LockRank.SUDOG);
+            for (; n < BATCH; n++) {
+                push(pp, takeCentral());
+            }
+            RuntimeMutex.unlock(LOCK, LockRank.SUDOG);
+        }
+        P.setSudogn(pp, n - 1);
+        return pop(pp);
+    }
+
+    /** {@code releaseSudog}: it is in no queue and nobody will wake it. */
+    public static void release(long pp, long sg) {
+        SudogSlots.setElem(sg, null);
+        Sudog.setG(sg, 0);
+        Sudog.setNext(sg, 0);
+        Sudog.setPrev(sg, 0);
+        Sudog.setSuccess(sg, 0);
+        Sudog.setIsSelect(sg, 0);
+        if (pp == 0) {
+            RuntimeMutex.lock(LOCK, LockRank.SUDOG);
+            giveCentral(sg);
+            RuntimeMutex.unlock(LOCK, LockRank.SUDOG);
+            return;
+        }
+        push(pp, sg);
+        int n = P.sudogn(pp) + 1;
+        if (n > LOCAL) {
+            n -= BATCH;
+            purge(pp, BATCH);
+        }
+        P.setSudogn(pp, n);
+    }
+
+    /** Moves all of a P's free sudogs to the common list; world stopped. */
+    public static void purge(long pp) {
+        purge(pp, P.sudogn(pp));
+        P.setSudogn(pp, 0);
+    }
+
+    private static void purge(long pp, int count) {
+        RuntimeMutex.lock(LOCK, LockRank.SUDOG);
+        for (int i = 0; i < count; i++) {
+            giveCentral(pop(pp));
+        }
+        RuntimeMutex.unlock(LOCK, LockRank.SUDOG);
+    }
+
+    private static void push(long pp, long sg) {
+        Sudog.setWaitlink(sg, P.sudogcache(pp));
+        P.setSudogcache(pp, sg);
+    }
+
+    private static long pop(long pp) {
+        long sg = P.sudogcache(pp);
+        P.setSudogcache(pp, Sudog.waitlink(sg));
+        Sudog.setWaitlink(sg, 0);
+        return sg;
+    }
+
+    private static long takeCentral() {
+        if (central == 0) {
+            central = SudogSlots.grow();
+        }
+        long sg = central;
+        central = Sudog.waitlink(sg);
+        Sudog.setWaitlink(sg, 0);
+        return sg;
+    }
+
+    private static void giveCentral(long sg) {
+        Sudog.setWaitlink(sg, central);
+        central = sg;
+    }
+}

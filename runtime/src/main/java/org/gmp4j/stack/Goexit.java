@@ -1,0 +1,13 @@
+package org.gmp4j.stack;
+
+/** Unwinds a goroutine for {@code goexit}: no stack trace, no suppression, one instance. It is no Exception. */
+public final class Goexit extends Throwable {
+    private static final long serialVersionUID = 1L;
+
+    /** The instance. */
+    public static final Goexit INSTANCE = new Goexit();
+
+    private Goexit() {
+        super("goexit", null, false, false);
+    }
+}

@@ -1,0 +1,38 @@
+package org.gmp4j.stack;
+
+/**
+ * What drives stacks: the Java side of an M. It knows its thread, and which runtime locks the thread holds (for lock-rank
+ * checks only; a lock taken on a goroutine's stack may be given back on the M's own).
+ */
+public abstract class Host {
+    /** Ranks of the locks held, in the order taken; kept only while lock ranks are checked. */
+    public final int[] heldRanks = new int[16];
+    /** How many of {@link #heldRanks} count. */
+    public int held;
+
+    /** A platform thread that belongs to a host. */
+    public static final class HostThread extends Thread {
+        final Host host;
+
+        /**
+         * @param host whom it belongs to
+         * @param name the thread's name
+         * @param stackSize bytes of stack to reserve: goroutines run on it, so it bounds their depth
+         */
+        public HostThread(Host host, Runnable body, String name, long stackSize) {
+            super(null, body, name, stackSize, false);
+            this.host = host;
+            setDaemon(true);
+        }
+    }
+
+    /** The host whose thread this code runs on, inside a goroutine or not; null on any other thread. */
+    public static Host current() {
+        Thread t = Thread.currentThread();
+        if (t instanceof HostThread h) {
+            return h.host;
+        }
+        Stack st = Stack.of(t);
+        return st == null ? null : st.host;
+    }
+}

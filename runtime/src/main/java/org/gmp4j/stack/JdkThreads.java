@@ -1,0 +1,381 @@
+package org.gmp4j.stack;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.invoke.VarHandle;
+import java.lang.reflect.Field;
+import java.util.concurrent.Executor;
+
+import jdk.internal.vm.Continuation;
+
+/**
+ * The one class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
+ * {@code jdk.internal.vm.Continuation} of JDK 25. It checks the version and every member once, in {@link #check}.
+ *
+ * <p>State words. While a goroutine is parked by us its virtual thread's {@code state} is {@code WAIT}: a dump sees an
+ * unmounted thread in WAITING, {@code LockSupport.unpark} leaves the state alone and only sets the permit (with
+ * {@code PARKED} it would submit the thread), and an interrupt moves it to {@code UNBLOCKED} and calls
+ * {@code Executor.execute}, which the stack filters. While a goroutine is runnable with frames, the state is
+ * {@code YIELDED}. Whoever looks at an unmounted stack holds it by the {@code SUSPENDED} bit (the JDK's
+ * {@code tryGetStackTrace}); {@link #toRunning} waits that out, as Go waits out {@code _Gscan}.
+ */
+public final class JdkThreads {
+    private static final int JDK = 25;
+
+    // VirtualThread's states, JDK 25.
+    private static final int NEW = 0;
+    private static final int STARTED = 1;
+    private static final int RUNNING = 2;
+    private static final int UNPARKED = 9;
+    private static final int YIELDED = 11;
+    private static final int UNBLOCKED = 14;
+    private static final int WAIT = 16;
+    private static final int SUSPENDED = 1 << 8;
+
+    private static final MethodHandle NEW_VTHREAD;
+    private static final MethodHandle MOUNT;
+    private static final MethodHandle UNMOUNT;
+    private static final MethodHandle YIELD;
+    private static final MethodHandle AFTER_YIELD;
+    private static final MethodHandle AFTER_DONE;
+    private static final MethodHandle CANCEL_TIMEOUT;
+    private static final MethodHandle CONT;
+    private static final MethodHandle RUN_CONTINUATION;
+    private static final MethodHandle SCHEDULER;
+    private static final Field SCHEDULER_FIELD;
+    private static final VarHandle STATE;
+    private static final VarHandle PARK_PERMIT;
+    private static final VarHandle BLOCK_PERMIT;
+    private static final VarHandle INTERRUPTED;
+    private static final MethodHandle THREAD_LOCALS;
+    private static final MethodHandle SET_THREAD_LOCALS;
+    private static final MethodHandle INHERITABLE_THREAD_LOCALS;
+    private static final MethodHandle SET_INHERITABLE_THREAD_LOCALS;
+    private static final String PROBLEM;
+
+    static {
+        Handles h = null;
+        String problem = null;
+        if (Runtime.version().feature() != JDK) {
+            problem = "gmp4j needs JDK %d, this is %s: start the program with a JDK %d"
+                    .formatted(JDK, Runtime.version(), JDK);
+        } else {
+            try {
+                h = new Handles();
+            } catch (IllegalAccessException | java.lang.reflect.InaccessibleObjectException | IllegalAccessError e) {
+                problem = "gmp4j has no access to java.lang.VirtualThread: start java with -javaagent:gmp4j-runtime.jar, "
+                        + "or with --add-exports=java.base/jdk.internal.vm=ALL-UNNAMED "
+                        + "--add-opens=java.base/java.lang=ALL-UNNAMED";
+            } catch (ReflectiveOperationException e) {
+                problem = "gmp4j does not know this build of the JDK (%s): %s is missing; use another build of JDK %d"
+                        .formatted(Runtime.version(), e.getMessage(), JDK);
+            }
+        }
+        PROBLEM = problem;
+        NEW_VTHREAD = h == null ? null : h.newVthread;
+        MOUNT = h == null ? null : h.mount;
+        UNMOUNT = h == null ? null : h.unmount;
+        YIELD = h == null ? null : h.yield;
+        AFTER_YIELD = h == null ? null : h.afterYield;
+        AFTER_DONE = h == null ? null : h.afterDone;
+        CANCEL_TIMEOUT = h == null ? null : h.cancelTimeout;
+        CONT = h == null ? null : h.cont;
+        RUN_CONTINUATION = h == null ? null : h.runContinuation;
+        SCHEDULER = h == null ? null : h.scheduler;
+        SCHEDULER_FIELD = h == null ? null : h.schedulerField;
+        STATE = h == null ? null : h.state;
+        PARK_PERMIT = h == null ? null : h.parkPermit;
+        BLOCK_PERMIT = h == null ? null : h.blockPermit;
+        INTERRUPTED = h == null ? null : h.interrupted;
+        THREAD_LOCALS = h == null ? null : h.threadLocals;
+        SET_THREAD_LOCALS = h == null ? null : h.setThreadLocals;
+        INHERITABLE_THREAD_LOCALS = h == null ? null : h.inheritableThreadLocals;
+        SET_INHERITABLE_THREAD_LOCALS = h == null ? null : h.setInheritableThreadLocals;
+    }
+
+    private JdkThreads() {
+    }
+
+    /** All look-ups in one place, so that one missing member is one exception. */
+    private static final class Handles {
+        final MethodHandle newVthread;
+        final MethodHandle mount;
+        final MethodHandle unmount;
+        final MethodHandle yield;
+        final MethodHandle afterYield;
+        final MethodHandle afterDone;
+        final MethodHandle cancelTimeout;
+        final MethodHandle cont;
+        final MethodHandle runContinuation;
+        final MethodHandle scheduler;
+        final Field schedulerField;
+        final VarHandle state;
+        final VarHandle parkPermit;
+        final VarHandle blockPermit;
+        final VarHandle interrupted;
+        final MethodHandle threadLocals;
+        final MethodHandle setThreadLocals;
+        final MethodHandle inheritableThreadLocals;
+        final MethodHandle setInheritableThreadLocals;
+
+        Handles() throws ReflectiveOperationException {
+            Class<?> vt = Class.forName("java.lang.VirtualThread");
+            MethodHandles.Lookup l = MethodHandles.privateLookupIn(vt, MethodHandles.lookup());
+            MethodHandles.Lookup tl = MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup());
+            MethodType onThread = MethodType.methodType(void.class, Thread.class);
+            MethodType nothing = MethodType.methodType(void.class);
+            newVthread = l.findConstructor(vt, MethodType.methodType(void.class, Executor.class, String.class, int.class,
+                    Runnable.class)).asType(MethodType.methodType(Thread.class, Executor.class, String.class, int.class,
+                    Runnable.class));
+            mount = l.findVirtual(vt, "mount", nothing).asType(onThread);
+            unmount = l.findVirtual(vt, "unmount", nothing).asType(onThread);
+            yield = l.findVirtual(vt, "yieldContinuation", MethodType.methodType(boolean.class))
+                    .asType(MethodType.methodType(boolean.class, Thread.class));
+            afterYield = l.findVirtual(vt, "afterYield", nothing).asType(onThread);
+            afterDone = l.findVirtual(vt, "afterDone", nothing).asType(onThread);
+            cancelTimeout = l.findVirtual(vt, "cancelTimeoutTask", nothing).asType(onThread);
+            cont = l.findGetter(vt, "cont", Continuation.class)
+                    .asType(MethodType.methodType(Continuation.class, Thread.class));
+            runContinuation = l.findGetter(vt, "runContinuation", Runnable.class)
+                    .asType(MethodType.methodType(Runnable.class, Thread.class));
+            scheduler = l.findGetter(vt, "scheduler", Executor.class)
+                    .asType(MethodType.methodType(Executor.class, Thread.class));
+            schedulerField = vt.getDeclaredField("scheduler");
+            schedulerField.setAccessible(true);
+            state = word(l, vt, "state", int.class);
+            parkPermit = word(l, vt, "parkPermit", boolean.class);
+            blockPermit = word(l, vt, "blockPermit", boolean.class);
+            interrupted = word(tl, Thread.class, "interrupted", boolean.class);
+            Class<?> map = Class.forName("java.lang.ThreadLocal$ThreadLocalMap");
+            MethodType get = MethodType.methodType(Object.class, Thread.class);
+            MethodType set = MethodType.methodType(void.class, Thread.class, Object.class);
+            threadLocals = tl.findGetter(Thread.class, "threadLocals", map).asType(get);
+            setThreadLocals = tl.findSetter(Thread.class, "threadLocals", map).asType(set);
+            inheritableThreadLocals = tl.findGetter(Thread.class, "inheritableThreadLocals", map).asType(get);
+            setInheritableThreadLocals = tl.findSetter(Thread.class, "inheritableThreadLocals", map).asType(set);
+            Continuation.pin(); // The export of jdk.internal.vm is checked here, not in the middle of a switch.
+            Continuation.unpin();
+        }
+
+        /** A field's handle that takes a Thread: the class it is declared in cannot be named. */
+        private static VarHandle word(MethodHandles.Lookup l, Class<?> in, String field, Class<?> type)
+                throws ReflectiveOperationException {
+            MethodHandle cast = MethodHandles.identity(in).asType(MethodType.methodType(in, Thread.class));
+            return MethodHandles.filterCoordinates(l.findVarHandle(in, field, type), 0, cast).withInvokeExactBehavior();
+        }
+    }
+
+    /**
+     * Checks that this JVM can run goroutines.
+     *
+     * @throws IllegalStateException with one sentence that says which flag or JDK to use
+     */
+    public static void check() {
+        if (PROBLEM != null) {
+            throw new IllegalStateException(PROBLEM);
+        }
+    }
+
+    static Thread newVirtualThread(Executor scheduler, String name, Runnable body) {
+        try {
+            return (Thread) NEW_VTHREAD.invokeExact(scheduler, name, 0, body);
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    static Continuation continuation(Thread vt) {
+        try {
+            return (Continuation) CONT.invokeExact(vt);
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    static Runnable runContinuation(Thread vt) {
+        try {
+            return (Runnable) RUN_CONTINUATION.invokeExact(vt);
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    static Executor scheduler(Thread vt) {
+        try {
+            return (Executor) SCHEDULER.invokeExact(vt);
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    static void setScheduler(Thread vt, Executor scheduler) {
+        try {
+            SCHEDULER_FIELD.set(vt, scheduler);
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /**
+     * The virtual thread that a {@code runContinuation} task belongs to: the receiver its method reference captured.
+     *
+     * @return null when the task is something else
+     */
+    public static Thread threadOf(Runnable task) {
+        try {
+            for (Field f : task.getClass().getDeclaredFields()) {
+                if (Thread.class.isAssignableFrom(f.getType())) {
+                    f.setAccessible(true);
+                    Thread t = (Thread) f.get(task);
+                    if (t != null && t.isVirtual() && runContinuation(t) == task) {
+                        return t;
+                    }
+                }
+            }
+            return null;
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /**
+     * Runs the stack on the calling platform thread until it yields or ends. The caller has made it RUNNING
+     * ({@link #toRunning}).
+     *
+     * @return true when the virtual thread has ended
+     */
+    public static boolean run(Stack st) {
+        try {
+            MOUNT.invokeExact(st.thread);
+            try {
+                st.cont.run();
+            } finally {
+                UNMOUNT.invokeExact(st.thread);
+            }
+            return st.cont.isDone();
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    /**
+     * Gives the thread up: returns on the M in {@link #run}, and here when the M runs the stack again.
+     *
+     * @return false when the stack could not be taken off the thread (a native frame, a class initialiser, no memory)
+     */
+    public static boolean yield(Stack st) {
+        try {
+            return (boolean) YIELD.invokeExact(st.thread);
+        } catch (OutOfMemoryError e) {
+            return false;
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    /** The JDK itself asked to yield (a park, a monitor, {@code Thread.yield}): let it finish. May call execute. */
+    public static void afterYield(Stack st) {
+        try {
+            AFTER_YIELD.invokeExact(st.thread);
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    /** The virtual thread ended: let the JDK tell those who join it. Only for threads that were started. */
+    public static void afterDone(Stack st) {
+        try {
+            AFTER_DONE.invokeExact(st.thread);
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    /** Before {@link #run}: to RUNNING from whatever unmounted state, waiting out a dump that holds the stack. */
+    public static void toRunning(Stack st) {
+        Thread vt = st.thread;
+        for (;;) {
+            int s = (int) STATE.getVolatile(vt);
+            if ((s & SUSPENDED) == 0 && STATE.compareAndSet(vt, s, RUNNING)) {
+                if (s == UNPARKED) {
+                    cancelTimeout(vt);
+                    PARK_PERMIT.setVolatile(vt, false);
+                } else if (s == UNBLOCKED) {
+                    cancelTimeout(vt);
+                    BLOCK_PERMIT.setVolatile(vt, false);
+                }
+                return;
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void cancelTimeout(Thread vt) {
+        try {
+            CANCEL_TIMEOUT.invokeExact(vt);
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    /** After {@link #run}, before the goroutine becomes visible as waiting. */
+    public static void toWaiting(Stack st) {
+        STATE.setVolatile(st.thread, WAIT);
+    }
+
+    /** After {@link #run}, before the goroutine becomes visible as runnable. */
+    public static void toYielded(Stack st) {
+        STATE.setVolatile(st.thread, YIELDED);
+    }
+
+    /** Whether the JDK has made the thread runnable: what {@code runContinuation} checks before it runs. */
+    public static boolean jdkRunnable(Stack st) {
+        int s = (int) STATE.getVolatile(st.thread) & ~SUSPENDED;
+        return s == STARTED || s == UNPARKED || s == UNBLOCKED || s == YIELDED;
+    }
+
+    /** Whether the thread is runnable because of {@code Thread.yield}. */
+    public static boolean jdkYielded(Stack st) {
+        return ((int) STATE.getVolatile(st.thread) & ~SUSPENDED) == YIELDED;
+    }
+
+    /** Whether the thread never ran. */
+    public static boolean isNew(Stack st) {
+        int s = (int) STATE.getVolatile(st.thread);
+        return s == NEW || s == STARTED;
+    }
+
+    /**
+     * Between two goroutines of one pooled stack, on that stack: nothing of the first may be seen by the second.
+     * Thread-locals, the interrupt status and a parking permit go.
+     */
+    public static void forget(Stack st) {
+        Thread vt = st.thread;
+        try {
+            if ((Object) THREAD_LOCALS.invokeExact(vt) != null) {
+                SET_THREAD_LOCALS.invokeExact(vt, (Object) null);
+            }
+            if ((Object) INHERITABLE_THREAD_LOCALS.invokeExact(vt) != null) {
+                SET_INHERITABLE_THREAD_LOCALS.invokeExact(vt, (Object) null);
+            }
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+        if ((boolean) INTERRUPTED.getVolatile(vt)) {
+            Thread.interrupted();
+        }
+        if ((boolean) PARK_PERMIT.getVolatile(vt)) {
+            PARK_PERMIT.setVolatile(vt, false);
+        }
+    }
+
+    private static RuntimeException sneaky(Throwable e) {
+        throw JdkThreads.<RuntimeException>hide(e);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> T hide(Throwable e) throws T {
+        throw (T) e;
+    }
+}

@@ -1,0 +1,60 @@
+package org.gmp4j.stack;
+
+import java.util.concurrent.Executor;
+
+import jdk.internal.vm.Continuation;
+
+/**
+ * A goroutine's stack: a JDK virtual thread that we drive ourselves.
+ *
+ * <p>The stack is the virtual thread's scheduler (its {@link Executor}), so the JDK tells the stack itself when it wants
+ * the thread run, and code inside a goroutine finds its stack through {@code Thread.currentThread()}: three dependent
+ * loads, no memory of its own, and, unlike anything reached through the carrier thread, nothing the compiler could carry
+ * across a yield wrongly. The identity of a virtual thread does not change when it migrates.
+ */
+public abstract class Stack implements Executor {
+    /** The virtual thread. */
+    public final Thread thread;
+    /** What it runs on. */
+    final Continuation cont;
+    /** What the JDK hands to {@link #execute} when it means this thread. */
+    protected final Runnable runContinuation;
+
+    /** The M this stack is mounted on. Written by that M before it mounts the stack; read by code on the stack. */
+    public Host host;
+
+    /** A pooled stack: a new virtual thread that will run {@link #body}, never started through the JDK. */
+    protected Stack(String name) {
+        thread = JdkThreads.newVirtualThread(this, name, this::body);
+        cont = JdkThreads.continuation(thread);
+        runContinuation = JdkThreads.runContinuation(thread);
+    }
+
+    /** The stack of an existing virtual thread: one that user code or the JDK made and started. */
+    protected Stack(Thread virtualThread) {
+        thread = virtualThread;
+        cont = JdkThreads.continuation(thread);
+        runContinuation = JdkThreads.runContinuation(thread);
+        JdkThreads.setScheduler(thread, this);
+    }
+
+    /** What a pooled stack's virtual thread runs. */
+    protected abstract void body();
+
+    /**
+     * The JDK wants {@code task} run: this stack's own continuation, or that of a virtual thread which inherited this
+     * stack as its scheduler. From any thread, at any time, and possibly more than once for one wake-up.
+     */
+    @Override
+    public abstract void execute(Runnable task);
+
+    /** The stack of a virtual thread of ours, or null. */
+    public static Stack of(Thread t) {
+        return t.isVirtual() && JdkThreads.scheduler(t) instanceof Stack st && st.thread == t ? st : null;
+    }
+
+    /** The stack this code runs on, or null when it runs on no goroutine. */
+    public static Stack current() {
+        return of(Thread.currentThread());
+    }
+}

@@ -1,0 +1,144 @@
+package org.gmp4j.struct;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongConsumer;
+
+import org.gmp4j.ffi.gmp.g;
+import org.gmp4j.stack.Stack;
+
+/**
+ * The slots of all Gs of this process: their structs off-heap, and under the same index what belongs to a G on the heap.
+ *
+ * <p>Slots come in chunks. A chunk belongs to one scheduler at a time and goes back to a common list when that scheduler
+ * closes; its memory is never unmapped. Reading an entry is safe from any thread for any index that was ever handed out.
+ * The entries of a slot are written by whoever owns the G and published by the CAS on its status.
+ */
+public final class GSlots {
+    private static final int SHIFT = 10;
+    private static final int CHUNK = 1 << SHIFT;
+    private static final int MASK = CHUNK - 1;
+    private static final long STRIDE = Mem.stride(g.layout());
+
+    /** One chunk: {@value #CHUNK} slots. */
+    private static final class Chunk {
+        final int base;
+        final long addr;
+        final Runnable[] fn = new Runnable[CHUNK];
+        final Stack[] stack = new Stack[CHUNK];
+        volatile Object owner;
+        volatile int used;
+
+        Chunk(int base, long addr) {
+            this.base = base;
+            this.addr = addr;
+        }
+    }
+
+    private static volatile Chunk[] directory = new Chunk[0];
+    private static final ArrayDeque<Chunk> FREE = new ArrayDeque<>();
+
+    private final Object owner;
+    private final List<Chunk> mine = new ArrayList<>();
+
+    /** The slots of one scheduler, none yet. */
+    public GSlots(Object owner) {
+        this.owner = owner;
+    }
+
+    /**
+     * Takes a slot that no G has: {@code malg}. Its struct is zero but for the index and a status of {@code _Gdead}.
+     * Thread-safe; rare, because dead Gs are reused first.
+     */
+    public synchronized long malg() {
+        Chunk c = mine.isEmpty() ? null : mine.getLast();
+        if (c == null || c.used == CHUNK) {
+            c = takeChunk(owner);
+            mine.add(c);
+        }
+        int i = c.used;
+        long gp = c.addr + i * STRIDE;
+        G.setIndex(gp, c.base + i);
+        if (GStatus.readgstatus(gp) == GStatus.GIDLE) {
+            GStatus.casgstatus(gp, GStatus.GIDLE, GStatus.GDEAD);
+        }
+        c.used = i + 1; // Volatile: allgs below sees an initialised slot.
+        return gp;
+    }
+
+    /** Calls {@code f} with every G slot of this scheduler, dead ones too ({@code forEachG}). */
+    public void forEach(LongConsumer f) {
+        List<Chunk> chunks;
+        synchronized (this) {
+            chunks = List.copyOf(mine);
+        }
+        for (Chunk c : chunks) {
+            for (int i = 0, n = c.used; i < n; i++) {
+                f.accept(c.addr + i * STRIDE);
+            }
+        }
+    }
+
+    /** Gives all slots back, for the next scheduler. No G of this one may be alive. */
+    public synchronized void release() {
+        synchronized (FREE) {
+            for (Chunk c : mine) {
+                java.util.Arrays.fill(c.fn, null);
+                java.util.Arrays.fill(c.stack, null);
+                c.used = 0;
+                c.owner = null;
+                FREE.add(c);
+            }
+        }
+        mine.clear();
+    }
+
+    private static Chunk takeChunk(Object owner) {
+        synchronized (FREE) {
+            Chunk c = FREE.poll();
+            if (c == null) {
+                Chunk[] old = directory;
+                c = new Chunk(old.length << SHIFT, Mem.alloc(g.layout(), CHUNK));
+                Chunk[] grown = java.util.Arrays.copyOf(old, old.length + 1);
+                grown[old.length] = c;
+                directory = grown;
+            }
+            c.owner = owner;
+            return c;
+        }
+    }
+
+    private static Chunk chunk(int index) {
+        return directory[index >>> SHIFT];
+    }
+
+    /** The scheduler a G belongs to. */
+    public static Object owner(long gp) {
+        return chunk(G.index(gp)).owner;
+    }
+
+    /** The function the G runs; null when dead. */
+    public static Runnable fn(long gp) {
+        int i = G.index(gp);
+        return chunk(i).fn[i & MASK];
+    }
+
+    /** Sets the function. */
+    public static void setFn(long gp, Runnable fn) {
+        int i = G.index(gp);
+        chunk(i).fn[i & MASK] = fn;
+    }
+
+    /** The stack the G has; null while it is fresh or dead. */
+    public static Stack stack(long gp) {
+        int i = G.index(gp);
+        return chunk(i).stack[i & MASK];
+    }
+
+    /** Sets the stack. */
+    public static void setStack(long gp, Stack st) {
+        int i = G.index(gp);
+        chunk(i).stack[i & MASK] = st;
+    }
+}

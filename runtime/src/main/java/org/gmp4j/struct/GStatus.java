@@ -1,0 +1,147 @@
+package org.gmp4j.struct;
+
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.gmp.g;
+
+/**
+ * {@code g.atomicstatus}: the states of a goroutine and the edges between them (G1: every transition is one CAS).
+ *
+ * <pre>
+ *  from         to           who, and why
+ *  _Gidle       _Gdead       malg: a slot is made
+ *  _Gdead       _Grunnable   newproc: it has a function to run
+ *  _Grunnable   _Grunning    execute: an M with a P took it from a queue
+ *  _Grunning    _Gwaiting    park_m: it waits, and its frames are off the thread
+ *  _Grunning    _Grunnable   gosched_m: it yields
+ *  _Grunning    _Gdead       goexit0: its function ended
+ *  _Grunning    _Gsyscall    entersyscall
+ *  _Gsyscall    _Grunning    exitsyscall, with a P
+ *  _Gsyscall    _Grunnable   exitsyscall0: no P was to be had
+ *  _Grunning    _Gpreempted  gopreempt_m: it yields because it was told to
+ *  _Gpreempted  _Grunnable   gopreempt_m: back on a queue
+ *  _Gpreempted  _Gwaiting    suspendG: someone holds it stopped
+ *  _Gwaiting    _Grunnable   ready: what it waited for happened
+ *  _Gwaiting    _Grunning    park_m: the unlock function said no, it goes on at once
+ *  any s        s|_Gscan     castogscanstatus: hold the G where it is (G6); and back
+ * </pre>
+ *
+ * <p>The CAS has volatile semantics: it releases what its thread wrote to the G before, and acquires what the last
+ * transition released. {@code go f()} therefore happens before {@code f()} runs: newproc's CAS to {@code _Grunnable}
+ * is the release, execute's CAS to {@code _Grunning} the acquire.
+ */
+public final class GStatus {
+    /** Allocated, not yet initialised. */
+    public static final int GIDLE = 0;
+    /** On a run queue. */
+    public static final int GRUNNABLE = 1;
+    /** On an M with a P. */
+    public static final int GRUNNING = 2;
+    /** Its M is in a system call, without the right to run Java of ours. */
+    public static final int GSYSCALL = 3;
+    /** Parked; in some wait queue. */
+    public static final int GWAITING = 4;
+    /** Free. */
+    public static final int GDEAD = 6;
+    /** Kept for its number: a JVM's stacks are moved by the JVM. */
+    public static final int GCOPYSTACK = 8;
+    /** Stopped by preemption, not on a queue yet. */
+    public static final int GPREEMPTED = 9;
+    /** Bit on top of a state: someone holds the G there. */
+    public static final int GSCAN = 0x1000;
+
+    private static final VarHandle STATUS = Mem.field(g.layout(), "atomicstatus");
+
+    /** Bit {@code to} of element {@code from} is set when the edge is legal. */
+    private static final int[] LEGAL = new int[10];
+
+    static {
+        edge(GIDLE, GDEAD);
+        edge(GDEAD, GRUNNABLE);
+        edge(GRUNNABLE, GRUNNING);
+        edge(GRUNNING, GWAITING, GRUNNABLE, GDEAD, GSYSCALL, GPREEMPTED);
+        edge(GSYSCALL, GRUNNING, GRUNNABLE);
+        edge(GPREEMPTED, GRUNNABLE, GWAITING);
+        edge(GWAITING, GRUNNABLE, GRUNNING);
+    }
+
+    private GStatus() {
+    }
+
+    private static void edge(int from, int... to) {
+        for (int t : to) {
+            LEGAL[from] |= 1 << t;
+        }
+    }
+
+    /** Whether the table above has the edge. */
+    public static boolean legal(int from, int to) {
+        return from >= 0 && from < LEGAL.length && to >= 0 && to < 32 && (LEGAL[from] & 1 << to) != 0;
+    }
+
+    /** The state, with the scan bit if it is set. */
+    public static int readgstatus(long gp) {
+        return (int) STATUS.getAcquire(gp);
+    }
+
+    /**
+     * Moves {@code gp} from one state to another; waits while the scan bit holds it.
+     *
+     * @throws Throw if the edge is not legal, or if the G is in a third state
+     */
+    public static void casgstatus(long gp, int from, int to) {
+        if (!legal(from, to)) {
+            throw bad(gp, from, to);
+        }
+        while (!STATUS.compareAndSet(gp, from, to)) {
+            if (((int) STATUS.getVolatile(gp) & ~GSCAN) != from) {
+                throw bad(gp, from, to);
+            }
+            Thread.onSpinWait(); // Held by castogscanstatus, for the time of a stack trace.
+        }
+    }
+
+    /** Like {@link #casgstatus}, but false when the G is not in state {@code from}: for wakers that may race. */
+    public static boolean trycasgstatus(long gp, int from, int to) {
+        while (!STATUS.compareAndSet(gp, from, to)) {
+            if (((int) STATUS.getVolatile(gp) & ~GSCAN) != from) {
+                return false;
+            }
+            Thread.onSpinWait();
+        }
+        return true;
+    }
+
+    /** Takes the scan bit on top of {@code from}; false when the G is elsewhere or already held. */
+    public static boolean castogscanstatus(long gp, int from) {
+        return STATUS.compareAndSet(gp, from, from | GSCAN);
+    }
+
+    /** Gives the scan bit back. */
+    public static void casfromgscanstatus(long gp, int to) {
+        if (!STATUS.compareAndSet(gp, to | GSCAN, to)) {
+            throw bad(gp, to | GSCAN, to);
+        }
+    }
+
+    private static Throw bad(long gp, int from, int to) {
+        return Throw.of("casgstatus: bad transition of goroutine %d: wanted %s -> %s, found %s"
+                .formatted(G.goid(gp), name(from), name(to), name(readgstatus(gp))));
+    }
+
+    /** Go's name of a state. */
+    public static String name(int status) {
+        String base = switch (status & ~GSCAN) {
+            case GIDLE -> "_Gidle";
+            case GRUNNABLE -> "_Grunnable";
+            case GRUNNING -> "_Grunning";
+            case GSYSCALL -> "_Gsyscall";
+            case GWAITING -> "_Gwaiting";
+            case GDEAD -> "_Gdead";
+            case GCOPYSTACK -> "_Gcopystack";
+            case GPREEMPTED -> "_Gpreempted";
+            default -> "_G" + (status & ~GSCAN);
+        };
+        return (status & GSCAN) == 0 ? base : base + "|_Gscan";
+    }
+}

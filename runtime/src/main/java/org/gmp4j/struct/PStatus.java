@@ -1,0 +1,70 @@
+package org.gmp4j.struct;
+
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.gmp.p;
+
+/**
+ * {@code p.status}: the states of a P.
+ *
+ * <pre>
+ *  from        to          who, and why
+ *  _Pdead      _Pgcstop    procresize: the P exists (again)
+ *  _Pgcstop    _Pidle      startTheWorld, or procresize when it hands the Ps out
+ *  _Pidle      _Prunning   acquirep: an M took it (P1)
+ *  _Prunning   _Pidle      releasep (P2)
+ *  _Prunning   _Psyscall   entersyscall (P3)
+ *  _Psyscall   _Prunning   exitsyscall, still ours
+ *  _Psyscall   _Pidle      retake, handoffp: the call lasts
+ *  any but     _Pgcstop    stopTheWorld, gcstopm (P4)
+ *    _Pdead
+ *  _Pgcstop    _Pdead      procresize shrank (P5)
+ * </pre>
+ *
+ * <p>Edges out of {@code _Psyscall} race between the returning M, sysmon and stopTheWorld: the winner of the CAS has
+ * the P. All others have one writer, the M that holds the P or whoever holds {@code sched.lock} while no M does.
+ */
+public final class PStatus {
+    /** In {@code sched.pidle}, no M. */
+    public static final int PIDLE = 0;
+    /** Held by an M. */
+    public static final int PRUNNING = 1;
+    /** Its M is in a system call and may come back for it. */
+    public static final int PSYSCALL = 2;
+    /** Stopped with the world. */
+    public static final int PGCSTOP = 3;
+    /** Not in use since procresize shrank. */
+    public static final int PDEAD = 4;
+
+    private static final VarHandle STATUS = Mem.field(p.layout(), "status");
+
+    private PStatus() {
+    }
+
+    /** The state. */
+    public static int get(long pp) {
+        return (int) STATUS.getAcquire(pp);
+    }
+
+    /** Sets the state; pairs with {@link #get}. For a P that only the caller may move. */
+    public static void set(long pp, int status) {
+        STATUS.setRelease(pp, status);
+    }
+
+    /** Moves the P if it is still in {@code from}. */
+    public static boolean cas(long pp, int from, int to) {
+        return STATUS.compareAndSet(pp, from, to);
+    }
+
+    /** Go's name of a state. */
+    public static String name(int status) {
+        return switch (status) {
+            case PIDLE -> "_Pidle";
+            case PRUNNING -> "_Prunning";
+            case PSYSCALL -> "_Psyscall";
+            case PGCSTOP -> "_Pgcstop";
+            case PDEAD -> "_Pdead";
+            default -> "_P" + status;
+        };
+    }
+}

@@ -1,0 +1,112 @@
+package org.gmp4j.struct;
+
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.gmp.sudog;
+
+/**
+ * Accessors of {@code struct sudog} in gmp.h, which says what each field is and who may write it. Static methods over an address;
+ * the access mode is in the name, none means plain. Plain fields are
+ * under the lock of what the waiter waits for, or belong to the waiter while it is in no queue.
+ */
+public final class Sudog {
+    private static final VarHandle G = Mem.field(sudog.layout(), "g");
+    private static final VarHandle NEXT = Mem.field(sudog.layout(), "next");
+    private static final VarHandle PREV = Mem.field(sudog.layout(), "prev");
+    private static final VarHandle WAITLINK = Mem.field(sudog.layout(), "waitlink");
+    private static final VarHandle INDEX = Mem.field(sudog.layout(), "index");
+    private static final VarHandle ISSELECT = Mem.field(sudog.layout(), "isSelect");
+    private static final VarHandle SUCCESS = Mem.field(sudog.layout(), "success");
+    private static final VarHandle CASEINDEX = Mem.field(sudog.layout(), "caseIndex");
+    private static final VarHandle TICKET = Mem.field(sudog.layout(), "ticket");
+    private static final VarHandle THREAD = Mem.field(sudog.layout(), "thread");
+    private static final long THREAD_OFFSET = Mem.offset(sudog.layout(), "thread");
+
+    private Sudog() {
+    }
+
+    public static long g(long s) {
+        return (long) G.get(s);
+    }
+
+    public static void setG(long s, long v) {
+        G.set(s, v);
+    }
+
+    public static long next(long s) {
+        return (long) NEXT.get(s);
+    }
+
+    public static void setNext(long s, long v) {
+        NEXT.set(s, v);
+    }
+
+    public static long prev(long s) {
+        return (long) PREV.get(s);
+    }
+
+    public static void setPrev(long s, long v) {
+        PREV.set(s, v);
+    }
+
+    public static long waitlink(long s) {
+        return (long) WAITLINK.get(s);
+    }
+
+    public static void setWaitlink(long s, long v) {
+        WAITLINK.set(s, v);
+    }
+
+    public static int index(long s) {
+        return (int) INDEX.get(s);
+    }
+
+    public static void setIndex(long s, int v) {
+        INDEX.set(s, v);
+    }
+
+    public static int isSelect(long s) {
+        return (int) ISSELECT.get(s);
+    }
+
+    public static void setIsSelect(long s, int v) {
+        ISSELECT.set(s, v);
+    }
+
+    public static int success(long s) {
+        return (int) SUCCESS.get(s);
+    }
+
+    public static void setSuccess(long s, int v) {
+        SUCCESS.set(s, v);
+    }
+
+    public static int caseIndex(long s) {
+        return (int) CASEINDEX.get(s);
+    }
+
+    public static void setCaseIndex(long s, int v) {
+        CASEINDEX.set(s, v);
+    }
+
+    public static int ticket(long s) {
+        return (int) TICKET.get(s);
+    }
+
+    public static void setTicket(long s, int v) {
+        TICKET.set(s, v);
+    }
+
+    public static int threadAcquire(long s) {
+        return (int) THREAD.getAcquire(s);
+    }
+
+    public static void setThreadRelease(long s, int v) {
+        THREAD.setRelease(s, v);
+    }
+
+    /** The address of the word itself. */
+    public static long threadAddress(long s) {
+        return s + THREAD_OFFSET;
+    }
+}
