@@ -7,6 +7,7 @@
  *  - A pointer is a 64-bit address, 0 is nil.  Structs are recycled, never unmapped: a stale pointer is never a fault.
  *  - No Java reference is ever stored here.  What belongs to a G, M or P on the heap stands in a side table under its index.
  *  - Fields are grouped by who writes them, contended words are 128 bytes apart (two lines: the adjacent-line prefetcher).
+ *    Structs of which there are millions (g, sudog) are whole 64-byte lines instead: one writer at a time owns each.
  *  - The comment of a field says who may write it.  "owner" is the M that holds the P (struct p), the thread itself (struct m),
  *    the M that runs the G (struct g).
  *  - Flags are 32 bits wide because the JVM has compare-and-set for 32 and 64 bits only.
@@ -54,7 +55,6 @@ struct sudog {
     sudoguintptr next;   /* wait queue links: under the lock of the thing waited for */
     sudoguintptr prev;
     sudoguintptr waitlink; /* g.waiting list, or the free list of a P or of sched */
-    int64_t acquiretime; /* nanoTime, 0 when not sampled */
     int64_t releasetime;
     uint32_t index;      /* slot, set once */
     uint32_t ticket;
@@ -83,16 +83,14 @@ struct g {
     muintptr lockedm;      /* owner: LockOSThread partner, or the M whose stack pins it */
     uint32_t hasstack;     /* owner: 0 fresh (no stack yet), 1 has one in the side table */
     uint32_t nocount;      /* newproc: 1 for a system goroutine, left out of NumGoroutine and of deadlock detection */
-    uint32_t traceseq;
+    int64_t sleepWhen;     /* owner, before it parks: nanoTime when its sleep ends */
 
     /* Cold. */
-    uint64_t parentGoid GMP_ALIGNED; /* newproc */
+    uint64_t parentGoid;   /* newproc */
     uint32_t sig;          /* C handler: the preemption signal last taken */
     uint32_t sigcode0;     /* C handler: 0 Java, 1 native, 2 runtime */
     uint64_t sigcode1;     /* C handler: the request's sequence number */
     uint64_t sigpc;        /* C handler: the interrupted PC */
-    int64_t createtime;    /* newproc: nanoTime, 0 when not sampled */
-    int64_t runningsince;  /* execute: only when a sampler asked */
     uint64_t allocseq;     /* newproc: how often the slot was used; tells a recycled G from the old one */
 };
 

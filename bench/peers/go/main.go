@@ -148,7 +148,7 @@ func yield() {
 
 func spawn() {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	// 100 fit the P's own queue; of 10,000 most go over the global one.
+	// 100 fit the P's own queue and the cache; 10,000 go over the global queue and touch 20 MB of stacks, so they vary.
 	for _, batch := range []int{100, 10_000} {
 		const n = 2_000_000
 		median("spawn/batch="+strconv.Itoa(batch), n, func() {

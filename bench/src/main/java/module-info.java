@@ -4,6 +4,8 @@
 @SuppressWarnings("requires-automatic")
 open module org.gmp4j.bench {
     requires java.management;
+    requires jdk.management;
+    requires org.gmp4j.nativebindings;
     requires org.gmp4j.runtime;
     requires info.picocli;
     requires HdrHistogram;

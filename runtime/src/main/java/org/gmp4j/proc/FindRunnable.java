@@ -5,6 +5,7 @@ import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.queue.StealOrder;
 import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
@@ -98,14 +99,17 @@ final class FindRunnable {
     /** Polls the network; queues all it finds but the first, which it returns. */
     private static long poll(Scheduler s, long delay) {
         long list = s.netpoll.poll(s, delay);
-        if (list == 0) {
-            return 0;
-        }
+        return list == 0 ? 0 : first(s, list);
+    }
+
+    /** Takes the first of a list of waiting Gs, to run it, and readies the others. */
+    private static long first(Scheduler s, long list) {
         long rest = G.schedlink(list);
         G.setSchedlink(list, 0);
         if (rest != 0) {
             Inject.injectglist(s, rest);
         }
+        GStatus.casgstatus(list, GStatus.GWAITING, GStatus.GRUNNABLE);
         return list;
     }
 
@@ -288,12 +292,7 @@ final class FindRunnable {
         }
         Threads.acquirep(m, pp);
         if (list != 0) {
-            long rest = G.schedlink(list);
-            G.setSchedlink(list, 0);
-            if (rest != 0) {
-                Inject.injectglist(s, rest);
-            }
-            return list;
+            return first(s, list);
         }
         if (wasSpinning) {
             Wakep.becomeSpinning(m);

@@ -47,9 +47,6 @@ public final class GStack extends Stack {
     /** Whether goexit was called and has not come through yet. */
     private boolean exiting;
 
-    /** When a sleep of this goroutine ends; nanoTime, written by it before it parks. */
-    public long wakeAt;
-
     private volatile int ticket;
 
     /** Told how the goroutine ended, instead of the uncaught-exception policy: null, Goexit.INSTANCE or an exception. */
@@ -116,7 +113,7 @@ public final class GStack extends Stack {
     }
 
     @Override
-    protected void body() {
+    public void run() {
         do {
             runGoroutine(GSlots.fn(gp));
             JdkThreads.forget(this);
@@ -161,7 +158,7 @@ public final class GStack extends Stack {
 
     @Override
     public void execute(Runnable task) {
-        if (task == runContinuation) {
+        if (isMine(task)) {
             jdkReady();
             return;
         }

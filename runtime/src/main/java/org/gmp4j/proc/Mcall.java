@@ -52,8 +52,13 @@ final class Mcall {
         long gp = st.gp;
         G.setLockedm(gp, m.mp);
         M.setLockedgOpaque(m.mp, gp);
-        long next = perform(m, gp, op);
-        if (next == 0) {
+        long next = perform(m, gp, op) & ~Runq.INHERIT;
+        if (next != gp) {
+            if (next != 0) {
+                GlobalRunq.lock(m.s.sched);
+                GlobalRunq.globrunqputhead(m.s.sched, next); // Picked for an M that now parks.
+                GlobalRunq.unlock(m.s.sched);
+            }
             Threads.stoplockedm(m);
         }
         Schedule.begin(m, gp, true);
@@ -66,7 +71,7 @@ final class Mcall {
     /**
      * On g0, after the stack was unmounted (or pinned).
      *
-     * @return the G if it is to run on at once, else 0
+     * @return what to run next without asking the queues, with Runq.INHERIT; 0 for none
      */
     static long perform(Machine m, long gp, int op) {
         switch (op) {
@@ -74,8 +79,7 @@ final class Mcall {
                 return parkm(m, gp);
             }
             case GOSCHED -> {
-                goschedm(m, gp);
-                return 0;
+                return goschedm(m, gp);
             }
             default -> throw org.gmp4j.struct.Throw.of("mcall: bad op " + op);
         }
@@ -91,20 +95,29 @@ final class Mcall {
         Schedule.dropg(m, gp);
         if (unlock != null && !unlock.unlock(gp, lock)) {
             GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
-            return gp;
+            return gp | Runq.INHERIT;
         }
         return 0;
     }
 
-    /** gosched_m: to the global queue, behind everyone. */
-    private static void goschedm(Machine m, long gp) {
+    /**
+     * gosched_m: to the global queue, behind everyone. When this P has nothing of its own the next G comes from there in
+     * the same hold of the lock: what findRunnable would find.
+     */
+    private static long goschedm(Machine m, long gp) {
         long sched = m.s.sched;
         GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GRUNNABLE);
         Schedule.dropg(m, gp);
+        long next = 0;
+        boolean here = Schedule.onlyGlobal(m);
         GlobalRunq.lock(sched);
         GlobalRunq.globrunqput(sched, gp);
+        if (here) {
+            next = GlobalRunq.globrunqget(sched, m.pp(), 0);
+        }
         GlobalRunq.unlock(sched);
         Wakep.wakep(m.s);
+        return next;
     }
 
     /** The JDK yielded: see {@link GStack} for the ticket. Afterwards the G belongs to whoever wakes it. */

@@ -38,15 +38,16 @@ final class Schedule {
                     if (M.spinning(m.mp) != 0) {
                         Wakep.resetspinning(m);
                     }
-                    long lockedm = G.lockedm(pick & ~Runq.INHERIT);
-                    if (lockedm != 0) {
-                        Threads.startlockedm(m, pick & ~Runq.INHERIT, lockedm);
-                        pick = 0;
-                        continue;
-                    }
                 }
             }
-            pick = execute(m, pick & ~Runq.INHERIT, Mcall.inherits(pick));
+            long gp = pick & ~Runq.INHERIT;
+            long lockedm = G.lockedm(gp);
+            if (lockedm != 0 && lockedm != m.mp) {
+                Threads.startlockedm(m, gp, lockedm);
+                pick = 0;
+            } else {
+                pick = execute(m, gp, Mcall.inherits(pick));
+            }
         }
     }
 
@@ -90,8 +91,7 @@ final class Schedule {
             }
             default -> {
                 JdkThreads.toWaiting(st);
-                long again = Mcall.perform(m, st.gp, op);
-                return again == 0 ? 0 : again | Runq.INHERIT;
+                return Mcall.perform(m, st.gp, op);
             }
         }
     }
@@ -148,15 +148,14 @@ final class Schedule {
         if (gp == 0) {
             gp = Runq.runqget(pp);
         }
-        return gp != 0 && G.lockedm(gp & ~Runq.INHERIT) != 0 ? handOver(m, gp & ~Runq.INHERIT) : gp;
+        return gp;
     }
 
-    /** A locked G must not be run here: put it where any M, g0 in hand, finds it. */
-    private static long handOver(Machine m, long gp) {
-        GlobalRunq.lock(m.s.sched);
-        GlobalRunq.globrunqputhead(m.s.sched, gp);
-        GlobalRunq.unlock(m.s.sched);
-        return 0;
+    /** Whether findRunnable would go straight to the global queue: no timers, nothing local, nobody wants the M. */
+    static boolean onlyGlobal(Machine m) {
+        long pp = m.pp();
+        return Schedt.gcwaitingAcquire(m.s.sched) == 0 && P.runSafePointFnAcquire(pp) == 0 && M.lockedg(m.mp) == 0
+                && P.timer0WhenAcquire(pp) == 0 && Runq.runqempty(pp);
     }
 
     /** The 1-in-61 rule. */

@@ -121,8 +121,8 @@ public final class Scheduler {
             return;
         }
         long allp = Memory.map((long) n * Long.BYTES);
-        long idle = Memory.map((n + 31L) / 32 * Integer.BYTES);
-        long timer = Memory.map((n + 31L) / 32 * Integer.BYTES);
+        long idle = Memory.map(maskBytes(n));
+        long timer = Memory.map(maskBytes(n));
         Processor[] grown = java.util.Arrays.copyOf(old, n);
         for (int i = 0; i < n; i++) {
             if (i >= old.length) {
@@ -174,9 +174,13 @@ public final class Scheduler {
 
     // Ms
 
-    /** A struct m with its Java side, in allm; {@code allocm} and {@code mcommoninit}. */
+    /** A struct m with its Java side, in allm; {@code allocm} and {@code mcommoninit}. Null when the scheduler has ended. */
     Machine allocm() {
         GlobalRunq.lock(sched);
+        if (Schedt.closingAcquire(sched) == STOPPED) {
+            GlobalRunq.unlock(sched);
+            return null;
+        }
         long id = Schedt.mnext(sched);
         if (id - Schedt.nmfreed(sched) >= Schedt.maxmcount(sched)) {
             GlobalRunq.unlock(sched);
@@ -315,7 +319,10 @@ public final class Scheduler {
         return true;
     }
 
-    /** No goroutine lives and none can be started: ends all Ms and sysmon, and recycles the structs. */
+    /**
+     * No goroutine lives and none can be started: ends all Ms and sysmon, and recycles the structs. All but schedt: a
+     * thread that readied one of the last goroutines may only now get to wakep, and looks at its counters.
+     */
     private void stop() throws InterruptedException {
         List<Long> sleeping = new ArrayList<>();
         GlobalRunq.lock(sched);
@@ -324,7 +331,7 @@ public final class Scheduler {
             return;
         }
         Schedt.setClosingVolatile(sched, STOPPED);
-        int count = (int) Schedt.mnext(sched);
+        int count = (int) Schedt.mnext(sched); // Final: allocm looks at closing under the same lock.
         for (long mp = Idle.mget(sched); mp != 0; mp = Idle.mget(sched)) {
             sleeping.add(mp);
         }
@@ -343,6 +350,13 @@ public final class Scheduler {
             Mem.recycle(p.layout(), pr.pp);
         }
         slots.release();
+        Memory.unmap(Schedt.allpAcquire(sched), (long) procs.length * Long.BYTES);
+        Memory.unmap(Schedt.idlepMaskAcquire(sched), maskBytes(procs.length));
+        Memory.unmap(Schedt.timerpMaskAcquire(sched), maskBytes(procs.length));
+    }
+
+    private static long maskBytes(int procs) {
+        return (procs + 31L) / 32 * Integer.BYTES;
     }
 
     /** Whether {@link #close} has ended. */

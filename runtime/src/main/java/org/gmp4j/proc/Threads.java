@@ -120,6 +120,9 @@ final class Threads {
     /** Makes a new M that begins with {@code pp}. */
     static void newm(Scheduler s, long pp, boolean spinning) {
         Machine m = s.allocm();
+        if (m == null) {
+            return; // The scheduler has ended; the caller readied a goroutine that is long gone.
+        }
         M.setNextp(m.mp, pp);
         if (spinning) {
             Wakep.startSpinning(m);

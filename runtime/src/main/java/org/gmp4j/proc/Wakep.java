@@ -14,9 +14,10 @@ import org.gmp4j.struct.Throw;
  *
  * <pre>
  *  who submits work                          who stops spinning
- *  1 queue the G (CAS on runnext,            1 give the P up: pidleput, npidle+1, under sched.lock
- *    release of the tail, or sched.lock)     2 nmspinning-1                    (volatile)
- *  2 full fence                              3 look at all run queues again    (volatile)
+ *  1 queue the G                             1 give the P up: pidleput, npidle+1, under sched.lock
+ *  2 full fence: the CAS on runnext, the     2 nmspinning-1                    (volatile)
+ *    exchange that frees sched.lock, or a    3 look at all run queues again    (volatile)
+ *    fence after the release of the tail
  *  3 nmspinning == 0 and npidle > 0?         4 found: take an idle P, spin again; nothing: sleep
  *    then wake one: nmspinning 0 to 1
  * </pre>
@@ -39,10 +40,9 @@ final class Wakep {
     private Wakep() {
     }
 
-    /** After work was queued: sees to it that somebody looks for it, if a P is idle. */
+    /** After work was queued, with a full fence: sees to it that somebody looks for it, if a P is idle. */
     static void wakep(Scheduler s) {
         long sched = s.sched;
-        java.lang.invoke.VarHandle.fullFence(); // Step 2 of the submitter.
         if (Schedt.nmspinningVolatile(sched) != 0 || Schedt.npidleVolatile(sched) == 0) {
             return;
         }
@@ -55,7 +55,8 @@ final class Wakep {
             return; // Somebody spins now: he will look.
         }
         GlobalRunq.lock(sched);
-        long pp = Idle.pidlegetSpinning(sched, System.nanoTime());
+        long pp = Schedt.closingAcquire(sched) == Scheduler.STOPPED ? 0
+                : Idle.pidlegetSpinning(sched, System.nanoTime());
         if (pp == 0) {
             stopSpinning(sched);
             GlobalRunq.unlock(sched);

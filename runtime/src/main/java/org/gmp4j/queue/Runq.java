@@ -72,7 +72,8 @@ public final class Runq {
     }
 
     /**
-     * Puts a G on the local queue; owner only.
+     * Puts a G on the local queue; owner only. Ends with a full fence: the caller may look for idle Ps at once (see
+     * {@code Wakep}, step 2 of the submitter).
      *
      * @param next into runnext, and what stood there to the end of the ring; else to the end of the ring
      */
@@ -83,13 +84,17 @@ public final class Runq {
                 old = (long) RUNNEXT.getVolatile(pp);
             } while (!RUNNEXT.compareAndSet(pp, old, gp)); // Fails only when a thief empties the slot.
             if (old == 0) {
-                return;
+                return; // The CAS is a full fence.
             }
             gp = old;
         }
-        while (!tryPush(pp, gp) && !runqputslow(sched, pp, gp)) {
+        while (!tryPush(pp, gp)) {
+            if (runqputslow(sched, pp, gp)) {
+                return; // As is the lock.
+            }
             // A thief made room between the two looks.
         }
+        VarHandle.fullFence(); // The tail was stored with release: a later load could pass it.
     }
 
     private static boolean tryPush(long pp, long gp) {
@@ -111,27 +116,27 @@ public final class Runq {
         if (t - h != LEN) {
             return false;
         }
-        long[] batch = new long[n + 1];
-        for (int i = 0; i < n; i++) {
-            batch[i] = load(pp, h + i);
-        }
-        if (!HEAD.compareAndSet(pp, h, h + n)) { // At least CAS-release.
+        if (!HEAD.compareAndSet(pp, h, h + n)) {
             return false;
         }
-        batch[n] = gp;
-        for (int i = 0; i < n; i++) {
-            G.setSchedlink(batch[i], batch[i + 1]);
+        // The Gs are ours now, and their slots still hold them: only the owner, who is here, overwrites slots.
+        long first = load(pp, h);
+        long last = first;
+        for (int i = 1; i < n; i++) {
+            long next = load(pp, h + i);
+            G.setSchedlink(last, next);
+            last = next;
         }
-        G.setSchedlink(gp, 0);
+        G.setSchedlink(last, gp);
         GlobalRunq.lock(sched);
-        GlobalRunq.globrunqputbatch(sched, batch[0], gp, n + 1);
+        GlobalRunq.globrunqputbatch(sched, first, gp, n + 1);
         GlobalRunq.unlock(sched);
         return true;
     }
 
     /**
      * Puts a list of Gs (by schedlink) at the end of the ring, what does not fit to the global queue; owner only, the
-     * scheduler lock not held.
+     * scheduler lock not held. Ends with a full fence, as runqput does.
      */
     public static void runqputbatch(long sched, long pp, long head, int count) {
         long rest = head;
@@ -150,6 +155,8 @@ public final class Runq {
             GlobalRunq.lock(sched);
             GlobalRunq.globrunqputbatch(sched, rest, tail, count - n);
             GlobalRunq.unlock(sched);
+        } else {
+            VarHandle.fullFence();
         }
     }
 

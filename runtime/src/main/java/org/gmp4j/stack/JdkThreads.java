@@ -177,6 +177,20 @@ public final class JdkThreads {
         }
     }
 
+    /**
+     * Until {@link #unpin}, a JDK lock that is contended blocks this thread, not the goroutine. For the few places where
+     * the runtime takes one on a goroutine's stack: what it knows of its M and P must still be true afterwards. Harmless
+     * outside goroutines.
+     */
+    public static void pin() {
+        Continuation.pin();
+    }
+
+    /** Ends {@link #pin}. */
+    public static void unpin() {
+        Continuation.unpin();
+    }
+
     static Thread newVirtualThread(Executor scheduler, String name, Runnable body) {
         try {
             return (Thread) NEW_VTHREAD.invokeExact(scheduler, name, 0, body);
@@ -319,14 +333,17 @@ public final class JdkThreads {
         }
     }
 
-    /** After {@link #run}, before the goroutine becomes visible as waiting. */
+    /**
+     * After {@link #run}, before the goroutine becomes visible as waiting. Release is enough: whoever takes the goroutine
+     * comes through a CAS on its status that follows; a dump that still reads RUNNING looks again.
+     */
     public static void toWaiting(Stack st) {
-        STATE.setVolatile(st.thread, WAIT);
+        STATE.setRelease(st.thread, WAIT);
     }
 
-    /** After {@link #run}, before the goroutine becomes visible as runnable. */
+    /** After {@link #run}, before the goroutine becomes visible as runnable; release as above. */
     public static void toYielded(Stack st) {
-        STATE.setVolatile(st.thread, YIELDED);
+        STATE.setRelease(st.thread, YIELDED);
     }
 
     /** Whether the JDK has made the thread runnable: what {@code runContinuation} checks before it runs. */

@@ -12,34 +12,36 @@ import jdk.internal.vm.Continuation;
  * loads, no memory of its own, and, unlike anything reached through the carrier thread, nothing the compiler could carry
  * across a yield wrongly. The identity of a virtual thread does not change when it migrates.
  */
-public abstract class Stack implements Executor {
+public abstract class Stack implements Executor, Runnable {
     /** The virtual thread. */
     public final Thread thread;
     /** What it runs on. */
     final Continuation cont;
-    /** What the JDK hands to {@link #execute} when it means this thread. */
-    protected final Runnable runContinuation;
 
     /** The M this stack is mounted on. Written by that M before it mounts the stack; read by code on the stack. */
     public Host host;
 
-    /** A pooled stack: a new virtual thread that will run {@link #body}, never started through the JDK. */
+    /** A pooled stack: a new virtual thread that will run {@link #run}, never started through the JDK. */
     protected Stack(String name) {
-        thread = JdkThreads.newVirtualThread(this, name, this::body);
+        thread = JdkThreads.newVirtualThread(this, name, this);
         cont = JdkThreads.continuation(thread);
-        runContinuation = JdkThreads.runContinuation(thread);
     }
 
     /** The stack of an existing virtual thread: one that user code or the JDK made and started. */
     protected Stack(Thread virtualThread) {
         thread = virtualThread;
         cont = JdkThreads.continuation(thread);
-        runContinuation = JdkThreads.runContinuation(thread);
         JdkThreads.setScheduler(thread, this);
     }
 
     /** What a pooled stack's virtual thread runs. */
-    protected abstract void body();
+    @Override
+    public abstract void run();
+
+    /** Whether the JDK means this stack's own thread by {@code task}, and not one that inherited us. */
+    protected final boolean isMine(Runnable task) {
+        return task == JdkThreads.runContinuation(thread);
+    }
 
     /**
      * The JDK wants {@code task} run: this stack's own continuation, or that of a virtual thread which inherited this

@@ -25,6 +25,7 @@ public final class G {
     private static final VarHandle PARENTGOID = Mem.field(g.layout(), "parentGoid");
     private static final VarHandle ALLOCSEQ = Mem.field(g.layout(), "allocseq");
     private static final VarHandle HASSTACK = Mem.field(g.layout(), "hasstack");
+    private static final VarHandle SLEEPWHEN = Mem.field(g.layout(), "sleepWhen");
 
     private G() {
     }
@@ -155,5 +156,13 @@ public final class G {
 
     public static void setHasstack(long g, int v) {
         HASSTACK.set(g, v);
+    }
+
+    public static long sleepWhen(long g) {
+        return (long) SLEEPWHEN.get(g);
+    }
+
+    public static void setSleepWhen(long g, long v) {
+        SLEEPWHEN.set(g, v);
     }
 }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.LongConsumer;
 
 import org.gmp4j.ffi.gmp.g;
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
 
 /**
@@ -51,7 +52,16 @@ public final class GSlots {
      * Takes a slot that no G has: {@code malg}. Its struct is zero but for the index and a status of {@code _Gdead}.
      * Thread-safe; rare, because dead Gs are reused first.
      */
-    public synchronized long malg() {
+    public long malg() {
+        JdkThreads.pin(); // Called on goroutines' stacks too.
+        try {
+            return take();
+        } finally {
+            JdkThreads.unpin();
+        }
+    }
+
+    private synchronized long take() {
         Chunk c = mine.isEmpty() ? null : mine.getLast();
         if (c == null || c.used == CHUNK) {
             c = takeChunk(owner);

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 import org.gmp4j.ffi.Memory;
+import org.gmp4j.stack.JdkThreads;
 
 /**
  * Off-heap memory for the scheduler's structs, and the handles that reach their fields.
@@ -48,7 +49,8 @@ public final class Mem {
 
         private Arena(String kind, long bytes) {
             this.kind = kind;
-            this.stride = (bytes + LINE - 1) & -LINE;
+            long align = bytes < 2 * LINE ? LINE / 2 : LINE;
+            this.stride = (bytes + align - 1) & -align;
         }
 
         /** Returns zeroed or recycled room for {@code count} adjacent structs. */
@@ -99,7 +101,12 @@ public final class Mem {
      * @return the address of the first; the next stands {@link #stride} bytes further
      */
     public static long alloc(GroupLayout layout, int count) {
-        return arena(layout).take(count);
+        JdkThreads.pin(); // Called on goroutines' stacks too.
+        try {
+            return arena(layout).take(count);
+        } finally {
+            JdkThreads.unpin();
+        }
     }
 
     /** Puts one struct of {@link #alloc alloc(layout, 1)} back for reuse; nothing may write to it any more. */

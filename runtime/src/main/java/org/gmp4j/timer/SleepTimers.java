@@ -9,7 +9,7 @@ import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Timers;
 import org.gmp4j.proc.WaitReason;
-import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 
@@ -27,8 +27,8 @@ public final class SleepTimers implements Timers {
 
     /** Called on g0, the G parked: only now may a timer wake it. */
     private static final Park.Unlock START = (gp, unused) -> {
-        GStack st = (GStack) GSlots.stack(gp);
-        add(st.scheduler(), Machine.current().attachedP(), st.wakeAt, gp);
+        Machine m = Machine.current();
+        add(m.s, m.attachedP(), G.sleepWhen(gp), gp);
         return true;
     };
 
@@ -39,7 +39,7 @@ public final class SleepTimers implements Timers {
     /** Parks the calling goroutine for {@code nanos} nanoseconds, more than 0. */
     public static void sleep(GStack st, long nanos) {
         long when = System.nanoTime() + nanos;
-        st.wakeAt = when < 0 ? Long.MAX_VALUE : when;
+        G.setSleepWhen(st.gp(), when < 0 ? Long.MAX_VALUE : when);
         Park.gopark(st, START, null, WaitReason.SLEEP, 0);
     }
 

@@ -31,14 +31,12 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     muintptr lockedm;
  *     uint32_t hasstack;
  *     uint32_t nocount;
- *     uint32_t traceseq;
+ *     int64_t sleepWhen;
  *     uint64_t parentGoid;
  *     uint32_t sig;
  *     uint32_t sigcode0;
  *     uint64_t sigcode1;
  *     uint64_t sigpc;
- *     int64_t createtime;
- *     int64_t runningsince;
  *     uint64_t allocseq;
  * }
  * }
@@ -67,17 +65,13 @@ public class g {
         gmp_h.C_LONG.withName("lockedm"),
         gmp_h.C_INT.withName("hasstack"),
         gmp_h.C_INT.withName("nocount"),
-        gmp_h.C_INT.withName("traceseq"),
-        MemoryLayout.paddingLayout(28),
+        gmp_h.C_LONG.withName("sleepWhen"),
         gmp_h.C_LONG.withName("parentGoid"),
         gmp_h.C_INT.withName("sig"),
         gmp_h.C_INT.withName("sigcode0"),
         gmp_h.C_LONG.withName("sigcode1"),
         gmp_h.C_LONG.withName("sigpc"),
-        gmp_h.C_LONG.withName("createtime"),
-        gmp_h.C_LONG.withName("runningsince"),
-        gmp_h.C_LONG.withName("allocseq"),
-        MemoryLayout.paddingLayout(72)
+        gmp_h.C_LONG.withName("allocseq")
     ).withName("g");
 
     /**
@@ -791,48 +785,48 @@ public class g {
         struct.set(nocount$LAYOUT, nocount$OFFSET, fieldValue);
     }
 
-    private static final OfInt traceseq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("traceseq"));
+    private static final OfLong sleepWhen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sleepWhen"));
 
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * uint32_t traceseq
+     * int64_t sleepWhen
      * }
      */
-    public static final OfInt traceseq$layout() {
-        return traceseq$LAYOUT;
+    public static final OfLong sleepWhen$layout() {
+        return sleepWhen$LAYOUT;
     }
 
-    private static final long traceseq$OFFSET = $LAYOUT.byteOffset(groupElement("traceseq"));
+    private static final long sleepWhen$OFFSET = $LAYOUT.byteOffset(groupElement("sleepWhen"));
 
     /**
      * Offset for field:
      * {@snippet lang=c :
-     * uint32_t traceseq
+     * int64_t sleepWhen
      * }
      */
-    public static final long traceseq$offset() {
-        return traceseq$OFFSET;
+    public static final long sleepWhen$offset() {
+        return sleepWhen$OFFSET;
     }
 
     /**
      * Getter for field:
      * {@snippet lang=c :
-     * uint32_t traceseq
+     * int64_t sleepWhen
      * }
      */
-    public static int traceseq(MemorySegment struct) {
-        return struct.get(traceseq$LAYOUT, traceseq$OFFSET);
+    public static long sleepWhen(MemorySegment struct) {
+        return struct.get(sleepWhen$LAYOUT, sleepWhen$OFFSET);
     }
 
     /**
      * Setter for field:
      * {@snippet lang=c :
-     * uint32_t traceseq
+     * int64_t sleepWhen
      * }
      */
-    public static void traceseq(MemorySegment struct, int fieldValue) {
-        struct.set(traceseq$LAYOUT, traceseq$OFFSET, fieldValue);
+    public static void sleepWhen(MemorySegment struct, long fieldValue) {
+        struct.set(sleepWhen$LAYOUT, sleepWhen$OFFSET, fieldValue);
     }
 
     private static final OfLong parentGoid$LAYOUT = (OfLong)$LAYOUT.select(groupElement("parentGoid"));
@@ -1053,94 +1047,6 @@ public class g {
      */
     public static void sigpc(MemorySegment struct, long fieldValue) {
         struct.set(sigpc$LAYOUT, sigpc$OFFSET, fieldValue);
-    }
-
-    private static final OfLong createtime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("createtime"));
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * int64_t createtime
-     * }
-     */
-    public static final OfLong createtime$layout() {
-        return createtime$LAYOUT;
-    }
-
-    private static final long createtime$OFFSET = $LAYOUT.byteOffset(groupElement("createtime"));
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int64_t createtime
-     * }
-     */
-    public static final long createtime$offset() {
-        return createtime$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int64_t createtime
-     * }
-     */
-    public static long createtime(MemorySegment struct) {
-        return struct.get(createtime$LAYOUT, createtime$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int64_t createtime
-     * }
-     */
-    public static void createtime(MemorySegment struct, long fieldValue) {
-        struct.set(createtime$LAYOUT, createtime$OFFSET, fieldValue);
-    }
-
-    private static final OfLong runningsince$LAYOUT = (OfLong)$LAYOUT.select(groupElement("runningsince"));
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * int64_t runningsince
-     * }
-     */
-    public static final OfLong runningsince$layout() {
-        return runningsince$LAYOUT;
-    }
-
-    private static final long runningsince$OFFSET = $LAYOUT.byteOffset(groupElement("runningsince"));
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int64_t runningsince
-     * }
-     */
-    public static final long runningsince$offset() {
-        return runningsince$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int64_t runningsince
-     * }
-     */
-    public static long runningsince(MemorySegment struct) {
-        return struct.get(runningsince$LAYOUT, runningsince$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int64_t runningsince
-     * }
-     */
-    public static void runningsince(MemorySegment struct, long fieldValue) {
-        struct.set(runningsince$LAYOUT, runningsince$OFFSET, fieldValue);
     }
 
     private static final OfLong allocseq$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allocseq"));

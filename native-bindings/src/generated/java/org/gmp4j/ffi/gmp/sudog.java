@@ -19,7 +19,6 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     sudoguintptr next;
  *     sudoguintptr prev;
  *     sudoguintptr waitlink;
- *     int64_t acquiretime;
  *     int64_t releasetime;
  *     uint32_t index;
  *     uint32_t ticket;
@@ -42,7 +41,6 @@ public class sudog {
         gmp_h.C_LONG.withName("next"),
         gmp_h.C_LONG.withName("prev"),
         gmp_h.C_LONG.withName("waitlink"),
-        gmp_h.C_LONG.withName("acquiretime"),
         gmp_h.C_LONG.withName("releasetime"),
         gmp_h.C_INT.withName("index"),
         gmp_h.C_INT.withName("ticket"),
@@ -233,50 +231,6 @@ public class sudog {
      */
     public static void waitlink(MemorySegment struct, long fieldValue) {
         struct.set(waitlink$LAYOUT, waitlink$OFFSET, fieldValue);
-    }
-
-    private static final OfLong acquiretime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("acquiretime"));
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * int64_t acquiretime
-     * }
-     */
-    public static final OfLong acquiretime$layout() {
-        return acquiretime$LAYOUT;
-    }
-
-    private static final long acquiretime$OFFSET = $LAYOUT.byteOffset(groupElement("acquiretime"));
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int64_t acquiretime
-     * }
-     */
-    public static final long acquiretime$offset() {
-        return acquiretime$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int64_t acquiretime
-     * }
-     */
-    public static long acquiretime(MemorySegment struct) {
-        return struct.get(acquiretime$LAYOUT, acquiretime$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int64_t acquiretime
-     * }
-     */
-    public static void acquiretime(MemorySegment struct, long fieldValue) {
-        struct.set(acquiretime$LAYOUT, acquiretime$OFFSET, fieldValue);
     }
 
     private static final OfLong releasetime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("releasetime"));
