@@ -150,8 +150,8 @@ public final class Invariants {
         long id = P.id(pp);
         long m = P.mOpaque(pp);
         require(PStatus.get(pp) == PStatus.PGCSTOP, "P4", "P%d is in state %d in a stopped world", id, PStatus.get(pp));
-        if (self != 0 && m == self) {
-            require(M.pOpaque(self) == pp, "P1", "P%d has an M that has another P", id);
+        if (self != 0 && M.pOpaque(self) == pp) {
+            require(m == self, "P1", "P%d is the caller's and has another M or none", id);
         } else {
             require(m == 0, "P1", "P%d is stopped and has an M", id);
         }
