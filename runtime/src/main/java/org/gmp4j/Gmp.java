@@ -199,7 +199,7 @@ public final class Gmp implements AutoCloseable {
             if (maxStack < LEAST_STACK) {
                 throw new IllegalArgumentException("maxStack is " + maxStack + " bytes: use " + LEAST_STACK + " or more");
             }
-            return Scheduler.schedinit(new Config(n, affinity.place(n), spin.spinNanos(), maxThreads, maxStack, uncaught,
+            return Scheduler.schedinit(new Config(n, affinity.place(n), spin.spinNanos(), quantum.toNanos(), maxThreads, maxStack, uncaught,
                     program || deadlockDetection, program, DebugVars.parse(debug)), new SleepTimers());
         }
     }
@@ -286,6 +286,7 @@ public final class Gmp implements AutoCloseable {
                 thrown = end;
             }
             latch.countDown();
+            GStack st = GStack.enter();
             lock.lock();
             done = true;
             long sg = waiters.dequeue();
@@ -293,6 +294,7 @@ public final class Gmp implements AutoCloseable {
             if (sg != 0) {
                 Waiting.wake(sg);
             }
+            GStack.exit(st);
         }
 
         void await() {
@@ -300,12 +302,14 @@ public final class Gmp implements AutoCloseable {
                 awaitUninterruptibly(latch); // Not Waiting: who waits for goroutines does not hold off deadlock detection.
                 return;
             }
+            GStack st = GStack.enter();
             lock.lock();
             if (done) {
                 lock.unlock();
             } else {
                 Waiting.release(Waiting.await(waiters, lock, null, WaitReason.RUN));
             }
+            GStack.exit(st);
         }
     }
 

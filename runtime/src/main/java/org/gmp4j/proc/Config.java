@@ -10,6 +10,7 @@ import java.util.function.BiConsumer;
  * @param procs number of Ps, 1 to 4096
  * @param place the CPUs of each P, round robin; empty when Ms roam
  * @param spinNanos how long an M searches before it sleeps: 0 as Go does, Long.MAX_VALUE for ever
+ * @param quantumNanos how long a goroutine runs before it is told to yield, when others wait
  * @param maxThreads most Ms
  * @param maxStack most bytes of a goroutine's stack
  * @param uncaught told of an exception that ends a goroutine; null for the default
@@ -17,7 +18,7 @@ import java.util.function.BiConsumer;
  * @param program whether this is program mode, where fatal errors end the process
  * @param debug GMPDEBUG
  */
-public record Config(int procs, List<BitSet> place, long spinNanos, int maxThreads, long maxStack,
+public record Config(int procs, List<BitSet> place, long spinNanos, long quantumNanos, int maxThreads, long maxStack,
         BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program, DebugVars debug) {
     /** How long a thief leaves runnext to the P that is about to take it, in nanoseconds (seed 001). */
     static final long POLITE_NANOS = 3_000;

@@ -33,12 +33,21 @@ final class Newproc {
      * @throws IllegalStateException when the scheduler is closed
      */
     static void newproc(Scheduler s, Runnable fn) {
-        Machine m = Machine.of();
-        long pp;
-        if (m == null || m.s != s || (pp = m.pp()) == 0) {
-            newprocExternal(s, fn, null);
-            return;
+        GStack st = GStack.enter();
+        try {
+            Machine m = Machine.of();
+            long pp;
+            if (m == null || m.s != s || (pp = m.pp()) == 0) {
+                newprocExternal(s, fn, null);
+            } else {
+                newproc1(s, m, pp, fn);
+            }
+        } finally {
+            GStack.exit(st);
         }
+    }
+
+    private static void newproc1(Scheduler s, Machine m, long pp, Runnable fn) {
         long gp = GFree.gfget(s.sched, pp);
         if (gp == 0) {
             gp = malg(s);
@@ -138,7 +147,7 @@ final class Newproc {
     /** The G is no more; its slot goes to the P's free list. The order keeps G2: first not running, then off the M. */
     static void dead(Machine m, long gp) {
         long pp = m.pp();
-        GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GDEAD);
+        GStatus.casgstatus(gp, pp == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GDEAD);
         Schedule.dropg(m, gp);
         GSlots.setFn(gp, null);
         GSlots.setStack(gp, null);
@@ -146,8 +155,15 @@ final class Newproc {
         G.setLockedm(gp, 0);
         G.setWaiting(gp, 0);
         G.setParam(gp, 0);
-        GFree.gfput(m.s.sched, pp, gp);
-        P.setNexitRelease(pp, P.nexit(pp) + 1);
+        if (pp != 0) {
+            GFree.gfput(m.s.sched, pp, gp);
+            P.setNexitRelease(pp, P.nexit(pp) + 1);
+        } else {
+            GlobalRunq.lock(m.s.sched);
+            GFree.putGlobal(m.s.sched, gp);
+            GlobalRunq.unlock(m.s.sched);
+            long unused = Schedt.addNexitextern(m.s.sched, 1);
+        }
         if (Schedt.closingAcquire(m.s.sched) != 0) {
             m.s.exitedWhileClosing();
         }
@@ -155,7 +171,7 @@ final class Newproc {
 
     /** How many goroutines live: exact when nobody is born or dies, else a value between; 0 only if truly none. */
     static long gcount(Scheduler s) {
-        long n = 0;
+        long n = -Schedt.nexitexternAcquire(s.sched);
         Processor[] all = s.procs();
         for (Processor pr : all) {
             n -= P.nexitAcquire(pr.pp);

@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -48,6 +49,11 @@ public final class Scheduler {
     /** For thread names. */
     final String name;
     final Timers timers;
+    /** Whether SIGURG is ours to send. */
+    final boolean signals;
+    final ArmPoints points = new ArmPoints();
+    /** Goroutines that kept a P from others. */
+    public final Stalls stalls;
     final Netpoll netpoll = Netpoll.NONE;
     /** Held by whoever stops the world; not a lock with an owner, because a goroutine may migrate while it holds it. */
     final WorldSema worldsema = new WorldSema();
@@ -58,6 +64,9 @@ public final class Scheduler {
     private volatile BooleanSupplier idleHook;
     private volatile boolean mainExited;
     private volatile boolean mainReturned;
+    /** Ms that ended, under sched.lock; and how many threads were started. */
+    private final ArrayDeque<Machine> freem = new ArrayDeque<>();
+    private int starts;
     private final Sysmon sysmon;
     private final Semaphore exited = new Semaphore(0);
 
@@ -79,6 +88,8 @@ public final class Scheduler {
         this.name = "gmp" + NAMES.getAndIncrement();
         this.sched = Mem.alloc(schedt.layout(), 1);
         this.timers = timers;
+        this.signals = Preempt.install();
+        this.stalls = new Stalls(config.debug());
         this.sysmon = new Sysmon(this);
     }
 
@@ -181,6 +192,20 @@ public final class Scheduler {
             GlobalRunq.unlock(sched);
             return null;
         }
+        starts++;
+        Machine dead = freem.isEmpty() || freem.peek().thread.isAlive() ? null : freem.poll();
+        if (dead != null) {
+            Schedt.setNmfreed(sched, Schedt.nmfreed(sched) - 1);
+            Machine again = new Machine(this, dead.mp); // All else of the struct is as mexit and stopm left it.
+            M.setExited(again.mp, 0);
+            M.setProcid(again.mp, 0);
+            M.setCpu(again.mp, -1);
+            Machine[] replaced = machines.clone();
+            replaced[M.index(again.mp)] = again;
+            machines = replaced;
+            GlobalRunq.unlock(sched);
+            return again;
+        }
         long id = Schedt.mnext(sched);
         if (id - Schedt.nmfreed(sched) >= Schedt.maxmcount(sched)) {
             GlobalRunq.unlock(sched);
@@ -211,6 +236,18 @@ public final class Scheduler {
     /** The Java sides of all Ms. */
     Machine[] machines() {
         return machines;
+    }
+
+    /** An M leaves while the scheduler lives: its struct is for the next. */
+    void free(Machine m) {
+        GlobalRunq.lock(sched);
+        Schedt.setNmfreed(sched, Schedt.nmfreed(sched) + 1);
+        freem.add(m);
+        boolean dead = Checkdead.dead(this);
+        GlobalRunq.unlock(sched);
+        if (dead) {
+            Checkdead.report(this);
+        }
     }
 
     /** An M's thread is about to end. */
@@ -331,7 +368,7 @@ public final class Scheduler {
             return;
         }
         Schedt.setClosingVolatile(sched, STOPPED);
-        int count = (int) Schedt.mnext(sched); // Final: allocm looks at closing under the same lock.
+        int count = starts; // Final: allocm looks at closing under the same lock.
         for (long mp = Idle.mget(sched); mp != 0; mp = Idle.mget(sched)) {
             sleeping.add(mp);
         }

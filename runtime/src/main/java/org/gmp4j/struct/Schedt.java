@@ -53,6 +53,7 @@ public final class Schedt {
     private static final VarHandle NSPAWNEXTERN = Mem.field(schedt.layout(), "nspawnextern");
     private static final VarHandle PROCRESIZETIME = Mem.field(schedt.layout(), "procresizetime");
     private static final VarHandle TOTALTIME = Mem.field(schedt.layout(), "totaltime");
+    private static final VarHandle NEXITEXTERN = Mem.field(schedt.layout(), "nexitextern");
 
     private Schedt() {
     }
@@ -379,5 +380,14 @@ public final class Schedt {
 
     public static void setTotaltime(long s, long v) {
         TOTALTIME.set(s, v);
+    }
+
+    public static long nexitexternAcquire(long s) {
+        return (long) NEXITEXTERN.getAcquire(s);
+    }
+
+    /** Adds and returns the new value; volatile. */
+    public static long addNexitextern(long s, long d) {
+        return (long) NEXITEXTERN.getAndAdd(s, d) + d;
     }
 }
