@@ -206,6 +206,15 @@ struct p {
     guintptr runq[GMP_RUNQ] GMP_ALIGNED; /* owner writes a slot before it publishes the tail */
 };
 
+/*
+ * An event that C code fires and a goroutine waits for: NativeEvent in Java, gmp_ready in C.  May fire before the
+ * goroutine waits; fires that nobody waited for count as one.
+ */
+struct gmp_event {
+    uint64_t word;         /* by CAS and exchange: 0 nothing, 1 fired, else the struct g that waits */
+    uint64_t sched;        /* the waiter, before word: its struct schedt */
+};
+
 /* A queue of Gs linked by schedlink. */
 struct gqueue {
     guintptr head;
@@ -254,6 +263,8 @@ struct schedt {
     int64_t njdkwait;      /* atomic, with deadlock detection only: Gs that wait inside the JDK */
     int64_t nspawnextern;  /* atomic: goroutines created by threads without a P */
     int64_t nexitextern;   /* atomic: goroutines that ended on an M without a P */
+
+    guintptr inject GMP_ALIGNED; /* atomic: Gs readied by C code, by schedlink, newest first; whoever drains takes all */
 
     int64_t lastpoll GMP_ALIGNED; /* atomic: nanoTime of the last network poll, 0 while someone polls */
     int64_t pollUntil;     /* atomic: until when the poller sleeps, 0 when nobody does */

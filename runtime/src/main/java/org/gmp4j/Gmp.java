@@ -80,7 +80,8 @@ public final class Gmp implements AutoCloseable {
     public interface Builder {
         /**
          * The number of Ps: how many goroutines run at a time, 1 to 4096. Default: the variable GMPMAXPROCS, or the
-         * CPUs that affinity mask and cgroup limits leave to this process.
+         * CPUs that affinity mask and cgroup limits leave to this process, followed when those change until
+         * {@link Gmp#setProcs} is called.
          */
         Builder procs(int n);
 
@@ -189,6 +190,7 @@ public final class Gmp implements AutoCloseable {
 
         Scheduler start(boolean program) {
             JdkThreads.check();
+            boolean byHand = procs != null || !variable(PROCS_VARIABLE).isEmpty();
             int n = procs == null ? defaultProcs() : checkProcs(procs);
             if (quantum.compareTo(LEAST_QUANTUM) < 0 || quantum.compareTo(Duration.ofMinutes(1)) > 0) {
                 throw new IllegalArgumentException("quantum is " + quantum + ": use 200 µs to 1 minute");
@@ -199,7 +201,7 @@ public final class Gmp implements AutoCloseable {
             if (maxStack < LEAST_STACK) {
                 throw new IllegalArgumentException("maxStack is " + maxStack + " bytes: use " + LEAST_STACK + " or more");
             }
-            return Scheduler.schedinit(new Config(n, affinity.place(n), spin.spinNanos(), quantum.toNanos(), maxThreads, maxStack, uncaught,
+            return Scheduler.schedinit(new Config(n, byHand ? null : Gmp::numCPU, affinity.place(n), spin.spinNanos(), quantum.toNanos(), maxThreads, maxStack, uncaught,
                     program || deadlockDetection, program, DebugVars.parse(debug)), new SleepTimers());
         }
     }
@@ -212,20 +214,25 @@ public final class Gmp implements AutoCloseable {
     }
 
     private static int defaultProcs() {
-        String v = System.getenv(PROCS_VARIABLE);
-        if (v == null || v.isBlank()) {
-            return Math.min(MAX_PROCS, numCPU());
+        String v = variable(PROCS_VARIABLE);
+        if (v.isEmpty()) {
+            return numCPU();
         }
         try {
-            return checkProcs(Integer.parseInt(v.strip()));
+            return checkProcs(Integer.parseInt(v));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     PROCS_VARIABLE + " is \"" + v + "\": use a number from 1 to " + MAX_PROCS, e);
         }
     }
 
+    private static String variable(String name) {
+        String v = System.getenv(name);
+        return v == null ? "" : v.strip();
+    }
+
     static int numCPU() {
-        return Topology.system().defaultProcs();
+        return Math.min(MAX_PROCS, Topology.system().defaultProcs());
     }
 
     /**

@@ -63,6 +63,7 @@ public final class Scheduler {
     private volatile Machine[] machines = new Machine[0];
     private volatile BooleanSupplier idleHook;
     private volatile boolean mainExited;
+    private volatile boolean procsByHand;
     private volatile boolean mainReturned;
     /** Ms that ended, under sched.lock; and how many threads were started. */
     private final ArrayDeque<Machine> freem = new ArrayDeque<>();
@@ -170,12 +171,27 @@ public final class Scheduler {
         return Schedt.gomaxprocsOpaque(sched);
     }
 
-    /** {@code GOMAXPROCS(n)}: stops the world and resizes; returns the old number. */
+    /** {@code GOMAXPROCS(n)}: stops the world and resizes; returns the old number. From here on it is set by hand. */
     public int setProcs(int n) {
+        procsByHand = true;
+        return resize(n);
+    }
+
+    private int resize(int n) {
         StopTheWorld.stopTheWorld(this);
         int old = Schedt.gomaxprocsOpaque(sched);
         StopTheWorld.startTheWorld(this, n);
         return old;
+    }
+
+    /** From sysmon: follows the machine's limits unless the number was set by hand. */
+    void updateProcs() {
+        if (!procsByHand && config.autoProcs() != null && Schedt.closingAcquire(sched) == 0) {
+            int n = config.autoProcs().getAsInt();
+            if (n != gomaxprocs()) {
+                int unused = resize(n);
+            }
+        }
     }
 
     /** Runs {@code body} while no goroutine runs; from any thread. Not for anything that needs one to run. */

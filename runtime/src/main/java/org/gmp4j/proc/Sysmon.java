@@ -9,7 +9,7 @@ import org.gmp4j.struct.Schedt;
  * without work, and deeply while all Ps are idle or the world is stopped. While a P has work waiting behind a goroutine
  * it looks every tenth of a quantum, or half a millisecond: a thread that falls asleep with a P loses it within one.
  *
- * <p>Its duties: {@link Retake}, schedtrace, and a poll of the network when nobody did for 10 ms.
+ * <p>Its duties: {@link Retake}, what C code readied, schedtrace, the machine's CPU limits once a second, and a poll of the network when nobody did for 10 ms.
  */
 final class Sysmon {
     private static final long MIN_SLEEP = 20_000;
@@ -19,6 +19,7 @@ final class Sysmon {
     private static final int QUANTUM_LOOKS = 10;
     private static final long WORK_SLEEP = 500_000;
     private static final long POLL_AFTER = 10_000_000;
+    private static final long PROCS_EVERY = 1_000_000_000;
 
     private final Scheduler s;
     private final Thread thread;
@@ -61,6 +62,7 @@ final class Sysmon {
         long workSleep = Math.clamp(s.config.quantumNanos() / QUANTUM_LOOKS, MIN_SLEEP, WORK_SLEEP);
         long trace = s.config.debug().schedtrace() * 1_000_000L;
         long lasttrace = began;
+        long lastprocs = began;
         int idle = 0;
         long sleep = MIN_SLEEP;
         Retake retake = new Retake(s);
@@ -72,6 +74,7 @@ final class Sysmon {
             }
             Note.sleep(note, retake.workWaits() ? Math.min(sleep, workSleep) : sleep);
             Note.clear(note);
+            Inject.drain(s);
             if (drained) {
                 drained = false;
                 s.signalDrained();
@@ -83,6 +86,10 @@ final class Sysmon {
             }
             idle = retake.look(now) ? 0 : idle + 1;
             pollNetwork(now);
+            if (now - lastprocs >= PROCS_EVERY) {
+                lastprocs = now;
+                s.updateProcs();
+            }
             if (trace > 0 && now - lasttrace >= trace) {
                 lasttrace = now;
                 SchedTrace.print(s, now - began);

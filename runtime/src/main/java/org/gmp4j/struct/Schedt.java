@@ -54,6 +54,7 @@ public final class Schedt {
     private static final VarHandle PROCRESIZETIME = Mem.field(schedt.layout(), "procresizetime");
     private static final VarHandle TOTALTIME = Mem.field(schedt.layout(), "totaltime");
     private static final VarHandle NEXITEXTERN = Mem.field(schedt.layout(), "nexitextern");
+    private static final VarHandle INJECT = Mem.field(schedt.layout(), "inject");
 
     private Schedt() {
     }
@@ -389,5 +390,13 @@ public final class Schedt {
     /** Adds and returns the new value; volatile. */
     public static long addNexitextern(long s, long d) {
         return (long) NEXITEXTERN.getAndAdd(s, d) + d;
+    }
+
+    public static long injectAcquire(long s) {
+        return (long) INJECT.getAcquire(s);
+    }
+
+    public static long xchgInject(long s, long v) {
+        return (long) INJECT.getAndSet(s, v);
     }
 }

@@ -50,6 +50,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int64_t njdkwait;
  *     int64_t nspawnextern;
  *     int64_t nexitextern;
+ *     guintptr inject;
  *     int64_t lastpoll;
  *     int64_t pollUntil;
  *     int32_t pollBreak;
@@ -109,6 +110,8 @@ public class schedt {
         gmp_h.C_LONG.withName("nspawnextern"),
         gmp_h.C_LONG.withName("nexitextern"),
         MemoryLayout.paddingLayout(72),
+        gmp_h.C_LONG.withName("inject"),
+        MemoryLayout.paddingLayout(120),
         gmp_h.C_LONG.withName("lastpoll"),
         gmp_h.C_LONG.withName("pollUntil"),
         gmp_h.C_INT.withName("pollBreak"),
@@ -1666,6 +1669,50 @@ public class schedt {
      */
     public static void nexitextern(MemorySegment struct, long fieldValue) {
         struct.set(nexitextern$LAYOUT, nexitextern$OFFSET, fieldValue);
+    }
+
+    private static final OfLong inject$LAYOUT = (OfLong)$LAYOUT.select(groupElement("inject"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * guintptr inject
+     * }
+     */
+    public static final OfLong inject$layout() {
+        return inject$LAYOUT;
+    }
+
+    private static final long inject$OFFSET = $LAYOUT.byteOffset(groupElement("inject"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * guintptr inject
+     * }
+     */
+    public static final long inject$offset() {
+        return inject$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * guintptr inject
+     * }
+     */
+    public static long inject(MemorySegment struct) {
+        return struct.get(inject$LAYOUT, inject$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * guintptr inject
+     * }
+     */
+    public static void inject(MemorySegment struct, long fieldValue) {
+        struct.set(inject$LAYOUT, inject$OFFSET, fieldValue);
     }
 
     private static final OfLong lastpoll$LAYOUT = (OfLong)$LAYOUT.select(groupElement("lastpoll"));
