@@ -4,6 +4,9 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.BiConsumer;
 
 import org.gmp4j.affinity.Affinity;
@@ -330,6 +333,20 @@ public final class Gmp implements AutoCloseable {
             }
         });
         o.await();
+    }
+
+    /**
+     * Makes virtual threads with an identity of their own that this scheduler runs: for servers and drivers that want
+     * threads. They are goroutines too: {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them,
+     * {@link #close} waits for them. Starting one after close throws {@link java.util.concurrent.RejectedExecutionException}.
+     */
+    public ThreadFactory threadFactory() {
+        return task -> s.newThread(Objects.requireNonNull(task));
+    }
+
+    /** An executor that runs each task in a new thread of {@link #threadFactory}. */
+    public ExecutorService newThreadPerTaskExecutor() {
+        return Executors.newThreadPerTaskExecutor(threadFactory());
     }
 
     private static void awaitUninterruptibly(CountDownLatch latch) {

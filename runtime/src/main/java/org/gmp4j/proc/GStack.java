@@ -61,8 +61,14 @@ public final class GStack extends Stack {
     }
 
     GStack(Scheduler s) {
-        super("");
         this.s = s;
+    }
+
+    /** A new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
+    GStack(Scheduler s, Runnable task) {
+        super(task);
+        this.s = s;
+        locks = 0; // It begins in the JDK's code.
     }
 
     /** The stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
@@ -214,7 +220,11 @@ public final class GStack extends Stack {
         GStack caller = enter();
         try {
             if (isMine(task)) {
-                jdkReady();
+                if (gp == 0) {
+                    Newproc.adopt(s, this); // Thread.start: the first call, and the only one before the thread runs.
+                } else {
+                    jdkReady();
+                }
                 return;
             }
             Thread vt = JdkThreads.threadOf(task);

@@ -1,5 +1,7 @@
 package org.gmp4j.proc;
 
+import java.util.concurrent.RejectedExecutionException;
+
 import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
@@ -68,8 +70,11 @@ final class Newproc {
     private static void newprocExternal(Scheduler s, Runnable fn, GStack st) {
         long sched = s.sched;
         GlobalRunq.lock(sched);
-        if (Schedt.closingAcquire(sched) != 0 && st == null) {
+        if (Schedt.closingAcquire(sched) != 0 && !insideOf(s)) {
             GlobalRunq.unlock(sched);
+            if (st != null) {
+                throw new RejectedExecutionException("start of a thread on a closed Gmp");
+            }
             throw new IllegalStateException("go on a closed Gmp");
         }
         long unused = Schedt.addNspawnextern(sched, 1); // Under the lock: close sees it, or we saw close.
@@ -90,6 +95,12 @@ final class Newproc {
         GlobalRunq.globrunqput(sched, gp);
         GlobalRunq.unlock(sched);
         Wakep.wakep(s);
+    }
+
+    /** Whether the caller is a goroutine of this scheduler, which then cannot end before it does. */
+    private static boolean insideOf(Scheduler s) {
+        GStack st = GStack.current();
+        return st != null && st.s == s;
     }
 
     private static long malg(Scheduler s) {

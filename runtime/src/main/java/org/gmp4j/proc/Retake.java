@@ -47,7 +47,6 @@ final class Retake {
     private final Scheduler s;
     private final long quantum;
     private final ThreadState threads = new ThreadState();
-    private final boolean demote = mayDemote();
     private boolean workWaits;
 
     Retake(Scheduler s) {
@@ -146,7 +145,7 @@ final class Retake {
             Thread.onSpinWait();
         }
         s.stalls.add(s, mp, running);
-        if (!running || !demote) {
+        if (!running || !May.DEMOTE) {
             return take(pp);
         }
         int tid = (int) M.procid(mp);
@@ -169,7 +168,11 @@ final class Retake {
         }
     }
 
-    /** Whether this process may raise a priority that it lowered: not without a privilege or a limit, so try. */
+    /** Whether this process may raise a priority that it lowered: not without a privilege or a limit, so try, once. */
+    private static final class May {
+        static final boolean DEMOTE = mayDemote();
+    }
+
     private static boolean mayDemote() {
         boolean[] may = new boolean[1];
         Thread t = new Thread(() -> {

@@ -279,6 +279,11 @@ public final class Scheduler {
         Newproc.newproc(this, fn);
     }
 
+    /** A virtual thread, not started, that will run on this scheduler's Ps. */
+    public Thread newThread(Runnable task) {
+        return new GStack(this, task).thread;
+    }
+
     /** {@code NumGoroutine}. */
     public int gcount() {
         return (int) Math.min(Integer.MAX_VALUE, Newproc.gcount(this));
