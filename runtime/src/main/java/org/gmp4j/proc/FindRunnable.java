@@ -22,7 +22,7 @@ import org.gmp4j.struct.Schedt;
  * <li>other Ps' rings, four walks; on the last their timers and runnext too
  * <li>idle-time work
  * <li>the global queue again, under the lock under which the P is given up
- * <li>all rings and timers once more without a P, if it spun
+ * <li>all rings and timers once more without a P
  * <li>sleep: one M until the next timer is due, the others until woken
  * </ol>
  */
@@ -81,10 +81,11 @@ final class FindRunnable {
         }
     }
 
-    /** Under a latency policy: go round again until the spinner's time is up. */
+    /** Under a latency policy: go round again until the spinner's time is up, or the scheduler's. */
     private static boolean mayGoOn(Machine m) {
         Thread.onSpinWait();
-        return m.spinUntil == Long.MAX_VALUE || System.nanoTime() < m.spinUntil;
+        return (m.spinUntil == Long.MAX_VALUE || System.nanoTime() < m.spinUntil)
+                && Schedt.closingAcquire(m.s.sched) != Scheduler.STOPPED;
     }
 
     private static long global(long sched, long pp) {
@@ -203,15 +204,15 @@ final class FindRunnable {
         if (wasSpinning) {
             M.setSpinningOpaque(m.mp, 0);
             Wakep.stopSpinning(sched); // Step 2 of who stops spinning; what follows is step 3.
-            long gp = checkAgain(m);
-            if (gp != 0) {
-                return gp;
-            }
-            if (m.pp() != 0) {
-                return 0;
-            }
-            pollUntil = checkTimersNoP(s, pollUntil);
         }
+        long gp = checkAgain(m);
+        if (gp != 0) {
+            return gp;
+        }
+        if (m.pp() != 0) {
+            return 0;
+        }
+        pollUntil = checkTimersNoP(s, pollUntil);
         if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.xchgLastpoll(sched, 0) != 0) {
             return sleepPolling(m, pollUntil, wasSpinning);
         }

@@ -247,18 +247,24 @@ public final class GStack extends Stack {
         if (!TICKET.compareAndSet(this, n, n + 1)) {
             return;
         }
-        if (s.config.deadlockDetection()) {
-            long unused = Schedt.addNjdkwait(s.sched, -1);
-        }
         long g = gp; // Ours: the ticket is closed and the G is on no queue.
         GStatus.casgstatus(g, GStatus.GWAITING, GStatus.GRUNNABLE);
-        if (yielded) {
+        if (yielded || !Park.onP(s)) {
+            G.setWaitsinceOpaque(g, 0);
             GlobalRunq.lock(s.sched);
+            countReady(); // With the queueing, or checkdead could look when it is neither waiting nor queued.
             GlobalRunq.globrunqput(s.sched, g);
             GlobalRunq.unlock(s.sched);
             Wakep.wakep(s);
         } else {
+            countReady(); // This M runs: no deadlock.
             Park.enqueue(s, g, true);
+        }
+    }
+
+    private void countReady() {
+        if (s.config.deadlockDetection()) {
+            long unused = Schedt.addNjdkwait(s.sched, -1);
         }
     }
 }

@@ -60,6 +60,12 @@ public final class Park {
         enqueue(s, gp, true);
     }
 
+    /** Whether the caller is on one of the scheduler's Ms with a P. */
+    static boolean onP(Scheduler s) {
+        Machine m = Machine.of();
+        return m != null && m.s == s && m.pp() != 0;
+    }
+
     /** Queues a G that is {@code _Grunnable} and in the caller's hands, and wakes a P if there is one to spare. */
     static void enqueue(Scheduler s, long gp, boolean next) {
         G.setWaitsinceOpaque(gp, 0);

@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +37,9 @@ public final class Scheduler {
     static final int DRAINING = 1;
     /** closing: Ms end. */
     static final int STOPPED = 2;
+
+    /** How often {@link #close} looks whether any goroutine is left, nanoseconds. */
+    private static final long DRAIN_LOOK = 10_000_000;
 
     private static final AtomicInteger NAMES = new AtomicInteger();
     private static final Set<Scheduler> ALL = ConcurrentHashMap.newKeySet();
@@ -331,6 +335,7 @@ public final class Scheduler {
 
     /** goexit0, while closing: may have been the last. */
     void exitedWhileClosing() {
+        VarHandle.fullFence(); // Of two that end at once on two Ps, one at least must see the other's count.
         if (Newproc.gcount(this) == 0) {
             sysmon.drained(); // Not on the goroutine's stack: waking a Java thread may want to park.
         }
@@ -362,15 +367,13 @@ public final class Scheduler {
         long end = System.nanoTime() + nanos;
         synchronized (drained) {
             while (Newproc.gcount(this) != 0) {
-                if (nanos < 0) {
-                    drained.wait();
-                } else {
-                    long left = end - System.nanoTime();
-                    if (left <= 0) {
-                        return false;
-                    }
-                    drained.wait(left / 1_000_000, (int) (left % 1_000_000));
+                // Looks again now and then: the last goroutine counts itself out and then reads closing without a fence
+                // in between, so it may miss us as we missed it.
+                long left = nanos < 0 ? DRAIN_LOOK : Math.min(DRAIN_LOOK, end - System.nanoTime());
+                if (left <= 0) {
+                    return false;
                 }
+                drained.wait(left / 1_000_000, (int) (left % 1_000_000));
             }
         }
         stop();

@@ -27,9 +27,9 @@ import org.gmp4j.struct.Throw;
  * the last look misses the G, then the submitter sees nmspinning without that spinner and npidle with its P. Without the
  * fence the read of nmspinning may pass the store of the tail, both look away, and a G waits while a P sleeps.
  *
- * <p>An M that does not spin when it gives its P up needs no last look: it was refused because enough others spin
- * ({@link #becomeSpinning}), and each of those, when it finds work, wakes another ({@link #resetspinning}), and when it
- * finds none, looks once more.
+ * <p>An M that does not spin when it gives its P up (others do: {@link #becomeSpinning}) looks once more as well, though
+ * Go's does not. Its P becomes idle only now: the last spinner may have found work, woken nobody for want of an idle P, and
+ * a submitter, for the same reason, nobody either. Go's wakep takes sched.lock each time to leave word in needspinning.
  *
  * <p>M7: nmspinning grows only by CAS, from 0 here, and below the bound in becomeSpinning.
  *
