@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench;
 
+import org.gmp4j.bench.steal.StealCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -18,6 +19,7 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         footer = {"", "'gmp COMMAND --help' or 'gmp help COMMAND' tells a command's options."},
         subcommands = {
+            StealCommand.class,
             LauncherCommands.Test.class,
             LauncherCommands.Run.class,
             BenchCommand.class

@@ -22,8 +22,8 @@ import org.gmp4j.struct.Schedt;
  *  _Psyscall                           yes, or nobody idle  one tick               CAS to _Pidle, handoffp
  *  _Psyscall                           no                   10 ms                  the same
  *  _Prunning, thread asleep            yes                  two looks              handoff by signal, then the same
- *  _Prunning                           yes                  the quantum            g.preempt, arm points, every look
- *  _Prunning                           yes                  the quantum + grace    handoff by signal, then the same
+ *  _Prunning                           yes                  the quantum            g.preempt, points (ArmPoints)
+ *  _Prunning, no point stops it        yes                  a look more            handoff by signal, then the same
  * </pre>
  *
  * A goroutine that runs on without its P does so at the kernel's lowest priority, {@code SCHED_IDLE}, until it has a P
@@ -34,8 +34,6 @@ final class Retake {
     private static final int SCHED_OTHER = 0;
     private static final int SCHED_IDLE = 5;
     private static final long SYSCALL_NANOS = 10_000_000;
-    /** How long a goroutine has, after its quantum, to reach a point before its P is taken. */
-    private static final long GRACE_NANOS = 1_000_000;
     /** How long a request by signal may take before sysmon looks elsewhere; it is answered at the next look. */
     private static final long ANSWER_NANOS = 50_000;
 
@@ -47,7 +45,9 @@ final class Retake {
     private final Scheduler s;
     private final long quantum;
     private final ThreadState threads = new ThreadState();
+    private final ArmPoints points = new ArmPoints();
     private boolean workWaits;
+    private boolean anyOver;
 
     Retake(Scheduler s) {
         this.s = s;
@@ -63,6 +63,7 @@ final class Retake {
     boolean look(long now) {
         boolean took = false;
         workWaits = false;
+        anyOver = false;
         int procs = Schedt.gomaxprocsOpaque(s.sched);
         Processor[] all = s.procs();
         for (int i = 0; i < Math.min(procs, all.length); i++) {
@@ -83,6 +84,7 @@ final class Retake {
                 took |= same && running(pp, now, now - (long) SCHEDWHEN.get(pp));
             }
         }
+        points.looked(anyOver, now);
         return took;
     }
 
@@ -126,11 +128,19 @@ final class Retake {
         if (threads.asleep(s.machine(mp))) {
             return takeBySignal(pp, mp, false);
         }
-        if (age >= quantum) {
-            boolean unused = Preempt.preemptone(s, pp);
-            s.points.overran(s, mp, age - quantum);
+        if (age < quantum) {
+            return false;
         }
-        return age >= quantum + GRACE_NANOS && takeBySignal(pp, mp, true);
+        anyOver = true;
+        int tick = P.schedtickOpaque(pp);
+        Machine m = s.machine(mp);
+        if (m.preemptedTick != tick) {
+            m.preemptedTick = tick;
+            boolean unused = Preempt.preemptone(s, pp);
+            unused = points.overran(m, tick, now);
+            return false; // A look's time to get to a point.
+        }
+        return !points.overran(m, tick, now) && takeBySignal(pp, mp, true);
     }
 
     private boolean takeBySignal(long pp, long mp, boolean running) {

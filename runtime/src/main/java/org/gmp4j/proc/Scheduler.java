@@ -55,7 +55,6 @@ public final class Scheduler {
     final Timers timers;
     /** Whether SIGURG is ours to send. */
     final boolean signals;
-    final ArmPoints points = new ArmPoints();
     /** Goroutines that kept a P from others. */
     public final Stalls stalls;
     final Netpoll netpoll = Netpoll.NONE;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.steal;
+
+import java.util.Locale;
+
+/** Numbers for people. */
+final class Format {
+    private static final String[] UNITS = {"ns", "us", "ms", "s"};
+
+    private Format() {}
+
+    /** Three digits and a unit: {@code 3.44 ns}, {@code 101 us}. */
+    static String nanos(double nanos) {
+        double v = nanos;
+        int unit = 0;
+        while (v >= 999.5 && unit < UNITS.length - 1) {
+            v /= 1000;
+            unit++;
+        }
+        int decimals = v == 0 || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2;
+        return decimals(v, decimals) + " " + UNITS[unit];
+    }
+
+    /** A gap: {@code 20 us}, without decimals; 0 without a unit. */
+    static String gap(long nanos) {
+        long v = nanos;
+        int unit = 0;
+        while (v != 0 && v % 1000 == 0 && unit < UNITS.length - 1) {
+            v /= 1000;
+            unit++;
+        }
+        return v == 0 ? "0" : v + " " + UNITS[unit];
+    }
+
+    /** With thousands apart. */
+    static String count(long n) {
+        return String.format(Locale.ROOT, "%,d", n);
+    }
+
+    /** A fixed number of decimals, with a point. */
+    static String decimals(double v, int decimals) {
+        return String.format(Locale.ROOT, "%." + decimals + "f", v);
+    }
+
+    /** Seconds without needless decimals: {@code 15}, {@code 0.5}. */
+    static String seconds(long nanos) {
+        return decimals(nanos / 1e9, 3).replaceAll("\\.?0+$", "");
+    }
+
+    /** For files: as many decimals as needed, at most three. */
+    static String plain(double v) {
+        return v == Math.rint(v) ? Long.toString((long) v) : decimals(v, 3).replaceAll("\\.?0+$", "");
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.steal;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The report for programs. Times are nanoseconds. {@code runs} holds one object a run: kind, spin ({@code none} for
+ * steals), gap_ns, batch, samples, p50, p90, p99, p999, p9999, max; for steals {@code victim}; where the same was done in C
+ * {@code floor_ns} and {@code ratio}; where there is a gap {@code corrected} for coordinated omission.
+ */
+final class JsonReport {
+    private JsonReport() {}
+
+    static String write(Report report) {
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("machine", machine(report.machine()));
+        all.put("settings", settings(report));
+        all.put("clock", Map.of("cost_ns", report.clock().costNanos(), "step_ns", report.clock().stepNanos()));
+        List<Object> rings = new ArrayList<>();
+        rings.add(floor("pushpop", 1, report.pushpop()));
+        for (Result r : report.of(Run.Kind.STEAL)) {
+            if (r.floor() != null) {
+                rings.add(floor(r.run().batch() == 0 ? "probe" : "steal", r.run().batch(), r.floor()));
+            }
+        }
+        all.put("rings", rings);
+        all.put("runs", report.results().stream().map(JsonReport::run).toList());
+        List<Object> idle = new ArrayList<>();
+        for (IdleCpu i : report.idle()) {
+            Map<String, Object> one = new LinkedHashMap<>();
+            one.put("spin", i.spinName());
+            one.put("cpu_percent", i.percent());
+            one.put("nanos", i.nanos());
+            idle.add(one);
+        }
+        all.put("idle", idle);
+        StringBuilder text = new StringBuilder();
+        value(text, all, 0);
+        return text.append('\n').toString();
+    }
+
+    private static Map<String, Object> machine(MachineInfo m) {
+        Map<String, Object> o = new LinkedHashMap<>();
+        o.put("cpu", m.cpu());
+        o.put("cpus", m.cpus());
+        o.put("usable", m.usable());
+        o.put("online", m.online());
+        o.put("nodes", m.nodes());
+        o.put("limit", m.limit().orElse(null));
+        o.put("virtual", m.virtual());
+        o.put("kernel", m.kernel());
+        o.put("arch", m.arch());
+        o.put("jdk", m.jdk());
+        o.put("gc", m.gc());
+        o.put("heap_bytes", m.heapBytes());
+        o.put("clocksource", m.clocksource());
+        return o;
+    }
+
+    private static Map<String, Object> settings(Report report) {
+        Settings s = report.settings();
+        Map<String, Object> o = new LinkedHashMap<>();
+        o.put("procs", s.procs());
+        o.put("affinity", s.affinity().toString());
+        o.put("owner_cpu", report.ownerCpu());
+        o.put("thief_cpu", report.thiefCpu());
+        o.put("spin", s.spins().stream().map(Object::toString).toList());
+        o.put("samples", s.samples());
+        o.put("seconds", s.nanos() / 1e9);
+        o.put("warmup_seconds", report.warmUpNanos() / 1e9);
+        return o;
+    }
+
+    private static Map<String, Object> floor(String operation, int batch, Floor f) {
+        Map<String, Object> o = new LinkedHashMap<>();
+        o.put("operation", operation);
+        o.put("batch", batch);
+        o.put("java_ns", f.javaNanos());
+        o.put("floor_ns", f.cNanos());
+        o.put("ratio", f.ratio());
+        o.put("slices", f.slices());
+        return o;
+    }
+
+    private static Map<String, Object> run(Result r) {
+        Map<String, Object> o = new LinkedHashMap<>();
+        o.put("kind", r.run().kind().toString());
+        o.put("spin", r.run().spinName());
+        o.put("gap_ns", r.run().gapNanos());
+        o.put("batch", r.run().batch());
+        o.put("samples", r.samples());
+        percentiles(o, r);
+        if (r.run().kind() == Run.Kind.STEAL) {
+            o.put("victim", r.run().victim());
+        }
+        if (r.floor() != null) {
+            o.put("floor_ns", r.floor().cNanos());
+            o.put("ratio", r.floor().ratio());
+        }
+        if (r.discarded() > 0) {
+            o.put("discarded", r.discarded());
+        }
+        if (r.correctable()) {
+            Map<String, Object> corrected = new LinkedHashMap<>();
+            corrected.put("interval_ns", r.interval());
+            percentiles(corrected, r.corrected());
+            o.put("corrected", corrected);
+        }
+        return o;
+    }
+
+    private static void percentiles(Map<String, Object> o, Result r) {
+        for (int i = 0; i < Result.NAMES.length; i++) {
+            o.put(Result.NAMES[i], r.at(Result.PERCENTILES[i]));
+        }
+        o.put("max", r.max());
+    }
+
+    /** Two levels are broken into lines, what is deeper stays on one. */
+    private static void value(StringBuilder text, Object v, int depth) {
+        switch (v) {
+            case null -> text.append("null");
+            case Map<?, ?> map -> {
+                List<String> parts = new ArrayList<>();
+                map.forEach((k, e) -> {
+                    StringBuilder part = new StringBuilder();
+                    string(part, k.toString());
+                    part.append(": ");
+                    value(part, e, depth + 1);
+                    parts.add(part.toString());
+                });
+                join(text, "{", parts, "}", depth);
+            }
+            case List<?> list -> {
+                List<String> parts = new ArrayList<>();
+                for (Object e : list) {
+                    StringBuilder part = new StringBuilder();
+                    value(part, e, depth + 1);
+                    parts.add(part.toString());
+                }
+                join(text, "[", parts, "]", depth);
+            }
+            case Double d -> text.append(Double.isFinite(d) ? Format.plain(d) : "null");
+            case Number n -> text.append(n);
+            case Boolean b -> text.append(b);
+            default -> string(text, v.toString());
+        }
+    }
+
+    private static void join(StringBuilder text, String open, List<String> parts, String close, int depth) {
+        boolean lines = depth < 2 && !parts.isEmpty();
+        String indent = "\n" + "  ".repeat(depth);
+        text.append(open).append(lines ? indent + "  " : "");
+        text.append(String.join(lines ? "," + indent + "  " : ", ", parts));
+        text.append(lines ? indent : "").append(close);
+    }
+
+    private static void string(StringBuilder text, String s) {
+        text.append('"');
+        for (int i = 0; i < s.length(); i++) {
+            char c = s.charAt(i);
+            if (c == '"' || c == '\\') {
+                text.append('\\').append(c);
+            } else if (c < ' ') {
+                text.append(String.format("\\u%04x", (int) c));
+            } else {
+                text.append(c);
+            }
+        }
+        text.append('"');
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.steal;
+
+import org.gmp4j.ffi.Shims;
+import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.ffi.gmp.shims_h;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.Mem;
+
+/**
+ * {@value #ROUND} victims and as many thieves, struct p's that no scheduler has, and Gs to move between them: the shape of
+ * {@code floor.c}. Reading the clock costs more than a steal of one, so a round of steals is timed together; untimed
+ * between two rounds the victims are filled up again and the thieves' rings drained. A victim holds 2b-1 Gs when b are
+ * to be taken from it.
+ */
+public final class Rings implements AutoCloseable {
+    /** Pairs, and steals between two readings of the clock. */
+    public static final int ROUND = 16;
+
+    /** The largest batch: half a ring. */
+    public static final int MAX_BATCH = 128;
+
+    private final long stride = Mem.stride(p.layout());
+    private final long victims;
+    private final long thieves;
+    private final GSlots slots = new GSlots(this);
+    private final long[] gs = new long[2 * MAX_BATCH];
+
+    /**
+     * New rings, empty.
+     *
+     * @throws IllegalStateException when {@code -Dgmp.runqlen} made rings too short
+     */
+    public Rings() {
+        if (Runq.LEN != 2 * MAX_BATCH) {
+            throw new IllegalStateException(
+                    "the rings have " + Runq.LEN + " slots: measure without -Dgmp.runqlen");
+        }
+        Shims.load();
+        victims = Mem.alloc(p.layout(), 2 * ROUND);
+        thieves = victims + ROUND * stride;
+        for (int i = 0; i < gs.length; i++) {
+            gs[i] = slots.malg();
+        }
+    }
+
+    /** Gives structs and slots back. */
+    @Override
+    public void close() {
+        for (int i = 0; i < 2 * ROUND; i++) {
+            Mem.recycle(p.layout(), victims + i * stride);
+        }
+        slots.release();
+    }
+
+    /** The struct p that pair {@code i} steals from. */
+    public long victim(int i) {
+        return victims + i * stride;
+    }
+
+    /** The struct p that pair {@code i} steals for. */
+    public long thief(int i) {
+        return thieves + i * stride;
+    }
+
+    /** Empties all rings: before the batch changes. */
+    public void clear() {
+        for (int i = 0; i < ROUND; i++) {
+            while (Runq.runqget(victim(i)) != 0 || Runq.runqget(thief(i)) != 0) {
+                continue;
+            }
+        }
+    }
+
+    /** Fills the victims up. */
+    public void fill(int batch) {
+        for (int i = 0; i < ROUND; i++) {
+            long pp = victim(i);
+            for (int n = Runq.tail(pp) - Runq.head(pp); n < 2 * batch - 1; n++) {
+                Runq.runqput(0, pp, gs[n], false);
+            }
+        }
+    }
+
+    /**
+     * Drains the thieves' rings.
+     *
+     * @throws IllegalStateException when one has not stolen {@code batch}
+     */
+    public void drain(int batch) {
+        for (int i = 0; i < ROUND; i++) {
+            drain(i, batch);
+        }
+    }
+
+    /** The same for one thief. */
+    void drain(int i, int batch) {
+        int moved = Math.min(batch, 1); // One was returned, the others are in its ring.
+        while (Runq.runqget(thief(i)) != 0) {
+            moved++;
+        }
+        if (moved != batch) {
+            throw new IllegalStateException("a steal moved " + moved + " Gs in place of " + batch);
+        }
+    }
+
+    /** One steal of each pair. */
+    public long steal() {
+        long sum = 0;
+        for (int i = 0; i < ROUND; i++) {
+            sum += Runq.runqsteal(thieves + i * stride, victims + i * stride, false, 0);
+        }
+        return sum;
+    }
+
+    /** {@code n} times a push and a pop by the owner of {@code pp}. */
+    public long pushpop(long pp, int n) {
+        long sum = 0;
+        long gp = gs[0];
+        for (int i = 0; i < n; i++) {
+            Runq.runqput(0, pp, gp, false);
+            sum += Runq.runqget(pp);
+        }
+        return sum;
+    }
+
+    /** {@code n} failed probes of one empty victim. */
+    public long probe(int n) {
+        long sum = 0;
+        for (int i = 0; i < n; i++) {
+            sum += Runq.runqsteal(thieves, victims, false, 0);
+        }
+        return sum;
+    }
+
+    /** What the C floor's functions return when something is wrong with them. */
+    static long checked(long nanos) {
+        if (nanos < 0) {
+            throw new IllegalStateException("the C floor had no memory, or moved a wrong number of Gs");
+        }
+        return nanos;
+    }
+
+    /** {@code floor.c}: nanoseconds of {@code n} steals. */
+    static long floorSteal(long n, int batch) {
+        return checked(shims_h.gmp_floor_steal(n, batch));
+    }
+
+    /** {@code floor.c}: nanoseconds of {@code n} failed probes. */
+    static long floorProbe(long n) {
+        return checked(shims_h.gmp_floor_failed_probe(n));
+    }
+
+    /** {@code floor.c}: {@code n} pairs of push and pop. */
+    static void floorPushpop(long pp, long n) {
+        shims_h.gmp_floor_pushpop(pp, n);
+    }
+}

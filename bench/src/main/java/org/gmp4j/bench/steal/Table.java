@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.steal;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A table for people: as text, and in the page. The first columns are words, to the left; figures stand to the right. */
+final class Table {
+    private final int words;
+    private final List<String> head;
+    private final List<List<String>> rows = new ArrayList<>();
+
+    /** An empty table whose first {@code words} columns hold words. */
+    Table(int words, String... head) {
+        this.words = words;
+        this.head = List.of(head);
+    }
+
+    /** Adds a row. */
+    void row(List<String> cells) {
+        if (cells.size() != head.size()) {
+            throw new IllegalArgumentException(cells + " for " + head);
+        }
+        rows.add(List.copyOf(cells));
+    }
+
+    List<String> head() {
+        return head;
+    }
+
+    List<List<String>> rows() {
+        return rows;
+    }
+
+    /** Whether a column holds words. */
+    boolean isWords(int column) {
+        return column < words;
+    }
+
+    /** In columns, two blanks apart; each line ends with a newline. */
+    String text() {
+        int[] width = new int[head.size()];
+        List<List<String>> all = new ArrayList<>(rows);
+        all.addFirst(head);
+        for (List<String> row : all) {
+            for (int i = 0; i < width.length; i++) {
+                width[i] = Math.max(width[i], row.get(i).length());
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (List<String> row : all) {
+            StringBuilder line = new StringBuilder();
+            for (int i = 0; i < width.length; i++) {
+                String pad = " ".repeat(width[i] - row.get(i).length());
+                line.append(i == 0 ? "  " : "  ").append(isWords(i) ? row.get(i) + pad : pad + row.get(i));
+            }
+            text.append(line.toString().stripTrailing()).append('\n');
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.steal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class FormatTest {
+    @ParameterizedTest
+    @CsvSource({
+        "0, 0 ns", "0.5625, 0.56 ns", "3.4375, 3.44 ns", "9.999, 10.0 ns", "34.44, 34.4 ns", "99.97, 100 ns", "999, 999 ns",
+        "999.6, 1.00 us", "1000, 1.00 us", "101320, 101 us", "1828000, 1.83 ms", "5.7e9, 5.70 s", "1.2e12, 1200 s"
+    })
+    void threeDigits(double nanos, String text) {
+        assertEquals(text, Format.nanos(nanos));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0", "500, 500 ns", "20000, 20 us", "1000000, 1 ms", "1500, 1500 ns"})
+    void gaps(long nanos, String text) {
+        assertEquals(text, Format.gap(nanos));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0", "15, 15", "2.5, 2.5", "1.7654321, 1.765", "100, 100", "0.0001, 0"})
+    void plainNumbers(double v, String text) {
+        assertEquals(text, Format.plain(v));
+        assertEquals(text, Format.seconds(Math.round(v * 1e9)));
+    }
+
+    @Test
+    void tablesStandInColumns() {
+        Table table = new Table(1, "what", "ns");
+        table.row(List.of("a", "1"));
+        table.row(List.of("longer", "100"));
+        assertEquals("  what     ns\n  a         1\n  longer  100\n", table.text());
+    }
+
+    @Test
+    void paragraphsAreBrokenAtBlanks() {
+        String text = TextReport.wrap("  word ".repeat(60), 4);
+        assertTrue(text.lines().allMatch(l -> l.length() <= 110));
+        assertTrue(text.lines().skip(1).allMatch(l -> l.startsWith("    ")));
+        assertEquals(60, text.split("word", -1).length - 1);
+    }
+
+    @Test
+    void pageTextIsEscaped() {
+        assertEquals("a &lt;b&gt; &amp; &quot;c&quot;", HtmlReport.escape("a <b> & \"c\""));
+    }
+
+    @Test
+    void mediansOfSlices() {
+        Floor floor = new Floor();
+        for (int i = 1; i <= 101; i++) {
+            floor.add(2 * i, i);
+        }
+        assertEquals(102, floor.javaNanos());
+        assertEquals(51, floor.cNanos());
+        assertEquals(2, floor.ratio());
+    }
+}

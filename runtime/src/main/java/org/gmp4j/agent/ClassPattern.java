@@ -1,0 +1,62 @@
+package org.gmp4j.agent;
+
+/**
+ * A pattern of class names: {@code com.acme.Parser}, {@code com.acme.*} (the classes of one package),
+ * {@code com.acme.**} (those below as well), {@code **Test}. {@code *} stands for any characters but a dot, {@code **}
+ * for any.
+ */
+final class ClassPattern {
+    private final String text;
+
+    /** Throws {@link IllegalArgumentException} with one sentence for the user. */
+    ClassPattern(String text) {
+        boolean ok = !text.isEmpty() && !text.contains("***") && !text.contains("..") && !text.startsWith(".")
+                && !text.endsWith(".");
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            ok &= c == '.' || c == '*' || Character.isJavaIdentifierPart(c);
+        }
+        if (!ok) {
+            throw new IllegalArgumentException(
+                    "\"%s\" is no pattern of class names; write com.acme.Parser, com.acme.* or com.acme.**.".formatted(text));
+        }
+        this.text = text.replace('.', '/');
+    }
+
+    /** How much of a name it fixes: of two patterns that match, the one with more decides. */
+    int weight() {
+        return (int) text.chars().filter(c -> c != '*').count();
+    }
+
+    /** Whether it matches the class of this internal name ({@code com/acme/Parser}). */
+    boolean matches(String name) {
+        return matches(0, name, 0);
+    }
+
+    private boolean matches(int at, String name, int from) {
+        for (; at < text.length(); at++, from++) {
+            if (text.charAt(at) == '*') {
+                boolean any = text.startsWith("**", at);
+                int rest = at + (any ? 2 : 1);
+                for (int i = from; i <= name.length(); i++) {
+                    if (matches(rest, name, i)) {
+                        return true;
+                    }
+                    if (!any && i < name.length() && name.charAt(i) == '/') {
+                        return false;
+                    }
+                }
+                return false;
+            }
+            if (from == name.length() || text.charAt(at) != name.charAt(from)) {
+                return false;
+            }
+        }
+        return from == name.length();
+    }
+
+    @Override
+    public String toString() {
+        return text.replace('/', '.');
+    }
+}

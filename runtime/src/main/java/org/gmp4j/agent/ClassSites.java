@@ -1,0 +1,95 @@
+package org.gmp4j.agent;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The linked points of one class, found by the class's name. The class holds this (as a {@link ClassValue}), this holds
+ * the class weakly: when its loader goes, its sites go.
+ */
+final class ClassSites extends WeakReference<Class<?>> {
+    private static final ClassSites[] NONE = {};
+    private static final Map<String, ClassSites[]> BY_NAME = new ConcurrentHashMap<>();
+    private static final ReferenceQueue<Class<?>> GONE = new ReferenceQueue<>();
+    private static final ClassValue<ClassSites> OF_CLASS = new ClassValue<>() {
+        @Override
+        protected ClassSites computeValue(Class<?> type) {
+            return new ClassSites(type);
+        }
+    };
+    private static final VarHandle LAST;
+
+    static {
+        try {
+            LAST = MethodHandles.lookup().findVarHandle(ClassSites.class, "last", Site.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    final String className;
+    /** The loader's name, or null. */
+    final String loader;
+    /** A stack through {@link Site#before}; any thread that links pushes. */
+    private Site last;
+
+    private ClassSites(Class<?> type) {
+        super(type, GONE);
+        className = type.getName();
+        loader = type.getClassLoader() == null ? null : type.getClassLoader().getName();
+    }
+
+    /** Notes a site of the class; from any thread, without a lock. */
+    static void add(Class<?> type, Site site) {
+        ClassSites sites = OF_CLASS.get(type);
+        site.owner = sites;
+        Site before;
+        do {
+            before = (Site) LAST.getAcquire(sites); // pairs with the release of the push
+            site.before = before;
+        } while (!LAST.weakCompareAndSetRelease(sites, before, site));
+        if (before == null) {
+            BY_NAME.merge(sites.className, new ClassSites[] {sites}, ClassSites::joined);
+        }
+    }
+
+    /** The classes that a frame of a stack trace may mean; they have sites. */
+    static ClassSites[] of(StackTraceElement frame) {
+        ClassSites[] all = BY_NAME.getOrDefault(frame.getClassName(), NONE);
+        String loader = frame.getClassLoaderName();
+        if (all.length < 2 || loader == null) {
+            return all;
+        }
+        return Arrays.stream(all).filter(s -> loader.equals(s.loader)).toArray(ClassSites[]::new);
+    }
+
+    Site last() {
+        return (Site) LAST.getAcquire(this);
+    }
+
+    /** Forgets the classes that are gone. */
+    static void expunge() {
+        while (GONE.poll() instanceof ClassSites gone) {
+            BY_NAME.computeIfPresent(gone.className, (_, all) -> {
+                ClassSites[] rest = Arrays.stream(all).filter(s -> s != gone).toArray(ClassSites[]::new);
+                return rest.length == 0 ? null : rest;
+            });
+        }
+    }
+
+    /** How many classes have sites. */
+    static int classes() {
+        return BY_NAME.values().stream().mapToInt(a -> a.length).sum();
+    }
+
+    private static ClassSites[] joined(ClassSites[] all, ClassSites[] one) {
+        ClassSites[] joined = Arrays.copyOf(all, all.length + 1);
+        joined[all.length] = one[0];
+        return joined;
+    }
+}

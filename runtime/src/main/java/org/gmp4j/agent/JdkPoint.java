@@ -1,0 +1,149 @@
+package org.gmp4j.agent;
+
+import static java.lang.constant.ConstantDescs.*;
+
+import java.lang.classfile.Annotation;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.MethodBuilder;
+import java.lang.classfile.attribute.RuntimeVisibleAnnotationsAttribute;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.MethodTypeDesc;
+import java.lang.invoke.CallSite;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.invoke.VarHandle;
+import java.lang.reflect.Method;
+import java.security.ProtectionDomain;
+import java.util.function.Consumer;
+
+/**
+ * The class that every point links to: {@code java.lang.invoke.GmpPoint}, made and defined here, in the one package that
+ * every class of every class loader, OSGi bundle and module sees. In Java it would read
+ *
+ * <pre>
+ * public final class GmpPoint {
+ *     public static volatile int wanted;      // 1 while some goroutine is to be preempted
+ *     public static MethodHandle linker;      // Points.link
+ *
+ *     public static CallSite link(Lookup l, String name, MethodType t, String method, int depth) {
+ *         return (CallSite) linker.invokeExact(l, name, t, method, depth);
+ *     }
+ *     &#64;ForceInline &#64;Hidden &#64;Scoped
+ *     public static void point(Runnable site) { if (!MethodHandleImpl.isCompileConstant(site)) check(site); }
+ *     &#64;ForceInline &#64;Hidden
+ *     public static void check(Runnable site) { if (wanted != 0) slow(site); }
+ *     &#64;DontInline &#64;Hidden
+ *     static void slow(Runnable site) { site.run(); }
+ * }
+ * </pre>
+ *
+ * <p>{@code point} is what an unarmed call site calls. In the interpreter and in C1's code it looks at {@code wanted}. In
+ * C2's code its argument, the call site bound to it, is a constant, and nothing is left of it: no load, no branch; the
+ * loop vectorises. What is left is a mark on the compiled method, by {@code @Scoped}, that a thread found in it when a
+ * shared {@link java.lang.foreign.Arena} closes is to continue in the interpreter. {@link Points#nudge} closes one. The
+ * compiled code stays valid, so the loop is soon back in it, with nothing compiled again.
+ *
+ * <p>{@code check} is what an armed call site calls: compiled, a load and a branch.
+ *
+ * <p>The rejected places: a jar on the boot class path (OSGi and other filtering class loaders do not delegate its
+ * package), a public bootstrap method of the JDK (none returns a mutable call site), the application class loader.
+ */
+final class JdkPoint {
+    static final String CLASS = "java/lang/invoke/GmpPoint";
+    static final String LINK = "link";
+    static final String LINK_TYPE = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;"
+            + "Ljava/lang/invoke/MethodType;Ljava/lang/String;I)Ljava/lang/invoke/CallSite;";
+    /** The name of every point, in the class file and in nothing else. */
+    static final String POINT = "preemptionPoint";
+    static final int REF_INVOKE_STATIC = 6;
+
+    private static final ClassDesc THIS = ClassDesc.ofInternalName(CLASS);
+    private static final ClassDesc RUNNABLE = Runnable.class.describeConstable().orElseThrow();
+    private static final MethodTypeDesc SITE = MethodTypeDesc.of(CD_void, RUNNABLE);
+    private static final String INTERNAL = "Ljdk/internal/vm/annotation/";
+
+    /** What an unarmed and an armed call site call, on the site. */
+    static final MethodHandle UNARMED;
+    static final MethodHandle ARMED;
+    private static final VarHandle WANTED;
+    /** Why there are no points in this JVM, or null. */
+    static final String PROBLEM;
+
+    static {
+        MethodHandle unarmed = null;
+        MethodHandle armed = null;
+        VarHandle wanted = null;
+        String problem = null;
+        try {
+            Class<?> point = define();
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            MethodType site = MethodType.methodType(void.class, Runnable.class);
+            unarmed = lookup.findStatic(point, "point", site);
+            armed = lookup.findStatic(point, "check", site);
+            wanted = lookup.findStaticVarHandle(point, "wanted", int.class);
+            lookup.findStaticVarHandle(point, "linker", MethodHandle.class).setVolatile(lookup.findStatic(Points.class, LINK,
+                    MethodType.fromMethodDescriptorString(LINK_TYPE, null)));
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+            problem = "gmp4j cannot add preemption points in this JVM (%s): start java with -javaagent:gmp4j-runtime.jar"
+                    .formatted(e);
+        }
+        UNARMED = unarmed;
+        ARMED = armed;
+        WANTED = wanted;
+        PROBLEM = problem;
+    }
+
+    private JdkPoint() {
+    }
+
+    /** Whether points in the interpreter, in C1's code and armed ones call the hook. */
+    static void setWanted(boolean wanted) {
+        WANTED.setVolatile(wanted ? 1 : 0);
+    }
+
+    private static Class<?> define() throws ReflectiveOperationException {
+        try {
+            return Class.forName(CLASS.replace('/', '.'), true, null); // a second copy of us took the points over
+        } catch (ClassNotFoundException e) {
+            byte[] b = bytes();
+            Method m = ClassLoader.class.getDeclaredMethod("defineClass1", ClassLoader.class, String.class, byte[].class,
+                    int.class, int.class, ProtectionDomain.class, String.class);
+            m.setAccessible(true);
+            return (Class<?>) m.invoke(null, null, CLASS.replace('/', '.'), b, 0, b.length, null, null);
+        }
+    }
+
+    private static byte[] bytes() {
+        ClassDesc handle = CD_MethodHandle;
+        return ClassFile.of().build(THIS, c -> {
+            c.withFlags(ClassFile.ACC_PUBLIC | ClassFile.ACC_FINAL | ClassFile.ACC_SUPER | ClassFile.ACC_SYNTHETIC);
+            c.withField("wanted", CD_int, ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC | ClassFile.ACC_VOLATILE);
+            c.withField("linker", handle, ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC);
+            int method = ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC;
+            MethodTypeDesc link = MethodTypeDesc.ofDescriptor(LINK_TYPE);
+            c.withMethod(LINK, link, method, code(b -> b.getstatic(THIS, "linker", handle).aload(0).aload(1).aload(2)
+                    .aload(3).iload(4).invokevirtual(handle, "invokeExact", link).areturn()));
+            c.withMethod("point", SITE, method, code(b -> b.aload(0)
+                    .invokestatic(ClassDesc.of("java.lang.invoke.MethodHandleImpl"), "isCompileConstant",
+                            MethodTypeDesc.of(CD_boolean, CD_Object))
+                    .ifThen(java.lang.classfile.Opcode.IFEQ, t -> t.aload(0).invokestatic(THIS, "check", SITE)).return_(),
+                    INTERNAL + "ForceInline;", INTERNAL + "Hidden;", "Ljdk/internal/misc/ScopedMemoryAccess$Scoped;"));
+            c.withMethod("check", SITE, method, code(b -> b.getstatic(THIS, "wanted", CD_int)
+                    .ifThen(java.lang.classfile.Opcode.IFNE, t -> t.aload(0).invokestatic(THIS, "slow", SITE)).return_(),
+                    INTERNAL + "ForceInline;", INTERNAL + "Hidden;"));
+            c.withMethod("slow", SITE, method, code(b -> b.aload(0)
+                    .invokeinterface(RUNNABLE, "run", MethodTypeDesc.of(CD_void)).return_(),
+                    INTERNAL + "DontInline;", INTERNAL + "Hidden;"));
+        });
+    }
+
+    private static Consumer<MethodBuilder> code(Consumer<CodeBuilder> code, String... annotations) {
+        return m -> {
+            m.withCode(code);
+            m.with(RuntimeVisibleAnnotationsAttribute.of(java.util.Arrays.stream(annotations)
+                    .map(a -> Annotation.of(ClassDesc.ofDescriptor(a))).toArray(Annotation[]::new)));
+        };
+    }
+}

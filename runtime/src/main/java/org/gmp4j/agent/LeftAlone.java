@@ -1,0 +1,47 @@
+package org.gmp4j.agent;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Why a class or a method got no preemption points. A goroutine that runs it is stopped at the next runtime call or by the
+ * retake of its P.
+ */
+public enum LeftAlone {
+    /** A class of the JDK or of gmp4j, or one that a pattern excludes. */
+    EXCLUDED,
+    /** A class in which nothing loops or calls itself. */
+    NO_LOOPS,
+    /** A class file older than Java 7's: it cannot hold an {@code invokedynamic}. */
+    OLD_CLASS_FILE,
+    /** A class file of a version or a shape that we do not know. */
+    UNKNOWN_FORMAT,
+    /** A class whose constant pool is full. */
+    CONSTANT_POOL_FULL,
+    /** A class that could not be rewritten; this is a fault of ours. */
+    FAILED,
+    /** A method: the class initialiser. A goroutine inside one cannot leave its thread. */
+    CLASS_INITIALIZER,
+    /** A method: a jump of it would pass 32 KB. */
+    METHOD_TOO_LONG,
+    /** A method: it would grow past what the JIT agrees to compile. */
+    JIT_LIMIT;
+
+    private static final Map<LeftAlone, LongAdder> COUNTS = new EnumMap<>(LeftAlone.class);
+
+    static {
+        for (LeftAlone reason : values()) {
+            COUNTS.put(reason, new LongAdder());
+        }
+    }
+
+    void count() {
+        COUNTS.get(this).increment();
+    }
+
+    /** How many classes or methods were left alone for this reason so far. */
+    public long counted() {
+        return COUNTS.get(this).sum();
+    }
+}

@@ -1,0 +1,134 @@
+package org.gmp4j.agent;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+
+/**
+ * Which classes get points. From system properties {@code gmp.points} ({@code on}, {@code off}),
+ * {@code gmp.points.include} and {@code gmp.points.exclude} (patterns, comma-separated), and from the agent's argument,
+ * which goes before them: {@code -javaagent:gmp4j-runtime.jar=include=com.acme.**,java.util.regex.*,exclude=com.acme.gen.**}.
+ *
+ * <p>Without patterns every class gets points except the JDK's and ours. Where patterns match, the one that fixes most of
+ * the name decides, and of two that fix as much the excluding one: {@code exclude=**,include=com.acme.**} leaves
+ * {@code com.acme}. What a point itself needs to work never gets one.
+ */
+final class PointOptions {
+    private static final String PREFIX = "gmp.points";
+
+    private static final String[] JDK = {"java/", "javax/", "jdk/", "sun/"};
+    /** What the linking of a point runs through. */
+    private static final String[] CORE = {"java/lang/", "java/util/concurrent/", "java/util/function/", "java/security/",
+            "jdk/internal/", "sun/"};
+    private static final String UTIL = "java/util/";
+
+    private boolean on = true;
+    private List<ClassPattern> include = List.of();
+    private List<ClassPattern> exclude = List.of();
+
+    private PointOptions() {
+    }
+
+    /** Throws {@link IllegalArgumentException} with one sentence for the user. */
+    static PointOptions of(String agentArgument, Properties properties) {
+        PointOptions options = new PointOptions();
+        for (String name : List.of("", ".include", ".exclude")) {
+            String value = properties.getProperty(PREFIX + name);
+            if (value != null) {
+                options.set(PREFIX + name, value);
+            }
+        }
+        String name = null;
+        StringBuilder value = new StringBuilder();
+        for (String part : agentArgument == null || agentArgument.isBlank() ? new String[0] : agentArgument.split(",")) {
+            int equals = part.indexOf('=');
+            if (equals < 0 && name != null) {
+                value.append(',').append(part);
+                continue;
+            }
+            if (name != null) {
+                options.set(name, value.toString());
+            }
+            if (equals < 0) {
+                throw new IllegalArgumentException("The agent's option \"%s\" has no value.".formatted(part));
+            }
+            name = part.substring(0, equals).strip();
+            value.setLength(0);
+            value.append(part, equals + 1, part.length());
+        }
+        if (name != null) {
+            options.set(name, value.toString());
+        }
+        return options;
+    }
+
+    private void set(String name, String value) {
+        switch (name) {
+            case PREFIX, "points" -> on = switch (value.strip()) {
+                case "on" -> true;
+                case "off" -> false;
+                default -> throw new IllegalArgumentException("%s is on or off, not \"%s\".".formatted(PREFIX, value));
+            };
+            case PREFIX + ".include", "include" -> include = patterns(value);
+            case PREFIX + ".exclude", "exclude" -> exclude = patterns(value);
+            default -> throw new IllegalArgumentException(
+                    "The agent knows no option \"%s\"; it knows points, include and exclude.".formatted(name));
+        }
+    }
+
+    private static List<ClassPattern> patterns(String value) {
+        List<ClassPattern> patterns = new ArrayList<>();
+        for (String pattern : value.split(",", -1)) {
+            if (!pattern.isBlank()) {
+                patterns.add(new ClassPattern(pattern.strip()));
+            }
+        }
+        return List.copyOf(patterns);
+    }
+
+    boolean on() {
+        return on;
+    }
+
+    /** Whether a class of the JDK may be meant, so that classes that are loaded already must be looked at. */
+    boolean includesAny() {
+        return !include.isEmpty();
+    }
+
+    /** Whether the class of this internal name gets points; {@code jdk}: it belongs to a module of the JDK. */
+    boolean includes(String name, boolean jdk) {
+        if (isCore(name)) {
+            return false;
+        }
+        int in = weight(include, name);
+        int out = weight(exclude, name);
+        return in < 0 && out < 0 ? !jdk && !isJdk(name) : in > out;
+    }
+
+    private static int weight(List<ClassPattern> patterns, String name) {
+        int weight = -1;
+        for (ClassPattern p : patterns) {
+            if (p.matches(name)) {
+                weight = Math.max(weight, p.weight());
+            }
+        }
+        return weight;
+    }
+
+    private static boolean isJdk(String name) {
+        return startsWith(name, JDK);
+    }
+
+    private static boolean isCore(String name) {
+        return startsWith(name, CORE) || name.startsWith(UTIL) && name.indexOf('/', UTIL.length()) < 0;
+    }
+
+    private static boolean startsWith(String name, String[] prefixes) {
+        for (String p : prefixes) {
+            if (name.startsWith(p)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

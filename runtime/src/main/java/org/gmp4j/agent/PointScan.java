@@ -1,0 +1,340 @@
+package org.gmp4j.agent;
+
+import static java.lang.classfile.constantpool.PoolEntry.*;
+
+import static org.gmp4j.agent.Bytes.i4;
+import static org.gmp4j.agent.Bytes.u2;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Where the points of a class go: one pass over the bytes of the class file, so that a class without loops, as most are,
+ * costs a few microseconds.
+ *
+ * <p>A <em>loop header</em> is the target of a branch that does not go forward, and an exception handler that lies before
+ * the range it guards. A loop is taken to be the stretch from its header to the last branch back to it, and its depth the
+ * number of loops that hold the whole of it. For what compilers emit that is the natural loop; where loops overlap
+ * without nesting (irreducible code), neither counts as the other's inner loop, and both are armed at once. A method that
+ * calls itself gets a point at its entry.
+ */
+final class PointScan {
+    /**
+     * The points of one method: the {@code index}th of the class, its {@code Code} attribute at {@code code}, its name the
+     * constant {@code name}. {@code headers} are offsets of loop headers, ascending.
+     */
+    record MethodPoints(int index, int code, int name, int[] headers, byte[] depths, boolean entry) {
+        int count() {
+            return headers.length + (entry ? 1 : 0);
+        }
+    }
+
+    /** HotSpot compiles no longer methods than this ({@code HugeMethodLimit}). */
+    private static final int JIT_LIMIT = 8_000;
+    /** Up to this length a jump of two bytes reaches everywhere. */
+    private static final int JUMP_LIMIT = Short.MAX_VALUE;
+    /** Leaves room for what the points need of the 65,535 constants. */
+    private static final int POOL_LIMIT = 64_000;
+    /** The length of an {@code invokedynamic}. */
+    static final int POINT_SIZE = 5;
+    /** At most so many bytes are put in front of a switch's table. */
+    private static final int PADDING = 3;
+
+    private static final int OLDEST = 51; // Java 7
+    private static final int NEWEST = java.lang.classfile.ClassFile.latestMajorVersion();
+
+    private final byte[] b;
+    /** Where each constant starts. */
+    private int[] pool;
+    /** The offset behind the constants. */
+    private int body;
+    private int thisClass;
+    /** The first method. */
+    private int methods;
+    /** The class's attributes. */
+    private int attributes;
+    /** The constant "Code", once seen. */
+    private int codeName = -1;
+
+    /** The loops of the method at hand. */
+    private int[] headers = new int[8];
+    private int[] lasts = new int[8];
+    private int loops;
+    private int switches;
+
+    private final List<MethodPoints> found = new ArrayList<>();
+    /** Why the class is to be left alone, or null. */
+    private LeftAlone reason;
+
+    private PointScan(byte[] classFile) {
+        b = classFile;
+    }
+
+    /** Finds the points of a class. */
+    static PointScan of(byte[] classFile) {
+        PointScan scan = new PointScan(classFile);
+        try {
+            scan.readClass();
+        } catch (IndexOutOfBoundsException | NegativeArraySizeException | ArithmeticException e) {
+            scan.reason = LeftAlone.UNKNOWN_FORMAT;
+        }
+        if (scan.reason == null && scan.found.isEmpty()) {
+            scan.reason = LeftAlone.NO_LOOPS;
+        }
+        return scan;
+    }
+
+    /** Why the class gets no points, or null when it gets some. */
+    LeftAlone leftAlone() {
+        return reason;
+    }
+
+    byte[] classFile() {
+        return b;
+    }
+
+    /** The methods that get points, in order. */
+    List<MethodPoints> found() {
+        return found;
+    }
+
+    int poolCount() {
+        return pool.length;
+    }
+
+    int body() {
+        return body;
+    }
+
+    int methods() {
+        return methods;
+    }
+
+    int attributes() {
+        return attributes;
+    }
+
+    /** Whether the constant is this text, plain ASCII. */
+    boolean isUtf8(int constant, String text) {
+        int at = pool[constant];
+        if (u2(b, at + 1) != text.length()) {
+            return false;
+        }
+        for (int i = 0; i < text.length(); i++) {
+            if (b[at + 3 + i] != text.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void readClass() {
+        int major = u2(b, 6);
+        if (major < OLDEST || major > NEWEST) {
+            reason = major < OLDEST ? LeftAlone.OLD_CLASS_FILE : LeftAlone.UNKNOWN_FORMAT;
+            return;
+        }
+        readPool();
+        thisClass = u2(b, body + 2);
+        int at = body + 6;
+        at += 2 + 2 * u2(b, at);
+        int fields = u2(b, at);
+        at += 2;
+        for (int i = 0; i < fields; i++) {
+            at = afterAttributes(at + 6);
+        }
+        methods = at;
+        int count = u2(b, at);
+        at += 2;
+        for (int i = 0; i < count; i++) {
+            at = readMethod(i, at);
+        }
+        attributes = at;
+    }
+
+    private void readPool() {
+        int count = u2(b, 8);
+        if (count > POOL_LIMIT) {
+            reason = LeftAlone.CONSTANT_POOL_FULL;
+        }
+        pool = new int[count];
+        int at = 10;
+        for (int i = 1; i < count; i++) {
+            pool[i] = at;
+            switch (b[at]) {
+                case TAG_UTF8 -> at += 3 + u2(b, at + 1);
+                case TAG_LONG, TAG_DOUBLE -> {
+                    at += 9;
+                    i++;
+                }
+                case TAG_CLASS, TAG_STRING, TAG_METHOD_TYPE, TAG_MODULE, TAG_PACKAGE -> at += 3;
+                case TAG_METHOD_HANDLE -> at += 4;
+                case TAG_INTEGER, TAG_FLOAT, TAG_FIELDREF, TAG_METHODREF, TAG_INTERFACE_METHODREF, TAG_NAME_AND_TYPE,
+                        TAG_DYNAMIC, TAG_INVOKE_DYNAMIC -> at += 5;
+                default -> throw new IndexOutOfBoundsException("constant tag " + b[at]);
+            }
+        }
+        body = at;
+    }
+
+    private int afterAttributes(int at) {
+        int count = u2(b, at);
+        at += 2;
+        for (int i = 0; i < count; i++) {
+            at = afterAttribute(at);
+        }
+        return at;
+    }
+
+    private int afterAttribute(int at) {
+        return Math.addExact(at, 6 + i4(b, at + 2));
+    }
+
+    private int readMethod(int index, int method) {
+        int count = u2(b, method + 6);
+        int at = method + 8;
+        for (int i = 0; i < count; i++) {
+            if (isCode(u2(b, at))) {
+                readCode(index, method, at);
+            }
+            at = afterAttribute(at);
+        }
+        return at;
+    }
+
+    private boolean isCode(int name) {
+        if (codeName < 0 && isUtf8(name, "Code")) {
+            codeName = name;
+        }
+        return name == codeName;
+    }
+
+    private void readCode(int index, int method, int code) {
+        int length = i4(b, code + 10);
+        int start = code + 14;
+        loops = 0;
+        switches = 0;
+        boolean entry = false;
+        for (int pc = 0; pc < length;) {
+            int op = b[start + pc] & 0xFF;
+            if (Opcodes.isBranch(op)) {
+                branch(pc, (short) u2(b, start + pc + 1));
+            } else if (op >= Opcodes.INVOKEVIRTUAL && op <= Opcodes.INVOKEINTERFACE) {
+                entry = entry || calls(u2(b, start + pc + 1), method);
+            } else if (op == Opcodes.TABLESWITCH || op == Opcodes.LOOKUPSWITCH) {
+                switchTargets(op, start, pc);
+            } else if (op == Opcodes.GOTO_W || op == Opcodes.JSR_W) {
+                branch(pc, i4(b, start + pc + 1));
+            }
+            pc += Opcodes.length(b, start, pc);
+        }
+        handlers(start + length);
+        if (loops > 0 || entry) {
+            add(index, method, code, entry);
+        }
+    }
+
+    private void switchTargets(int op, int start, int pc) {
+        switches++;
+        int at = start + (pc + 4 & ~3);
+        branch(pc, i4(b, at));
+        int step = op == Opcodes.TABLESWITCH ? 4 : 8;
+        int end = start + pc + Opcodes.length(b, start, pc);
+        for (at += 12; at < end; at += step) {
+            branch(pc, i4(b, at));
+        }
+    }
+
+    private void branch(int from, int offset) {
+        if (offset <= 0) {
+            loop(from + offset, from);
+        }
+    }
+
+    private void handlers(int at) {
+        int count = u2(b, at);
+        for (int i = 0; i < count; i++) {
+            int from = u2(b, at + 2 + i * 8);
+            int handler = u2(b, at + 6 + i * 8);
+            if (handler < from) {
+                loop(handler, u2(b, at + 4 + i * 8) - 1);
+            }
+        }
+    }
+
+    private void loop(int header, int last) {
+        for (int i = loops - 1; i >= 0; i--) {
+            if (headers[i] == header) {
+                lasts[i] = Math.max(lasts[i], last);
+                return;
+            }
+        }
+        if (loops == headers.length) {
+            headers = Arrays.copyOf(headers, loops * 2);
+            lasts = Arrays.copyOf(lasts, loops * 2);
+        }
+        headers[loops] = header;
+        lasts[loops++] = last;
+    }
+
+    /** Whether the method reference means the method itself. */
+    private boolean calls(int reference, int method) {
+        int at = pool[reference];
+        int nameAndType = pool[u2(b, at + 3)];
+        return same(u2(b, nameAndType + 1), u2(b, method + 2)) && same(u2(b, nameAndType + 3), u2(b, method + 4))
+                && sameClass(u2(b, at + 1));
+    }
+
+    private boolean sameClass(int other) {
+        return other == thisClass || same(u2(b, pool[other] + 1), u2(b, pool[thisClass] + 1));
+    }
+
+    private boolean same(int utf8, int other) {
+        if (utf8 == other) {
+            return true;
+        }
+        int at = pool[utf8] + 1;
+        int from = pool[other] + 1;
+        int length = 2 + u2(b, at);
+        return Arrays.equals(b, at, at + length, b, from, Math.min(from + length, b.length));
+    }
+
+    private void add(int index, int method, int code, boolean entry) {
+        int name = u2(b, method + 2);
+        int length = i4(b, code + 10);
+        int grown = length + (loops + 1) * POINT_SIZE + switches * PADDING;
+        if (isUtf8(name, "<clinit>")) {
+            LeftAlone.CLASS_INITIALIZER.count();
+        } else if (grown > JUMP_LIMIT) {
+            LeftAlone.METHOD_TOO_LONG.count();
+        } else if (length <= JIT_LIMIT && grown > JIT_LIMIT) {
+            LeftAlone.JIT_LIMIT.count();
+        } else {
+            int[] sorted = Arrays.copyOf(headers, loops);
+            Arrays.sort(sorted);
+            byte[] depths = new byte[loops];
+            for (int i = 0; i < loops; i++) {
+                depths[i] = (byte) depth(sorted[i]);
+            }
+            // A loop that starts the method has its point at the entry anyway.
+            found.add(new MethodPoints(index, code, name, sorted, depths, entry && (loops == 0 || sorted[0] != 0)));
+        }
+    }
+
+    private int depth(int header) {
+        int last = 0;
+        for (int i = 0; i < loops; i++) {
+            if (headers[i] == header) {
+                last = lasts[i];
+            }
+        }
+        int depth = 0;
+        for (int i = 0; i < loops; i++) {
+            if (headers[i] < header && lasts[i] >= last) {
+                depth++;
+            }
+        }
+        return Math.min(depth, Byte.MAX_VALUE);
+    }
+}

@@ -1,0 +1,83 @@
+package org.gmp4j.agent;
+
+import java.lang.instrument.ClassFileTransformer;
+import java.security.CodeSource;
+import java.security.ProtectionDomain;
+import java.util.concurrent.atomic.LongAdder;
+
+import org.gmp4j.agent.PointScan.MethodPoints;
+
+/** Adds points to classes as they load. What cannot be changed stays as it is, and is counted. */
+final class PointTransformer implements ClassFileTransformer {
+    private static final String OURS = "org/gmp4j/";
+    private static final String PROGRAMS = "org/gmp4j/bench/";
+    private static final String BINDINGS = "org/gmp4j/ffi/";
+
+    static final LongAdder CLASSES = new LongAdder();
+    static final LongAdder METHODS = new LongAdder();
+    static final LongAdder POINTS = new LongAdder();
+
+    private final PointOptions options;
+    private final ClassLoader platform = ClassLoader.getPlatformClassLoader();
+    private final CodeSource runtime = codeSource(PointTransformer.class.getProtectionDomain());
+
+    PointTransformer(PointOptions options) {
+        this.options = options;
+    }
+
+    @Override
+    public byte[] transform(Module module, ClassLoader loader, String name, Class<?> loaded, ProtectionDomain domain,
+            byte[] classFile) {
+        try {
+            if (name == null || !isMeant(module, loader, name, domain)) {
+                LeftAlone.EXCLUDED.count();
+                return null;
+            }
+            return addPoints(classFile);
+        } catch (Throwable t) { // whatever it is: the class loads as it was
+            LeftAlone.FAILED.count();
+            return null;
+        }
+    }
+
+    /** The class with points, or null where it gets none. */
+    static byte[] addPoints(byte[] classFile) {
+        PointScan scan = PointScan.of(classFile);
+        if (scan.leftAlone() != null) {
+            scan.leftAlone().count();
+            return null;
+        }
+        byte[] changed = PointWriter.write(scan);
+        CLASSES.increment();
+        METHODS.add(scan.found().size());
+        for (MethodPoints m : scan.found()) {
+            POINTS.add(m.count());
+        }
+        return changed;
+    }
+
+    /** Whether the class gets points, as far as its name and its origin say. */
+    boolean isMeant(Module module, ClassLoader loader, String name, ProtectionDomain domain) {
+        return options.includes(name, isJdk(module, loader)) && !isOurs(name, domain);
+    }
+
+    private boolean isJdk(Module module, ClassLoader loader) {
+        if (loader == null || loader == platform) {
+            return true;
+        }
+        String name = module == null ? null : module.getName();
+        return name != null && (name.startsWith("java.") || name.startsWith("jdk."));
+    }
+
+    /** The runtime's classes get none: their loops run on the Ms, and they yield where they mean to. */
+    private boolean isOurs(String name, ProtectionDomain domain) {
+        if (!name.startsWith(OURS) || name.startsWith(PROGRAMS)) {
+            return false;
+        }
+        return name.startsWith(BINDINGS) || runtime == null || runtime.equals(codeSource(domain));
+    }
+
+    private static CodeSource codeSource(ProtectionDomain domain) {
+        return domain == null ? null : domain.getCodeSource();
+    }
+}

@@ -1,0 +1,213 @@
+package org.gmp4j.agent;
+
+import java.lang.foreign.Arena;
+import java.lang.invoke.CallSite;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.invoke.MutableCallSite;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * The preemption points that have been reached: how {@code sysmon} makes code that calls nothing pass through the
+ * runtime.
+ *
+ * <p>While {@link #setWanted wanted}, a point calls the hook if its code is interpreted, compiled by C1, or armed.
+ * Compiled by C2 and unarmed, a point is nothing. There are two ways to make such code reach the hook:
+ *
+ * <ol>
+ * <li>{@link #nudge}: the threads that are in a method with points right now go on in the interpreter, pass the point, and
+ * are back in the compiled code some tens of microseconds later. It costs every running goroutine that much, invalidates
+ * nothing, and does not find a recursion that never loops, or a loop that spends its time in methods without points.
+ * <li>{@link #arm}: the points of the methods on a goroutine's stack become a load and a branch. HotSpot throws the
+ * compiled code away and compiles again; a loop that was vectorised is not any more. It finds everything that has points,
+ * and once armed it costs nothing further to stop the goroutine, the next time as well.
+ * </ol>
+ *
+ * <p>So: want, nudge; a millisecond later arm level 0; go up a level each millisecond; when {@code arm} has nothing new to
+ * arm, retake the P. And every second or so {@link #disarm}.
+ *
+ * <p>Methods are safe to call from any thread.
+ */
+public final class Points {
+    /** So often a site is disarmed at most; HotSpot stops compiling a method that it had to throw away 400 times. */
+    private static final int MAX_ARMINGS = 16;
+
+    private static final Object LOCK = new Object();
+    /** Under {@link #LOCK}. */
+    private static final List<Site> ARMED = new ArrayList<>();
+    private static long armings;
+    private static long disarmings;
+
+    private static final LongAdder LINKED = new LongAdder();
+    private static final LongAdder REACHED = new LongAdder();
+    private static final LongAdder NUDGES = new LongAdder();
+
+    private static volatile Runnable hook = () -> {
+    };
+
+    private Points() {
+    }
+
+    /** What was done so far; {@code armed} is what is armed now. */
+    public record Counters(long classes, long methods, long points, long linked, int armed, long armings, long disarmings,
+            long nudges, long reached, Map<LeftAlone, Long> leftAlone) {
+    }
+
+    /** What a point calls while {@link #setWanted wanted}, on the thread that reached it. What it throws, the code throws. */
+    public static void setHook(Runnable r) {
+        hook = r;
+    }
+
+    /** Whether any point was ever reached: false without the agent, and in a program without loops of its own. */
+    public static boolean anyLinked() {
+        return LINKED.sum() > 0;
+    }
+
+    /** Whether points call the hook. Set it before a nudge, clear it when nobody is left to be stopped. */
+    public static void setWanted(boolean wanted) {
+        JdkPoint.setWanted(wanted);
+    }
+
+    /**
+     * Sends the threads that are in compiled code with points through the interpreter to their next point. Takes as long as
+     * the slowest thread needs to its safepoint poll, usually some microseconds.
+     */
+    public static void nudge() {
+        NUDGES.increment();
+        Arena.ofShared().close();
+    }
+
+    /**
+     * Arms points of the methods on this stack. Level 0 is the outermost loops of the topmost method that has points, and
+     * its entry if it calls itself; each further level the loops one deeper, then the same for the next method down the
+     * stack. All methods of that name in the class count as one. Lower levels are armed along with the given one.
+     *
+     * @return whether there is anything at this or a lower level that was not armed before
+     */
+    public static boolean arm(StackTraceElement[] stack, int level) {
+        synchronized (LOCK) {
+            ClassSites.expunge();
+            List<Site> fresh = new ArrayList<>();
+            int base = 0;
+            for (int i = 0; i < stack.length && base <= level; i++) {
+                if (!isRepeated(stack, i)) {
+                    base += collect(stack[i], level - base, fresh);
+                }
+            }
+            for (Site s : fresh) {
+                s.arm();
+            }
+            sync(fresh);
+            ARMED.addAll(fresh);
+            armings += fresh.size();
+            return !fresh.isEmpty();
+        }
+    }
+
+    /** Whether a frame further up is of the same method. A recursion is deep; looking back a little is enough. */
+    private static boolean isRepeated(StackTraceElement[] stack, int at) {
+        for (int i = at - 1; i >= Math.max(0, at - 16); i--) {
+            if (stack[i].getMethodName().equals(stack[at].getMethodName())
+                    && stack[i].getClassName().equals(stack[at].getClassName())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Collects the unarmed sites of a frame's method up to a depth; returns how many levels the method has. */
+    private static int collect(StackTraceElement frame, int depth, List<Site> fresh) {
+        int levels = 0;
+        for (ClassSites sites : ClassSites.of(frame)) {
+            for (Site s = sites.last(); s != null; s = s.before) {
+                if (s.method.equals(frame.getMethodName())) {
+                    levels = Math.max(levels, s.depth + 1);
+                    if (s.depth <= depth && !s.isArmed) {
+                        fresh.add(s);
+                    }
+                }
+            }
+        }
+        return levels;
+    }
+
+    /**
+     * Disarms the points that have stopped nobody for so long. A point that had to be armed before stays armed twice as
+     * long each time, and at last for ever: each change costs a compilation.
+     *
+     * @return how many were disarmed
+     */
+    public static int disarm(long idleNanos) {
+        long now = System.nanoTime();
+        synchronized (LOCK) {
+            ClassSites.expunge();
+            List<Site> idle = new ArrayList<>();
+            for (Site s : ARMED) {
+                if (s.armings <= MAX_ARMINGS && now - s.lastUse >= idleNanos << s.armings - 1) {
+                    idle.add(s);
+                }
+            }
+            return disarm(idle);
+        }
+    }
+
+    /** Disarms everything at once, whatever it has cost. */
+    public static int disarmAll() {
+        synchronized (LOCK) {
+            return disarm(new ArrayList<>(ARMED));
+        }
+    }
+
+    private static int disarm(List<Site> sites) {
+        for (Site s : sites) {
+            s.disarm();
+        }
+        sync(sites);
+        ARMED.removeIf(s -> !s.isArmed);
+        disarmings += sites.size();
+        return sites.size();
+    }
+
+    private static void sync(List<Site> sites) {
+        MutableCallSite.syncAll(sites.toArray(MutableCallSite[]::new));
+    }
+
+    /** The methods that have armed points, with the depth of each: {@code com.acme.Parser.parse 0}. */
+    public static List<String> armed() {
+        synchronized (LOCK) {
+            return ARMED.stream().map(Site::toString).distinct().sorted().toList();
+        }
+    }
+
+    /** What was done so far. */
+    public static Counters counters() {
+        Map<LeftAlone, Long> leftAlone = new EnumMap<>(LeftAlone.class);
+        for (LeftAlone reason : LeftAlone.values()) {
+            if (reason.counted() > 0) {
+                leftAlone.put(reason, reason.counted());
+            }
+        }
+        synchronized (LOCK) {
+            return new Counters(PointTransformer.CLASSES.sum(), PointTransformer.METHODS.sum(),
+                    PointTransformer.POINTS.sum(), LINKED.sum(), ARMED.size(), armings, disarmings, NUDGES.sum(),
+                    REACHED.sum(), leftAlone);
+        }
+    }
+
+    /** The bootstrap method of every point, called through {@link JdkPoint}. */
+    static CallSite link(MethodHandles.Lookup lookup, String name, MethodType type, String method, int depth) {
+        Site site = new Site(method, depth);
+        ClassSites.add(lookup.lookupClass(), site);
+        LINKED.increment();
+        return site;
+    }
+
+    static void reached() {
+        REACHED.increment();
+        hook.run();
+    }
+}

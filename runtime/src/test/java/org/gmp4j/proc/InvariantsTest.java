@@ -1,0 +1,337 @@
+package org.gmp4j.proc;
+
+import static org.gmp4j.testing.Raw.plantInt;
+import static org.gmp4j.testing.Raw.plantLong;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.GroupLayout;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.gmp.g;
+import org.gmp4j.ffi.gmp.gqueue;
+import org.gmp4j.ffi.gmp.m;
+import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.ffi.gmp.schedt;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.testing.Raw;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * Each check of {@link Invariants} fires on a planted fault: the field is broken off-heap, the check is run, the field is
+ * put back, the check is run again. Nothing of the scheduler runs in between.
+ */
+@Tag("ring")
+class InvariantsTest {
+    private static final GroupLayout GL = g.layout();
+    private static final GroupLayout ML = m.layout();
+    private static final GroupLayout PL = p.layout();
+    private static final GroupLayout SL = schedt.layout();
+    private static final int FEW_LOOKS = 2;
+
+    /** Plants a fault and returns what takes it away. */
+    private interface Fault extends Supplier<Runnable> {
+    }
+
+    private static Stream<DynamicTest> tests(Map<String, Fault> faults, Runner runner) {
+        return faults.entrySet().stream().map(f -> DynamicTest.dynamicTest(f.getKey(), () -> runner.run(f.getKey(),
+                f.getValue())));
+    }
+
+    private interface Runner {
+        void run(String name, Fault fault) throws Exception;
+    }
+
+    private static void fires(Scheduler s, boolean stopped, String name, Fault fault) {
+        assertEquals(List.of(), Invariants.look(s, stopped, 100), "before");
+        Runnable away = fault.get();
+        List<String> found;
+        try {
+            found = Invariants.look(s, stopped, FEW_LOOKS);
+        } finally {
+            away.run();
+        }
+        String invariant = name.replaceAll(" .*", "");
+        assertTrue(found.stream().anyMatch(v -> v.startsWith(invariant + ": ")), name + " gave " + found);
+        assertEquals(List.of(), Invariants.look(s, stopped, 100), "after");
+    }
+
+    // The world is stopped by a goroutine that has the only P; two Gs are runnable there, one in common, one waits, some are dead.
+
+    private long sched;
+    private long pp;
+    private long mp;
+    private long self;
+    private long waiting;
+    private long global;
+
+    private void stopped(String name, Fault fault) {
+        try (Gmp gmp = Gmp.builder().procs(1).quantum(Duration.ofMinutes(1)).build()) {
+            Chan<Integer> never = Chan.make();
+            gmp.run(() -> {
+                Go.go(() -> waiting = GStack.current().gp + 0 * (never.recv() == null ? 0 : 1));
+                long[] waiter = new long[1];
+                Go.go(() -> {
+                    waiter[0] = GStack.current().gp;
+                    never.recv();
+                });
+                for (int i = 0; i < 3; i++) {
+                    Go.go(() -> { });
+                }
+                Go.gosched();
+                waiting = waiter[0];
+                Go.go(() -> { });
+                Scheduler s = GStack.current().s;
+                sched = s.sched;
+                Go.go(() -> { });
+                Go.go(() -> { });
+                pp = Machine.of().pp();
+                mp = Machine.of().mp;
+                self = GStack.current().gp;
+                Go.defer(never::close); // Also when a check fails: close waits for the waiters.
+                s.withWorldStopped(() -> {
+                    GlobalRunq.lock(sched);
+                    global = Runq.runqget(pp) & ~Runq.INHERIT;
+                    GlobalRunq.globrunqput(sched, global);
+                    GlobalRunq.unlock(sched);
+                    Go.go(() -> { }); // Into runnext.
+                    fires(s, true, name, fault);
+                });
+            });
+        }
+    }
+
+    private long ring(int i) {
+        return Runq.at(pp, Runq.head(pp) + i);
+    }
+
+    private Runnable slot(int i, long gp) {
+        long addr = pp + PL.byteOffset(java.lang.foreign.MemoryLayout.PathElement.groupElement("runq"))
+                + (long) (Runq.head(pp) + i & Runq.LEN - 1) * Long.BYTES;
+        long old = Memory.ALL.get(java.lang.foreign.ValueLayout.JAVA_LONG, addr);
+        Memory.ALL.set(java.lang.foreign.ValueLayout.JAVA_LONG, addr, gp);
+        return () -> Memory.ALL.set(java.lang.foreign.ValueLayout.JAVA_LONG, addr, old);
+    }
+
+    private Runnable status(long gp, int to) {
+        return plantInt(GL, "atomicstatus", gp, to);
+    }
+
+    private Runnable globalTail(long gp) {
+        long addr = sched + SL.byteOffset(java.lang.foreign.MemoryLayout.PathElement.groupElement("runq"));
+        long old = gqueue.tail(Memory.ALL.asSlice(addr, gqueue.layout()));
+        gqueue.tail(Memory.ALL.asSlice(addr, gqueue.layout()), gp);
+        return () -> gqueue.tail(Memory.ALL.asSlice(addr, gqueue.layout()), old);
+    }
+
+    private long idleBit() {
+        return Schedt.idlepMaskAcquire(sched);
+    }
+
+    private Runnable flipIdleBit() {
+        flip();
+        return this::flip;
+    }
+
+    private void flip() {
+        if (Idle.maskRead(idleBit(), P.id(pp))) {
+            Idle.maskClear(idleBit(), P.id(pp));
+        } else {
+            Idle.maskSet(idleBit(), P.id(pp));
+        }
+    }
+
+    @TestFactory
+    Stream<DynamicTest> stopped() {
+        Map<String, Fault> f = new TreeMap<>();
+        f.put("R1 more than fit", () -> plantInt(PL, "runqtail", pp, Runq.head(pp) + Runq.LEN + 1));
+        f.put("R1 the head beyond the tail", () -> plantInt(PL, "runqhead", pp, Runq.tail(pp) + 1));
+        f.put("R1 no G in a slot", () -> slot(0, 0));
+        f.put("R5 runnext in the ring", () -> plantLong(PL, "runnext", pp, ring(0)));
+        f.put("R5 runnext waits", () -> plantLong(PL, "runnext", pp, waiting));
+        f.put("R5 runnext is no G", () -> plantLong(PL, "runnext", pp, 4096));
+        f.put("R6 runqsize", () -> plantInt(SL, "runqsize", sched, 2));
+        f.put("R7 a G in common that waits", () -> status(global, GStatus.GWAITING));
+        f.put("R7 the tail", () -> globalTail(ring(0)));
+        f.put("G1 an unknown state", () -> status(waiting, 7));
+        f.put("G1 copystack", () -> status(waiting, GStatus.GCOPYSTACK));
+        f.put("G2 curg", () -> plantLong(ML, "curg", mp, waiting));
+        f.put("G2 g.m", () -> plantLong(GL, "m", self, 0));
+        f.put("G2 another runs", () -> status(waiting, GStatus.GRUNNING));
+        f.put("G3 in two slots", () -> slot(0, ring(1)));
+        f.put("G3 in the ring and in common", () -> slot(0, global));
+        f.put("G3 runnable in no queue", () -> status(waiting, GStatus.GRUNNABLE));
+        f.put("G3 lost", () -> plantInt(PL, "runqtail", pp, Runq.tail(pp) - 1));
+        f.put("G3 a dead one queued", () -> status(ring(0), GStatus.GDEAD));
+        f.put("G4 waits in a ring", () -> slot(0, waiting));
+        f.put("G4 waits on an M", () -> plantLong(GL, "m", waiting, mp));
+        f.put("M1 nmidle", () -> plantInt(SL, "nmidle", sched, Schedt.nmidleOpaque(sched) + 1));
+        f.put("M2 spins in a stopped world", () -> plantInt(ML, "spinning", mp, 1));
+        f.put("M6 one-sided lock", () -> plantLong(ML, "lockedg", mp, self));
+        f.put("M7 too many", () -> plantInt(SL, "nmspinning", sched, 2));
+        f.put("M7 too few", () -> plantInt(SL, "nmspinning", sched, -1));
+        f.put("P1 another M", () -> plantLong(PL, "m", pp, 0));
+        f.put("P2 npidle", () -> plantInt(SL, "npidle", sched, 1));
+        f.put("P4 not stopped", () -> plantInt(PL, "status", pp, PStatus.PRUNNING));
+        f.put("P4 gcwaiting", () -> plantInt(SL, "gcwaiting", sched, 0));
+        f.put("P6 the bit", this::flipIdleBit);
+        f.put("gfree count", () -> plantInt(PL, "gfreen", pp, P.gfreen(pp) + 1));
+        f.put("gfree alive", () -> status(P.gfree(pp), GStatus.GWAITING));
+        f.put("gfree a ring", () -> plantLong(GL, "schedlink", P.gfree(pp), P.gfree(pp)));
+        f.put("gfree lost", () -> status(waiting, GStatus.GDEAD));
+        f.put("gfree common count", () -> plantLong(SL, "gfreecount", sched, 1));
+        f.put("gcount births", () -> plantLong(PL, "nspawn", pp, Raw.getLong(PL, "nspawn", pp) + 1));
+        f.put("gcount deaths", () -> plantLong(PL, "nexit", pp, Raw.getLong(PL, "nexit", pp) + 1));
+        f.put("sudog count", () -> plantInt(PL, "sudogn", pp, P.sudogn(pp) + 1));
+        f.put("goid range", () -> plantLong(PL, "goidcache", pp, P.goidcacheend(pp) + 1));
+        f.put("timers first", () -> plantLong(PL, "timer0When", pp, 1));
+        f.put("stack none", () -> plantInt(GL, "hasstack", waiting, 0));
+        return tests(f, this::stopped);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> deadPs() {
+        Map<String, Fault> f = new TreeMap<>();
+        f.put("P5 alive", () -> plantInt(PL, "status", pp, PStatus.PGCSTOP));
+        f.put("P5 not drained", () -> plantLong(PL, "runnext", pp, self));
+        f.put("P6 the bit", this::flipIdleBit);
+        return tests(f, (name, fault) -> {
+            try (Gmp gmp = Gmp.builder().procs(3).build()) {
+                gmp.setProcs(2);
+                gmp.run(() -> {
+                    Scheduler s = GStack.current().s;
+                    sched = s.sched;
+                    pp = s.procs()[2].pp;
+                    self = GStack.current().gp;
+                    s.withWorldStopped(() -> fires(s, true, name, fault));
+                });
+            }
+        });
+    }
+
+    /** All sleep: what a look under sched.lock finds. */
+    @TestFactory
+    Stream<DynamicTest> sampledIdle() {
+        Map<String, Fault> f = new TreeMap<>();
+        f.put("M1 a P", () -> plantLong(ML, "p", mp, pp));
+        f.put("M1 a goroutine", () -> plantLong(ML, "curg", mp, waiting));
+        f.put("M1 nmidle", () -> plantInt(SL, "nmidle", sched, Schedt.nmidleOpaque(sched) + 1));
+        f.put("M1 a ring", () -> plantLong(ML, "schedlink", mp, Schedt.midle(sched)));
+        f.put("M2 idle and spinning", () -> plantInt(ML, "spinning", mp, 1));
+        f.put("M7 too many", () -> plantInt(SL, "nmspinning", sched, 3));
+        f.put("P2 an M", () -> plantLong(PL, "m", pp, mp));
+        f.put("P2 running", () -> plantInt(PL, "status", pp, PStatus.PRUNNING));
+        f.put("P2 work", () -> plantLong(PL, "runnext", pp, waiting));
+        f.put("P2 npidle", () -> plantInt(SL, "npidle", sched, 3));
+        f.put("P6 the bit", this::flipIdleBit);
+        f.put("R1 more than fit", () -> plantInt(PL, "runqtail", pp, Runq.head(pp) + Runq.LEN + 1));
+        f.put("R5 runnext waits", () -> plantLong(PL, "runnext", pp, waiting));
+        f.put("R6 runqsize", () -> plantInt(SL, "runqsize", sched, 1));
+        f.put("G1 an unknown state", () -> status(waiting, 5));
+        return tests(f, (name, fault) -> {
+            try (Gmp gmp = Gmp.builder().procs(4).build()) {
+                Chan<Integer> never = Chan.make();
+                Scheduler s = scheduler(gmp);
+                gmp.go(() -> {
+                    waiting = GStack.current().gp;
+                    never.recv();
+                });
+                while (Schedt.npidleVolatile(sched) != 4 || Schedt.nmidleOpaque(sched) != Schedt.mnext(sched)) {
+                    Thread.sleep(1);
+                }
+                mp = Schedt.midle(sched);
+                pp = Schedt.pidle(sched);
+                fires(s, false, name, fault);
+                never.close();
+            }
+        });
+    }
+
+    private Scheduler scheduler(Gmp gmp) throws Exception {
+        Scheduler s = gmp.call(() -> GStack.current().s);
+        sched = s.sched;
+        return s;
+    }
+
+    /** One goroutine runs, in a loop of its own: what a look from outside finds. */
+    @TestFactory
+    Stream<DynamicTest> sampledRunning() {
+        Map<String, Fault> f = new TreeMap<>();
+        f.put("G2 g.m", () -> plantLong(GL, "m", self, 0));
+        f.put("M2 no P", () -> {
+            Runnable spinning = plantInt(ML, "spinning", mp, 1);
+            Runnable p = plantLong(ML, "p", mp, 0);
+            return () -> {
+                p.run();
+                spinning.run();
+            };
+        });
+        f.put("M3 runs", () -> plantInt(ML, "spinning", mp, 1));
+        f.put("P1 p.m", () -> plantLong(PL, "m", pp, 0));
+        f.put("P1 m.p", () -> plantLong(ML, "p", mp, 0));
+        f.put("P2 idle", () -> plantInt(PL, "status", pp, PStatus.PIDLE));
+        f.put("P6 the bit", this::flipIdleBit);
+        return tests(f, (name, fault) -> {
+            try (Gmp gmp = Gmp.builder().procs(2).build()) {
+                Scheduler s = scheduler(gmp);
+                CountDownLatch running = new CountDownLatch(1);
+                boolean[] stop = new boolean[1];
+                gmp.go(() -> {
+                    self = GStack.current().gp;
+                    mp = Machine.of().mp;
+                    pp = Machine.of().pp();
+                    running.countDown();
+                    while (!read(stop)) {
+                        Thread.onSpinWait();
+                    }
+                });
+                running.await();
+                fires(s, false, name, fault);
+                write(stop);
+            }
+        });
+    }
+
+    private static synchronized boolean read(boolean[] flag) {
+        return flag[0];
+    }
+
+    private static synchronized void write(boolean[] flag) {
+        flag[0] = true;
+    }
+
+    /** G2 as a goroutine sees it of itself, and names of Gs as messages have them. */
+    @TestFactory
+    Stream<DynamicTest> sampledByAGoroutine() {
+        return Stream.of(DynamicTest.dynamicTest("G2 of the caller", () -> {
+            try (Gmp gmp = Gmp.builder().procs(2).build()) {
+                gmp.run(() -> {
+                    long gp = GStack.current().gp;
+                    assertTrue(G.goid(gp) > 0);
+                    assertEquals(gp, M.curg(Machine.of().mp));
+                    fires(GStack.current().s, false, "G2", () -> plantLong(GL, "m", gp, 0));
+                });
+            }
+        }));
+    }
+}

@@ -1,0 +1,87 @@
+package org.gmp4j.queue;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import org.gmp4j.ffi.gmp.schedt;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Throw;
+import org.gmp4j.testing.NoHalt;
+import org.gmp4j.testing.Raw;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@Tag("ring")
+@ExtendWith(NoHalt.class)
+class GlobalRunqTest {
+    @Test
+    void firstInFirstOutWithAWayToTheFront() {
+        try (FakeSched f = new FakeSched(1)) {
+            long[] g = {f.runnable(), f.runnable(), f.runnable(), f.runnable(), f.runnable()};
+            assertEquals(0, GlobalRunq.pop(f.sched));
+            GlobalRunq.globrunqput(f.sched, g[1]);
+            GlobalRunq.globrunqputhead(f.sched, g[0]);
+            G.setSchedlink(g[2], g[3]);
+            GlobalRunq.globrunqputbatch(f.sched, g[2], g[3], 2);
+            GlobalRunq.globrunqput(f.sched, g[4]);
+            assertEquals(5, Schedt.runqsizeOpaque(f.sched));
+            for (long expected : g) {
+                assertEquals(f.name(expected), f.name(GlobalRunq.pop(f.sched)));
+                assertEquals(0, G.schedlink(expected));
+            }
+            assertEquals(0, Schedt.runqsizeOpaque(f.sched));
+            assertEquals(0, GlobalRunq.tail(f.sched));
+            GlobalRunq.globrunqputhead(f.sched, g[0]);
+            assertEquals(g[0], GlobalRunq.tail(f.sched));
+            GlobalRunq.globrunqput(f.sched, g[1]);
+            assertEquals(g[0], GlobalRunq.pop(f.sched));
+            assertEquals(g[1], GlobalRunq.pop(f.sched));
+        }
+    }
+
+    /** A P takes its share of what is there and one more, at most half a ring, at most what it asked for. */
+    @Test
+    void fairShare() {
+        for (int procs = 1; procs <= 4; procs++) {
+            for (int size = 0; size <= 3 * Runq.LEN; size += Math.max(1, Runq.LEN / 8)) {
+                for (int max : new int[] {0, 1, 3}) {
+                    try (FakeSched f = new FakeSched(procs)) {
+                        for (int i = 0; i < size; i++) {
+                            GlobalRunq.globrunqput(f.sched, f.runnable());
+                        }
+                        int share = Math.min(Math.min(size, size / procs + 1), Runq.LEN / 2);
+                        int n = max == 0 ? share : Math.min(share, max);
+                        long gp = GlobalRunq.globrunqget(f.sched, f.ps[0], max);
+                        assertEquals(size == 0 ? -1 : 0, f.name(gp));
+                        assertEquals(size - n, Schedt.runqsizeOpaque(f.sched));
+                        assertEquals(Math.max(0, n - 1), Runq.size(f.ps[0]));
+                        for (int i = 1; i < n; i++) {
+                            assertEquals(i, f.name(Runq.runqget(f.ps[0])));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void aSizeThatLiesIsFound() {
+        try (FakeSched f = new FakeSched(1)) {
+            Raw.setInt(schedt.layout(), "runqsize", f.sched, 1);
+            Throw t = assertThrows(Throw.class, () -> GlobalRunq.globrunqget(f.sched, f.ps[0], 0));
+            assertEquals("sched.runqsize != 0 but globrunqget returned nil", t.getMessage());
+        }
+    }
+
+    @Test
+    void aListThatDoesNotFitIsFound() {
+        try (FakeSched f = new FakeSched(1)) {
+            for (int i = 0; i < Runq.LEN; i++) {
+                Runq.runqput(f.sched, f.ps[0], f.runnable(), false);
+            }
+            assertThrows(Throw.class, () -> Runq.runqpushlist(f.ps[0], f.runnable(), 1));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package org.gmp4j.struct;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.HashSet;
+import java.util.Set;
+
+import org.gmp4j.ffi.gmp.m;
+import org.gmp4j.ffi.gmp.p;
+import org.junit.jupiter.api.Test;
+
+class MemTest {
+    @Test
+    void recycledStructsAreZero() {
+        long a = Mem.alloc(p.layout(), 1);
+        assertEquals(0, a % (Mem.LINE / 2));
+        P.setId(a, 99);
+        P.setTimer0WhenRelease(a, 5);
+        Mem.recycle(p.layout(), a);
+        long b = Mem.alloc(p.layout(), 1);
+        assertEquals(a, b, "the last one given back");
+        assertEquals(0, P.id(b));
+        assertEquals(0, P.timer0WhenAcquire(b));
+        assertNotEquals(b, Mem.alloc(p.layout(), 1));
+        Mem.recycle(p.layout(), b);
+    }
+
+    @Test
+    void structsDoNotOverlap() {
+        long stride = Mem.stride(m.layout());
+        assertTrue(stride >= m.layout().byteSize());
+        Set<Long> seen = new HashSet<>();
+        long many = Mem.alloc(m.layout(), 10);
+        for (int i = 0; i < 10; i++) {
+            assertTrue(seen.add(many + i * stride));
+        }
+        for (int i = 0; i < 2_000; i++) {
+            long a = Mem.alloc(m.layout(), 1);
+            for (long s : seen) {
+                assertTrue(i > 20 || Math.abs(a - s) >= stride);
+            }
+            assertTrue(seen.add(a));
+        }
+        seen.forEach(a -> Mem.recycle(m.layout(), a));
+    }
+
+    @Test
+    void checkedPointers() {
+        assumeTrue(Mem.CHECKPTR);
+        long a = Mem.alloc(p.layout(), 1);
+        assertEquals(0, P.id(a));
+        assertThrows(IllegalStateException.class, () -> P.id(a + 8));
+        assertThrows(IllegalStateException.class, () -> M.id(a), "a p is no m");
+        assertThrows(IllegalStateException.class, () -> P.id(0));
+        Mem.recycle(p.layout(), a);
+    }
+
+    @Test
+    void slotsGoFromSchedulerToScheduler() {
+        Object first = new Object();
+        GSlots slots = new GSlots(first);
+        long gp = slots.malg();
+        assertEquals(GStatus.GDEAD, GStatus.readgstatus(gp));
+        assertEquals(first, GSlots.owner(gp));
+        Runnable fn = () -> { };
+        GSlots.setFn(gp, fn);
+        assertEquals(fn, GSlots.fn(gp));
+        Set<Long> mine = new HashSet<>();
+        slots.forEach(mine::add);
+        assertEquals(Set.of(gp), mine);
+        for (int i = 0; i < 5_000; i++) {
+            assertTrue(mine.add(slots.malg()));
+        }
+        Set<Long> seen = new HashSet<>();
+        slots.forEach(seen::add);
+        assertEquals(mine, seen);
+        slots.release();
+        assertEquals(null, GSlots.fn(gp), "nothing is kept alive");
+        assertEquals(null, GSlots.owner(gp));
+        int high = highest(20);
+        assertTrue(highest(20) <= high, "slots of closed schedulers are used again");
+    }
+
+    private static int highest(int schedulers) {
+        int high = 0;
+        for (int i = 0; i < schedulers; i++) {
+            GSlots slots = new GSlots(new Object());
+            for (int k = 0; k < 5_000; k++) {
+                high = Math.max(high, G.index(slots.malg()));
+            }
+            slots.release();
+        }
+        return high;
+    }
+}

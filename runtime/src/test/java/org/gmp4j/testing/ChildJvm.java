@@ -1,0 +1,93 @@
+package org.gmp4j.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/** Runs a small program in a JVM of its own and looks at its end (Go's {@code testprog}). */
+public final class ChildJvm {
+    /** What every JVM that runs the scheduler from the class path needs. */
+    public static final List<String> FLAGS = List.of("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
+            "--add-opens=java.base/java.lang=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED");
+    private static final long MINUTES = 2;
+
+    /** How it ended. */
+    public record Result(int exit, String out, String err) {
+    }
+
+    private final List<String> flags = new ArrayList<>(FLAGS);
+    private final Map<String, String> environment = new TreeMap<>();
+    private final Class<?> program;
+
+    /** A JVM for {@code program}'s main method, its first argument {@link #run}'s. */
+    public ChildJvm(Class<?> program) {
+        this.program = program;
+        environment.put("GMPMAXPROCS", "2");
+    }
+
+    /** Adds JVM options. */
+    public ChildJvm with(String... options) {
+        flags.addAll(Arrays.asList(options));
+        return this;
+    }
+
+    /** Leaves the flags away that open the JDK. */
+    public ChildJvm withoutFlags() {
+        flags.removeAll(FLAGS);
+        return this;
+    }
+
+    /** Sets a variable. */
+    public ChildJvm env(String name, String value) {
+        environment.put(name, value);
+        return this;
+    }
+
+    /** Runs it to its end. */
+    public Result run(String... args) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(flags);
+        command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+                program.getName()));
+        command.addAll(Arrays.asList(args));
+        try {
+            Path out = Files.createTempFile("gmp", ".out");
+            Path err = Files.createTempFile("gmp", ".err");
+            try {
+                ProcessBuilder b = new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+                b.environment().remove("JDK_JAVA_OPTIONS");
+                b.environment().putAll(environment);
+                Process p = b.start();
+                boolean ended = p.waitFor(MINUTES, TimeUnit.MINUTES);
+                if (!ended) {
+                    p.destroyForcibly().waitFor();
+                }
+                Result r = new Result(ended ? p.exitValue() : -1, text(out), text(err));
+                if (!ended) {
+                    throw new AssertionError("did not end: " + r);
+                }
+                return r;
+            } finally {
+                Files.delete(out);
+                Files.delete(err);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static String text(Path p) throws IOException {
+        return Files.readString(p, StandardCharsets.UTF_8);
+    }
+}

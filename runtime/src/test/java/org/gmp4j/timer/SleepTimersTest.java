@@ -1,0 +1,184 @@
+package org.gmp4j.timer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.time.Duration;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.P;
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.Stress;
+import org.junit.jupiter.api.Test;
+
+class SleepTimersTest {
+    /** The heap beside a plain model: what comes out is the earliest, timer0When says when that is, and the heap grows. */
+    @Test
+    void heap() throws Throwable {
+        MethodHandles.Lookup l = MethodHandles.privateLookupIn(SleepTimers.class, MethodHandles.lookup());
+        MethodHandle push = l.findStatic(SleepTimers.class, "push",
+                MethodType.methodType(void.class, long.class, long.class, long.class));
+        MethodHandle pop = l.findStatic(SleepTimers.class, "pop", MethodType.methodType(long.class, long.class));
+        long pp = Mem.alloc(p.layout(), 1);
+        long other = Mem.alloc(p.layout(), 1);
+        Random random = new Random(3);
+        PriorityQueue<Long> model = new PriorityQueue<>();
+        for (int i = 0; i < 20_000; i++) {
+            if (i == 10_000) {
+                new SleepTimers().move(pp, other);
+                assertEquals(0, P.timersLenOpaque(pp));
+                assertEquals(0, P.timer0WhenAcquire(pp));
+                pp = other;
+            }
+            if (model.isEmpty() || random.nextInt(100) < 55) {
+                long when = 1 + random.nextInt(1_000);
+                push.invokeExact(pp, when, when << 8); // The G stands for its time.
+                model.add(when);
+            } else {
+                assertEquals(model.remove() << 8, (long) pop.invokeExact(pp));
+            }
+            assertEquals(model.size(), P.timersLenOpaque(pp));
+            assertEquals(model.isEmpty() ? 0 : model.element(), P.timer0WhenAcquire(pp));
+        }
+        while (!model.isEmpty()) {
+            assertEquals(model.remove() << 8, (long) pop.invokeExact(pp));
+        }
+    }
+
+    /** Nobody wakes before its time. */
+    @Test
+    void notTooEarly() {
+        try (Gmp gmp = Gmp.builder().procs(2).build()) {
+            gmp.run(() -> {
+                WaitGroup wg = new WaitGroup();
+                for (int i = 0; i < 500; i++) {
+                    long nanos = 1 + i * 20_000;
+                    wg.go(() -> {
+                        long begin = System.nanoTime();
+                        Go.sleep(Duration.ofNanos(nanos));
+                        assertTrue(System.nanoTime() - begin >= nanos, "woke too early");
+                    });
+                }
+                wg.await();
+            });
+        }
+    }
+
+    @Test
+    void zeroAndLessIsGosched() {
+        try (Gmp gmp = Gmp.builder().procs(1).build()) {
+            gmp.run(() -> {
+                int[] n = new int[1];
+                Go.go(() -> n[0]++);
+                Go.sleep(Duration.ZERO);
+                assertEquals(1, n[0]);
+                Go.go(() -> n[0]++);
+                Go.sleep(Duration.ofSeconds(Long.MIN_VALUE));
+                assertEquals(2, n[0]);
+            });
+        }
+    }
+
+    /** A sleep of 292 years and more does not overflow into the past. */
+    @Test
+    void almostForEver() {
+        Gmp gmp = Gmp.builder().procs(1).build();
+        AtomicInteger woken = new AtomicInteger();
+        gmp.go(() -> {
+            Go.sleep(Duration.ofSeconds(Long.MAX_VALUE));
+            woken.incrementAndGet();
+        });
+        gmp.run(() -> Go.sleep(Duration.ofMillis(5)));
+        assertEquals(0, woken.get());
+        String left = gmp.close(Duration.ofMillis(1)); // Nor is this scheduler ever drained.
+        assertTrue(left.startsWith("goroutine 1 [sleep]:"), left);
+    }
+
+    /** Go: {@code TestTimerFairness}: a timer fires despite channels that are always ready. */
+    @Test
+    void timerFairness() {
+        try (Gmp gmp = Gmp.builder().procs(2).build()) {
+            gmp.run(() -> {
+                Chan<Integer> c = Chan.make();
+                Chan<Integer> done = Chan.make(1);
+                for (int i = 0; i < 2; i++) {
+                    Go.go(() -> {
+                        while (done.len() == 0) {
+                            c.trySend(1);
+                            Go.gosched();
+                        }
+                    });
+                }
+                Go.go(() -> {
+                    Go.sleep(Duration.ofMillis(20));
+                    done.send(1);
+                });
+                while (done.len() == 0) {
+                    c.tryRecv();
+                    Go.gosched();
+                }
+            });
+        }
+    }
+
+    /** Go: {@code TestTimerFairness2}: the same through runnext: a ping-pong on one P does not starve the timer. */
+    @Test
+    void timerFairness2() {
+        try (Gmp gmp = Gmp.builder().procs(1).build()) {
+            gmp.run(() -> {
+                Chan<Integer> c = Chan.make();
+                boolean[] done = new boolean[1];
+                Go.go(() -> {
+                    while (c.recv() != null) {
+                        c.send(1);
+                    }
+                });
+                Go.go(() -> {
+                    Go.sleep(Duration.ofMillis(20));
+                    done[0] = true;
+                });
+                while (!done[0]) {
+                    c.send(0);
+                    c.recv();
+                }
+                c.close();
+            });
+        }
+    }
+
+    /** Ps come and go with timers in their heaps; every sleeper wakes. */
+    @Stress
+    void sleepersSurviveResizing() {
+        try (Gmp gmp = Gmp.builder().procs(4).build()) {
+            gmp.run(() -> {
+                WaitGroup wg = new WaitGroup();
+                Random random = new Random(5);
+                for (int i = 0; i < 2_000; i++) {
+                    Duration d = Duration.ofNanos(random.nextInt(50_000_000));
+                    wg.go(() -> {
+                        Go.gosched();
+                        Go.sleep(d);
+                    });
+                    if (i % 100 == 0) {
+                        Go.gomaxprocs(1 + random.nextInt(6));
+                    }
+                }
+                for (int i = 0; i < 20; i++) {
+                    Go.gomaxprocs(1 + random.nextInt(6));
+                    Go.sleep(Duration.ofMillis(1));
+                }
+                wg.await();
+            });
+        }
+    }
+}
