@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#define GMP_ABI_VERSION 1
+#define GMP_ABI_VERSION 2
 
 /* Go's names for an address that is not a reference. */
 typedef uint64_t guintptr;
@@ -45,6 +45,11 @@ typedef uint64_t sudoguintptr;
 #define GMP_PSYSCALL 2
 #define GMP_PGCSTOP 3
 #define GMP_PDEAD 4
+
+/* m.sigreq: what sysmon wants of the goroutine that the M runs. */
+#define GMP_SIG_NONE 0
+#define GMP_SIG_PREEMPT 1 /* note where it is; g.preempt is set already */
+#define GMP_SIG_HANDOFF 2 /* give the P up, as entersyscall would */
 
 /* Slots of p.runq; the runtime may use fewer of them (tests shrink the ring to 4). */
 #define GMP_RUNQ 256
@@ -88,8 +93,8 @@ struct g {
     /* Cold. */
     uint64_t parentGoid;   /* newproc */
     uint32_t sig;          /* C handler: the preemption signal last taken */
-    uint32_t sigcode0;     /* C handler: 0 Java, 1 native, 2 runtime */
-    uint64_t sigcode1;     /* C handler: the request's sequence number */
+    uint32_t sigcode0;     /* C handler: the request, GMP_SIG_* */
+    uint64_t sigcode1;     /* C handler: the thread that was interrupted */
     uint64_t sigpc;        /* C handler: the interrupted PC */
     uint64_t allocseq;     /* newproc: how often the slot was used; tells a recycled G from the old one */
 };
@@ -101,7 +106,7 @@ struct m {
     puintptr p;            /* owner: attached P or 0 */
     puintptr oldp;         /* owner: the P held before a syscall */
     guintptr lockedg;      /* owner: partner of LockOSThread */
-    int32_t locks;         /* owner: runtime locks held; no preemption, no park while > 0 */
+    int32_t locks;         /* owner: depth of acquirem; the handler must not touch the P while > 0 */
     int32_t spinning;      /* owner: searching for work, counted in sched.nmspinning */
     int32_t incgo;         /* owner: in a native call that may last */
     int32_t preemptoff;    /* owner: >0 keeps the G on this M */
@@ -132,12 +137,19 @@ struct m {
     int32_t park GMP_ALIGNED;
     int32_t blocked;       /* owner: parked on the word above */
 
-    /* Preemption by signal: sysmon writes sigsent, the C handler the rest. */
-    uint64_t sigsent GMP_ALIGNED;
-    uint64_t sigtaken;
-    uint64_t sigrefused;
-    uint32_t signalPending; /* sysmon 0 to 1 by CAS, the handler back to 0 */
-    uint32_t preemptGen;    /* handler: counts preemptions taken */
+    /*
+     * Preemption by signal.  sysmon writes a request and sends SIGURG; the handler, which runs on this very thread,
+     * answers.  Signals merge, so the request is a state: the newest one counts.
+     */
+    uint32_t sigreq GMP_ALIGNED; /* sysmon, by release: GMP_SIG_*; the handler back to GMP_SIG_NONE by exchange */
+    uint32_t sigtick;       /* sysmon, before sigreq: the p.schedtick that the request is about */
+    uint64_t sigsent;       /* sysmon: signals sent */
+    uint64_t sigpreempt;    /* handler: GMP_SIG_PREEMPT found the goroutine in its own code */
+    uint64_t sighandoff;    /* handler: GMP_SIG_HANDOFF took the P */
+    uint64_t sigidle;       /* handler: refused, no goroutine or no P */
+    uint64_t siglocks;      /* handler: refused, the runtime is at work */
+    uint64_t siglate;       /* handler: refused, another goroutine runs by now, or the request was gone */
+    int32_t demoted;        /* sysmon 1, the M 0: runs at SCHED_IDLE because it has lost its P */
 };
 
 /* What sysmon saw of a P the last time. */
@@ -194,6 +206,15 @@ struct p {
     guintptr runq[GMP_RUNQ] GMP_ALIGNED; /* owner writes a slot before it publishes the tail */
 };
 
+/*
+ * An event that C code fires and a goroutine waits for: NativeEvent in Java, gmp_ready in C.  May fire before the
+ * goroutine waits; fires that nobody waited for count as one.
+ */
+struct gmp_event {
+    uint64_t word;         /* by CAS and exchange: 0 nothing, 1 fired, else the struct g that waits */
+    uint64_t sched;        /* the waiter, before word: its struct schedt */
+};
+
 /* A queue of Gs linked by schedlink. */
 struct gqueue {
     guintptr head;
@@ -241,6 +262,9 @@ struct schedt {
     int64_t gfreecount;    /* under lock: length of gfree above */
     int64_t njdkwait;      /* atomic, with deadlock detection only: Gs that wait inside the JDK */
     int64_t nspawnextern;  /* atomic: goroutines created by threads without a P */
+    int64_t nexitextern;   /* atomic: goroutines that ended on an M without a P */
+
+    guintptr inject GMP_ALIGNED; /* atomic: Gs readied by C code, by schedlink, newest first; whoever drains takes all */
 
     int64_t lastpoll GMP_ALIGNED; /* atomic: nanoTime of the last network poll, 0 while someone polls */
     int64_t pollUntil;     /* atomic: until when the poller sleeps, 0 when nobody does */

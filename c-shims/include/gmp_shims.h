@@ -41,6 +41,18 @@ GMP_EXPORT int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t no
  */
 GMP_EXPORT int64_t gmp_signal_handler(int32_t signo);
 
+/*
+ * preempt.c: the preemption signal's handler (see there). Installs it for signo with SA_SIGINFO, SA_ONSTACK and
+ * SA_RESTART, unless somebody else's handler is there: then -EBUSY. Harmless when repeated.
+ */
+GMP_EXPORT int32_t gmp_preempt_install(int32_t signo);
+
+/*
+ * ready.c: fires an event (struct gmp_event). From any thread, inside the JVM or not, also from a signal handler; does not
+ * block and takes no lock. 1 when a goroutine was waiting, which is runnable now; 0 when it will find the event fired.
+ */
+GMP_EXPORT int32_t gmp_ready(uint64_t event);
+
 /* io.c: read(2), write(2), accept4(2), epoll_wait(2), epoll_ctl(2): the result or -errno. EINTR is not retried. */
 GMP_EXPORT int64_t gmp_read(int32_t fd, uint64_t buf, uint64_t len);
 GMP_EXPORT int64_t gmp_write(int32_t fd, uint64_t buf, uint64_t len);

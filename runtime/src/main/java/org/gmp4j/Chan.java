@@ -6,6 +6,7 @@ import java.util.Objects;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
@@ -24,6 +25,8 @@ import org.gmp4j.struct.SudogSlots;
  * @param <T> the type of its elements; {@code null} is never one
  */
 public final class Chan<T> implements Iterable<T> {
+    private static final String NULL_ELEMENT = "null is never an element of a channel";
+
     private final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
     private final WaitQ recvq = new WaitQ();
     private final WaitQ sendq = new WaitQ();
@@ -69,13 +72,19 @@ public final class Chan<T> implements Iterable<T> {
      * @throws IllegalStateException "send on closed channel", also when it is closed while this waits
      */
     public void send(T v) {
-        long sg = trySend(Objects.requireNonNull(v, "null is never an element of a channel"), true);
-        if (sg > 0) {
-            boolean sent = Sudog.success(sg) != 0;
-            Waiting.release(sg);
-            if (!sent) {
-                throw sendOnClosed();
+        Objects.requireNonNull(v, NULL_ELEMENT);
+        GStack st = GStack.enter();
+        try {
+            long sg = trySend(v, true);
+            if (sg > 0) {
+                boolean sent = Sudog.success(sg) != 0;
+                Waiting.release(sg);
+                if (!sent) {
+                    throw sendOnClosed();
+                }
             }
+        } finally {
+            GStack.exit(st);
         }
     }
 
@@ -87,7 +96,13 @@ public final class Chan<T> implements Iterable<T> {
      * @throws IllegalStateException "send on closed channel"
      */
     public boolean trySend(T v) {
-        return trySend(Objects.requireNonNull(v, "null is never an element of a channel"), false) == 0;
+        Objects.requireNonNull(v, NULL_ELEMENT);
+        GStack st = GStack.enter();
+        try {
+            return trySend(v, false) == 0;
+        } finally {
+            GStack.exit(st);
+        }
     }
 
     /** 0 when sent, -1 when it would block and may not, else the sudog of a wait that has ended. */
@@ -176,6 +191,15 @@ public final class Chan<T> implements Iterable<T> {
     }
 
     private T recv(boolean block) {
+        GStack st = GStack.enter();
+        try {
+            return recv0(block);
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    private T recv0(boolean block) {
         lock.lock();
         long sender;
         if (count > 0) {
@@ -218,6 +242,15 @@ public final class Chan<T> implements Iterable<T> {
      * @throws IllegalStateException "close of closed channel"
      */
     public void close() {
+        GStack st = GStack.enter();
+        try {
+            close0();
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    private void close0() {
         lock.lock();
         if (closed) {
             lock.unlock();

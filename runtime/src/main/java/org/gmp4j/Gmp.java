@@ -4,6 +4,9 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.BiConsumer;
 
 import org.gmp4j.affinity.Affinity;
@@ -80,7 +83,8 @@ public final class Gmp implements AutoCloseable {
     public interface Builder {
         /**
          * The number of Ps: how many goroutines run at a time, 1 to 4096. Default: the variable GMPMAXPROCS, or the
-         * CPUs that affinity mask and cgroup limits leave to this process.
+         * CPUs that affinity mask and cgroup limits leave to this process, followed when those change until
+         * {@link Gmp#setProcs} is called.
          */
         Builder procs(int n);
 
@@ -189,6 +193,7 @@ public final class Gmp implements AutoCloseable {
 
         Scheduler start(boolean program) {
             JdkThreads.check();
+            boolean byHand = procs != null || !variable(PROCS_VARIABLE).isEmpty();
             int n = procs == null ? defaultProcs() : checkProcs(procs);
             if (quantum.compareTo(LEAST_QUANTUM) < 0 || quantum.compareTo(Duration.ofMinutes(1)) > 0) {
                 throw new IllegalArgumentException("quantum is " + quantum + ": use 200 µs to 1 minute");
@@ -199,7 +204,7 @@ public final class Gmp implements AutoCloseable {
             if (maxStack < LEAST_STACK) {
                 throw new IllegalArgumentException("maxStack is " + maxStack + " bytes: use " + LEAST_STACK + " or more");
             }
-            return Scheduler.schedinit(new Config(n, affinity.place(n), spin.spinNanos(), maxThreads, maxStack, uncaught,
+            return Scheduler.schedinit(new Config(n, byHand ? null : Gmp::numCPU, affinity.place(n), spin.spinNanos(), quantum.toNanos(), maxThreads, maxStack, uncaught,
                     program || deadlockDetection, program, DebugVars.parse(debug)), new SleepTimers());
         }
     }
@@ -212,20 +217,25 @@ public final class Gmp implements AutoCloseable {
     }
 
     private static int defaultProcs() {
-        String v = System.getenv(PROCS_VARIABLE);
-        if (v == null || v.isBlank()) {
-            return Math.min(MAX_PROCS, numCPU());
+        String v = variable(PROCS_VARIABLE);
+        if (v.isEmpty()) {
+            return numCPU();
         }
         try {
-            return checkProcs(Integer.parseInt(v.strip()));
+            return checkProcs(Integer.parseInt(v));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     PROCS_VARIABLE + " is \"" + v + "\": use a number from 1 to " + MAX_PROCS, e);
         }
     }
 
+    private static String variable(String name) {
+        String v = System.getenv(name);
+        return v == null ? "" : v.strip();
+    }
+
     static int numCPU() {
-        return Topology.system().defaultProcs();
+        return Math.min(MAX_PROCS, Topology.system().defaultProcs());
     }
 
     /**
@@ -286,6 +296,7 @@ public final class Gmp implements AutoCloseable {
                 thrown = end;
             }
             latch.countDown();
+            GStack st = GStack.enter();
             lock.lock();
             done = true;
             long sg = waiters.dequeue();
@@ -293,6 +304,7 @@ public final class Gmp implements AutoCloseable {
             if (sg != 0) {
                 Waiting.wake(sg);
             }
+            GStack.exit(st);
         }
 
         void await() {
@@ -300,12 +312,14 @@ public final class Gmp implements AutoCloseable {
                 awaitUninterruptibly(latch); // Not Waiting: who waits for goroutines does not hold off deadlock detection.
                 return;
             }
+            GStack st = GStack.enter();
             lock.lock();
             if (done) {
                 lock.unlock();
             } else {
                 Waiting.release(Waiting.await(waiters, lock, null, WaitReason.RUN));
             }
+            GStack.exit(st);
         }
     }
 
@@ -319,6 +333,20 @@ public final class Gmp implements AutoCloseable {
             }
         });
         o.await();
+    }
+
+    /**
+     * Makes virtual threads with an identity of their own that this scheduler runs: for servers and drivers that want
+     * threads. They are goroutines too: {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them,
+     * {@link #close} waits for them. Starting one after close throws {@link java.util.concurrent.RejectedExecutionException}.
+     */
+    public ThreadFactory threadFactory() {
+        return task -> s.newThread(Objects.requireNonNull(task));
+    }
+
+    /** An executor that runs each task in a new thread of {@link #threadFactory}. */
+    public ExecutorService newThreadPerTaskExecutor() {
+        return Executors.newThreadPerTaskExecutor(threadFactory());
     }
 
     private static void awaitUninterruptibly(CountDownLatch latch) {

@@ -2,9 +2,11 @@ package org.gmp4j;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
+import org.gmp4j.proc.Syscall;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.G;
 import org.gmp4j.timer.SleepTimers;
@@ -72,6 +74,44 @@ public final class Go {
         } else {
             SleepTimers.sleep(st, nanos);
         }
+    }
+
+    /**
+     * Binds this goroutine to its thread: it runs there and nothing else does, until as many {@link #unlockOSThread}.
+     * A goroutine that ends locked ends the thread.
+     */
+    public static void lockOSThread() {
+        self("lockOSThread");
+        Park.lockOSThread(true);
+    }
+
+    /** Undoes one {@link #lockOSThread}; nothing when there is none. */
+    public static void unlockOSThread() {
+        self("unlockOSThread");
+        Park.lockOSThread(false);
+    }
+
+    /**
+     * Runs {@code c} as a system call: the goroutine gives its P up while it lasts, so that a thread that blocks in there
+     * holds nobody up. A call of the runtime inside ends that early. About 20 ns; calls that block without it are found
+     * by the scheduler within a millisecond.
+     *
+     * @throws Exception what {@code c} threw
+     */
+    public static <T> T blocking(Callable<T> c) throws Exception {
+        GStack st = self("blocking");
+        Syscall.enter(st);
+        try {
+            return c.call();
+        } finally {
+            Syscall.exit(st);
+        }
+    }
+
+    /** A point where this goroutine yields if it was told to: for loops that the agent cannot see. A few nanoseconds. */
+    public static void preemptPoint() {
+        self("preemptPoint");
+        Park.preemptPoint();
     }
 
     /**

@@ -65,4 +65,22 @@ public final class Signals {
         }
         return r;
     }
+
+    /**
+     * Installs the runtime's preemption handler (c-shims {@code preempt.c}) for a signal. Harmless when repeated.
+     *
+     * @param signo the signal
+     * @return false when another handler is there, which stays
+     * @throws NativeException EINVAL for a bad signal number
+     */
+    public static boolean installPreempt(int signo) {
+        int r = shims_h.gmp_preempt_install(signo);
+        if (r == -Errno.EBUSY) {
+            return false;
+        }
+        if (r < 0) {
+            throw new NativeException("sigaction(" + signo + ")", -r);
+        }
+        return true;
+    }
 }

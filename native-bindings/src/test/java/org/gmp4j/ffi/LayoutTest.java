@@ -24,6 +24,7 @@ import java.util.regex.Pattern;
 import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.ffi.gmp.gmp_h;
 import org.gmp4j.ffi.gmp.gqueue;
+import org.gmp4j.ffi.gmp.gmp_event;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.schedt;
@@ -50,7 +51,8 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class LayoutTest {
     private static final List<MemoryLayout> OURS = List.of(
-            g.layout(), m.layout(), p.layout(), schedt.layout(), sudog.layout(), sysmontick.layout(), gqueue.layout());
+            g.layout(), m.layout(), p.layout(), schedt.layout(), sudog.layout(), sysmontick.layout(), gqueue.layout(),
+            gmp_event.layout());
 
     private static final List<MemoryLayout> LINUX = List.of(
             timespec.layout(),
@@ -79,7 +81,7 @@ class LayoutTest {
     void aSwapOfTwoFieldsIsNoticed() throws Exception {
         String header = Files.readString(Cc.INCLUDE.resolve("gmp.h"));
         String swapped = header.replaceFirst("(?m)^( *uint64_t goid;.*\n)", "")
-                .replaceFirst("(?m)^( *uint32_t traceseq;.*\n)", "$1    uint64_t goid;\n");
+                .replaceFirst("(?m)^( *uint32_t nocount;.*\n)", "$1    uint64_t goid;\n");
         Files.writeString(dir.resolve("gmp.h"), swapped);
         Map<String, Long> java = layouts(OURS);
         Map<String, Long> c = inC("gmp.h", dir, java);

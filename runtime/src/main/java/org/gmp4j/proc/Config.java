@@ -3,13 +3,16 @@ package org.gmp4j.proc;
 import java.util.BitSet;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.function.IntSupplier;
 
 /**
  * The settings of one scheduler, checked by the builder.
  *
  * @param procs number of Ps, 1 to 4096
+ * @param autoProcs what procs should be now, asked at most once a second until setProcs is called; null when set by hand
  * @param place the CPUs of each P, round robin; empty when Ms roam
  * @param spinNanos how long an M searches before it sleeps: 0 as Go does, Long.MAX_VALUE for ever
+ * @param quantumNanos how long a goroutine runs before it is told to yield, when others wait
  * @param maxThreads most Ms
  * @param maxStack most bytes of a goroutine's stack
  * @param uncaught told of an exception that ends a goroutine; null for the default
@@ -17,7 +20,7 @@ import java.util.function.BiConsumer;
  * @param program whether this is program mode, where fatal errors end the process
  * @param debug GMPDEBUG
  */
-public record Config(int procs, List<BitSet> place, long spinNanos, int maxThreads, long maxStack,
+public record Config(int procs, IntSupplier autoProcs, List<BitSet> place, long spinNanos, long quantumNanos, int maxThreads, long maxStack,
         BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program, DebugVars debug) {
     /** How long a thief leaves runnext to the P that is about to take it, in nanoseconds (seed 001). */
     static final long POLITE_NANOS = 3_000;

@@ -5,12 +5,13 @@ package org.gmp4j.proc;
  *
  * @param schedtrace print a line about the scheduler every so many milliseconds; 0 is off
  * @param scheddetail with schedtrace: print every P, M and G as well
+ * @param stall print goroutines that keep a P from others, at most one every so many milliseconds; 0 is off
  */
-public record DebugVars(int schedtrace, boolean scheddetail) {
+public record DebugVars(int schedtrace, boolean scheddetail, int stall) {
     /** Everything off. */
-    public static final DebugVars OFF = new DebugVars(0, false);
+    public static final DebugVars OFF = new DebugVars(0, false, 0);
 
-    private static final String KNOWN = "known are schedtrace=MILLISECONDS and scheddetail=0 or 1.";
+    private static final String KNOWN = "known are schedtrace=MILLISECONDS, scheddetail=0 or 1, and stall=MILLISECONDS.";
 
     /**
      * Reads settings with commas between them; of one that is there twice the last counts.
@@ -22,6 +23,7 @@ public record DebugVars(int schedtrace, boolean scheddetail) {
     public static DebugVars parse(String text) {
         int schedtrace = 0;
         boolean scheddetail = false;
+        int stall = 0;
         for (String item : text == null ? new String[0] : text.split(",")) {
             if (item.isBlank()) {
                 continue;
@@ -32,10 +34,11 @@ public record DebugVars(int schedtrace, boolean scheddetail) {
             switch (key) {
                 case "schedtrace" -> schedtrace = number(key, value, Integer.MAX_VALUE);
                 case "scheddetail" -> scheddetail = number(key, value, 1) == 1;
+                case "stall" -> stall = number(key, value, Integer.MAX_VALUE);
                 default -> throw new IllegalArgumentException("GMPDEBUG: the key \"" + key + "\" is unknown; " + KNOWN);
             }
         }
-        return schedtrace == 0 && !scheddetail ? OFF : new DebugVars(schedtrace, scheddetail);
+        return schedtrace == 0 && !scheddetail && stall == 0 ? OFF : new DebugVars(schedtrace, scheddetail, stall);
     }
 
     private static int number(String key, String value, int max) {

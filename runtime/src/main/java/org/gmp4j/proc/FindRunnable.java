@@ -42,6 +42,7 @@ final class FindRunnable {
                 StopTheWorld.gcstopm(m);
                 continue;
             }
+            Inject.drain(s);
             long pollUntil = s.timers.check(m, pp);
             long gp = Schedule.globalFirst(sched, pp);
             if (gp != 0) {

@@ -11,6 +11,7 @@ import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 
 /**
@@ -45,6 +46,8 @@ public final class GStack extends Stack {
     long gp;
     /** Deferred work of the goroutine, last first; null when there is none. */
     private Defer defers;
+    /** {@code m.locks} as the M has to set it when it runs this stack again; a new stack begins inside the runtime. */
+    int locks = 1;
     /** Whether goexit was called and has not come through yet. */
     private boolean exiting;
 
@@ -58,14 +61,21 @@ public final class GStack extends Stack {
     }
 
     GStack(Scheduler s) {
-        super("");
         this.s = s;
+    }
+
+    /** A new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
+    GStack(Scheduler s, Runnable task) {
+        super(task);
+        this.s = s;
+        locks = 0; // It begins in the JDK's code.
     }
 
     /** The stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
     GStack(Scheduler s, Thread virtualThread) {
         super(virtualThread);
         this.s = s;
+        locks = 0; // It begins in the JDK's code.
     }
 
     /** The stack this code runs on; null outside goroutines. */
@@ -76,6 +86,51 @@ public final class GStack extends Stack {
     /** The goroutine on this stack. */
     public long gp() {
         return gp;
+    }
+
+    /**
+     * {@code acquirem}: from here to {@link #exit} the calling goroutine keeps the P it runs with. Every call of the
+     * runtime that touches the P, or holds a runtime lock, is inside; they nest.
+     *
+     * <p>First m.locks is raised, then m.p read. The signal handler, on this same thread, takes the P only while locks is
+     * 0; so either it sees the raised locks, or the read sees that the P is gone, and the goroutine gets one as from a
+     * system call. The fence between is for the compiler alone.
+     *
+     * @return its stack; null on a thread that is no goroutine
+     */
+    public static GStack enter() {
+        GStack st = current();
+        if (st != null) {
+            st.acquirem();
+        }
+        return st;
+    }
+
+    /** {@code releasem}: undoes {@link #enter}; a point where the goroutine yields if it was told to. */
+    public static void exit(GStack st) {
+        if (st != null) {
+            st.releasem();
+        }
+    }
+
+    void acquirem() {
+        long mp = machine().mp;
+        M.setLocksOpaque(mp, M.locksOpaque(mp) + 1);
+        VarHandle.acquireFence(); // No load below may move above the store; costs no instruction on x86.
+        if (M.pOpaque(mp) == 0) {
+            Syscall.exitsyscall(this);
+        }
+    }
+
+    void releasem() {
+        VarHandle.releaseFence(); // All that was done to the P comes before.
+        long mp = machine().mp;
+        int depth = M.locksOpaque(mp) - 1;
+        if (depth == 0 && G.preemptOpaque(gp) != 0) {
+            Preempt.gopreempt(this); // Still inside: it switches with the P held.
+            mp = machine().mp;
+        }
+        M.setLocksOpaque(mp, depth);
     }
 
     /** The M this stack is mounted on. Never keep it across anything that may yield. */
@@ -116,7 +171,10 @@ public final class GStack extends Stack {
     @Override
     public void run() {
         do {
-            runGoroutine(GSlots.fn(gp));
+            Runnable fn = GSlots.fn(gp);
+            releasem();
+            runGoroutine(fn);
+            acquirem();
             JdkThreads.forget(this);
         } while (Newproc.goexit0(this) || JdkThreads.yield(this));
         // Only without memory for the yield: the virtual thread ends, and the M throws the stack away.
@@ -159,15 +217,24 @@ public final class GStack extends Stack {
 
     @Override
     public void execute(Runnable task) {
-        if (isMine(task)) {
-            jdkReady();
-            return;
-        }
-        Thread vt = JdkThreads.threadOf(task);
-        if (vt == null) {
-            Newproc.newproc(s, task);
-        } else {
-            Newproc.adopt(s, new GStack(s, vt));
+        GStack caller = enter();
+        try {
+            if (isMine(task)) {
+                if (gp == 0) {
+                    Newproc.adopt(s, this); // Thread.start: the first call, and the only one before the thread runs.
+                } else {
+                    jdkReady();
+                }
+                return;
+            }
+            Thread vt = JdkThreads.threadOf(task);
+            if (vt == null) {
+                Newproc.newproc(s, task);
+            } else {
+                Newproc.adopt(s, new GStack(s, vt));
+            }
+        } finally {
+            exit(caller);
         }
     }
 

@@ -56,6 +56,21 @@ final class Inject {
         Wakep.wakep(s);
     }
 
+    /** Readies what C code left on sched.inject, in the order it came. From any thread; whoever is first takes all. */
+    static void drain(Scheduler s) {
+        if (Schedt.injectAcquire(s.sched) == 0) {
+            return;
+        }
+        long list = 0;
+        for (long gp = Schedt.xchgInject(s.sched, 0); gp != 0;) {
+            long next = G.schedlink(gp);
+            G.setSchedlink(gp, list);
+            list = gp;
+            gp = next;
+        }
+        injectglist(s, list);
+    }
+
     private static void startIdle(Scheduler s, int n) {
         for (int i = 0; i < n; i++) {
             GlobalRunq.lock(s.sched);

@@ -6,7 +6,6 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
-import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
@@ -34,6 +33,10 @@ final class Mcall {
     static final int GOSCHED = 2;
     /** goexit0: the G is dead already, its stack is free. */
     static final int GOEXIT = 3;
+    /** gopreempt_m. */
+    static final int PREEMPT = 4;
+    /** exitsyscall0: the M has no P. */
+    static final int EXITSYSCALL = 5;
 
     private Mcall() {
     }
@@ -79,7 +82,16 @@ final class Mcall {
                 return parkm(m, gp);
             }
             case GOSCHED -> {
+                GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GRUNNABLE);
                 return goschedm(m, gp);
+            }
+            case PREEMPT -> {
+                GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GPREEMPTED);
+                GStatus.casgstatus(gp, GStatus.GPREEMPTED, GStatus.GRUNNABLE);
+                return goschedm(m, gp);
+            }
+            case EXITSYSCALL -> {
+                return Syscall.exitsyscall0(m, gp);
             }
             default -> throw org.gmp4j.struct.Throw.of("mcall: bad op " + op);
         }
@@ -101,12 +113,11 @@ final class Mcall {
     }
 
     /**
-     * gosched_m: to the global queue, behind everyone. When this P has nothing of its own the next G comes from there in
+     * gosched_m, gopreempt_m: to the global queue, behind everyone. When this P has nothing of its own the next G comes from there in
      * the same hold of the lock: what findRunnable would find.
      */
     private static long goschedm(Machine m, long gp) {
         long sched = m.s.sched;
-        GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GRUNNABLE);
         Schedule.dropg(m, gp);
         long next = 0;
         boolean here = Schedule.onlyGlobal(m);
@@ -124,7 +135,7 @@ final class Mcall {
     static void jdkYield(Machine m, GStack st) {
         long gp = st.gp;
         G.setWaitreasonOpaque(gp, WaitReason.JDK.ordinal());
-        GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GWAITING);
+        GStatus.casgstatus(gp, m.pp() == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
         if (m.s.config.deadlockDetection()) {
             long unused = Schedt.addNjdkwait(m.s.sched, 1);
@@ -138,18 +149,15 @@ final class Mcall {
         long pick = m.pick;
         m.pick = 0;
         JdkThreads.toWaiting(st);
+        if (M.lockedExt(m.mp) != 0) {
+            Threads.mexit(m); // It ended locked to its thread: so does the thread.
+        }
         Processor pr = m.s.proc(m.pp());
         if (!pr.give(st)) {
             // Enough of them: dropped, the collector takes it.
             st.gp = 0;
         }
         return pick;
-    }
-
-    /** Counts the switch. */
-    static void count(Machine m) {
-        long pp = m.pp();
-        P.setNswitchOpaque(pp, P.nswitchOpaque(pp) + 1);
     }
 
     /** Whether a picked G inherits the time slice. */

@@ -1,5 +1,7 @@
 package org.gmp4j.proc;
 
+import java.util.concurrent.RejectedExecutionException;
+
 import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
@@ -33,12 +35,21 @@ final class Newproc {
      * @throws IllegalStateException when the scheduler is closed
      */
     static void newproc(Scheduler s, Runnable fn) {
-        Machine m = Machine.of();
-        long pp;
-        if (m == null || m.s != s || (pp = m.pp()) == 0) {
-            newprocExternal(s, fn, null);
-            return;
+        GStack st = GStack.enter();
+        try {
+            Machine m = Machine.of();
+            long pp;
+            if (m == null || m.s != s || (pp = m.pp()) == 0) {
+                newprocExternal(s, fn, null);
+            } else {
+                newproc1(s, m, pp, fn);
+            }
+        } finally {
+            GStack.exit(st);
         }
+    }
+
+    private static void newproc1(Scheduler s, Machine m, long pp, Runnable fn) {
         long gp = GFree.gfget(s.sched, pp);
         if (gp == 0) {
             gp = malg(s);
@@ -46,7 +57,7 @@ final class Newproc {
         GSlots.setFn(gp, fn);
         init(gp, goid(s, pp), M.curg(m.mp));
         P.setNspawnRelease(pp, P.nspawn(pp) + 1);
-        Runq.runqput(s.sched, pp, gp, true);
+        Runq.runqputAndFence(s.sched, pp, gp, true);
         Wakep.wakep(s);
     }
 
@@ -59,8 +70,11 @@ final class Newproc {
     private static void newprocExternal(Scheduler s, Runnable fn, GStack st) {
         long sched = s.sched;
         GlobalRunq.lock(sched);
-        if (Schedt.closingAcquire(sched) != 0 && st == null) {
+        if (Schedt.closingAcquire(sched) != 0 && !insideOf(s)) {
             GlobalRunq.unlock(sched);
+            if (st != null) {
+                throw new RejectedExecutionException("start of a thread on a closed Gmp");
+            }
             throw new IllegalStateException("go on a closed Gmp");
         }
         long unused = Schedt.addNspawnextern(sched, 1); // Under the lock: close sees it, or we saw close.
@@ -81,6 +95,12 @@ final class Newproc {
         GlobalRunq.globrunqput(sched, gp);
         GlobalRunq.unlock(sched);
         Wakep.wakep(s);
+    }
+
+    /** Whether the caller is a goroutine of this scheduler, which then cannot end before it does. */
+    private static boolean insideOf(Scheduler s) {
+        GStack st = GStack.current();
+        return st != null && st.s == s;
     }
 
     private static long malg(Scheduler s) {
@@ -138,7 +158,7 @@ final class Newproc {
     /** The G is no more; its slot goes to the P's free list. The order keeps G2: first not running, then off the M. */
     static void dead(Machine m, long gp) {
         long pp = m.pp();
-        GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GDEAD);
+        GStatus.casgstatus(gp, pp == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GDEAD);
         Schedule.dropg(m, gp);
         GSlots.setFn(gp, null);
         GSlots.setStack(gp, null);
@@ -146,8 +166,15 @@ final class Newproc {
         G.setLockedm(gp, 0);
         G.setWaiting(gp, 0);
         G.setParam(gp, 0);
-        GFree.gfput(m.s.sched, pp, gp);
-        P.setNexitRelease(pp, P.nexit(pp) + 1);
+        if (pp != 0) {
+            GFree.gfput(m.s.sched, pp, gp);
+            P.setNexitRelease(pp, P.nexit(pp) + 1);
+        } else {
+            GlobalRunq.lock(m.s.sched);
+            GFree.putGlobal(m.s.sched, gp);
+            GlobalRunq.unlock(m.s.sched);
+            long unused = Schedt.addNexitextern(m.s.sched, 1);
+        }
         if (Schedt.closingAcquire(m.s.sched) != 0) {
             m.s.exitedWhileClosing();
         }
@@ -155,7 +182,7 @@ final class Newproc {
 
     /** How many goroutines live: exact when nobody is born or dies, else a value between; 0 only if truly none. */
     static long gcount(Scheduler s) {
-        long n = 0;
+        long n = -Schedt.nexitexternAcquire(s.sched);
         Processor[] all = s.procs();
         for (Processor pr : all) {
             n -= P.nexitAcquire(pr.pp);

@@ -32,7 +32,7 @@ public final class Park {
     }
 
     /**
-     * Parks the calling goroutine until {@link #goready}.
+     * Parks the calling goroutine, which is inside {@link GStack#enter}, until {@link #goready}.
      *
      * @param st its stack
      * @param unlock called once it is parked; null for none
@@ -50,7 +50,10 @@ public final class Park {
         Mcall.mcall(st, m);
     }
 
-    /** Makes a waiting G runnable: next on this P when called on one of its scheduler's Ms, else on the global queue. */
+    /**
+     * Makes a waiting G runnable: next on this P when called on one of its scheduler's Ms, else on the global queue. A
+     * goroutine that calls it is inside {@link GStack#enter}.
+     */
     public static void goready(long gp) {
         Scheduler s = (Scheduler) GSlots.owner(gp);
         GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
@@ -69,7 +72,7 @@ public final class Park {
         Machine m = Machine.of();
         long pp;
         if (m != null && m.s == s && (pp = m.pp()) != 0) {
-            Runq.runqput(s.sched, pp, gp, next);
+            Runq.runqputAndFence(s.sched, pp, gp, next);
         } else {
             GlobalRunq.lock(s.sched);
             GlobalRunq.globrunqput(s.sched, gp);
@@ -78,10 +81,28 @@ public final class Park {
         Wakep.wakep(s);
     }
 
+    /** {@code LockOSThread} and {@code UnlockOSThread} of the calling goroutine. */
+    public static void lockOSThread(boolean lock) {
+        GStack st = GStack.enter();
+        if (lock) {
+            Threads.lockOSThread(st);
+        } else {
+            Threads.unlockOSThread(st);
+        }
+        GStack.exit(st);
+    }
+
+    /** A preemption point of user code. */
+    public static void preemptPoint() {
+        Preempt.point();
+    }
+
     /** {@code Gosched}: lets everyone else on the queues run first. */
     public static void gosched(GStack st) {
+        st.acquirem();
         Machine m = st.machine();
         m.op = Mcall.GOSCHED;
         Mcall.mcall(st, m);
+        st.releasem();
     }
 }

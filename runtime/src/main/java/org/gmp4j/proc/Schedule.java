@@ -1,5 +1,7 @@
 package org.gmp4j.proc;
 
+import java.lang.invoke.VarHandle;
+
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.JdkThreads;
@@ -9,7 +11,6 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
-import org.gmp4j.struct.Throw;
 
 /**
  * {@code schedule} and {@code execute}: the loop of an M, on its own stack.
@@ -71,8 +72,22 @@ final class Schedule {
         st.host = m;
         m.op = Mcall.JDK;
         JdkThreads.toRunning(st);
+        long pp = m.pp();
+        P.setNswitchOpaque(pp, P.nswitchOpaque(pp) + 1);
+        M.setLocksOpaque(m.mp, st.locks); // From here on the P may be taken, unless the stack is inside the runtime.
         boolean ended = JdkThreads.run(st);
-        Mcall.count(m);
+        st.locks = M.locksOpaque(m.mp);
+        M.setLocksOpaque(m.mp, 1);
+        VarHandle.acquireFence(); // As in GStack.acquirem: raise locks, then look at the P.
+        long next = after(m, st, ended);
+        if (next == 0 && m.pp() == 0 && !Syscall.reacquire(m) && M.lockedg(m.mp) == 0) {
+            Threads.stopm(m);
+        }
+        return next;
+    }
+
+    /** What the goroutine asked for, or the JDK. The P may be gone if it was the JDK, or exitsyscall. */
+    private static long after(Machine m, GStack st, boolean ended) {
         int op = m.op;
         if (ended) {
             return ended(m, st, op);
@@ -85,12 +100,12 @@ final class Schedule {
             case Mcall.GOEXIT -> {
                 return Mcall.exited(m, st);
             }
-            case Mcall.GOSCHED -> {
-                JdkThreads.toYielded(st);
+            case Mcall.PARK -> {
+                JdkThreads.toWaiting(st);
                 return Mcall.perform(m, st.gp, op);
             }
             default -> {
-                JdkThreads.toWaiting(st);
+                JdkThreads.toYielded(st);
                 return Mcall.perform(m, st.gp, op);
             }
         }
@@ -169,10 +184,4 @@ final class Schedule {
         return gp;
     }
 
-    /** For assertions: an M that schedules holds no runtime lock. */
-    static void assertNoLocks(Machine m) {
-        if (m.held != 0) {
-            throw Throw.of("schedule: holding locks");
-        }
-    }
 }

@@ -1,6 +1,7 @@
 package org.gmp4j.proc;
 
 import java.lang.invoke.VarHandle;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -52,6 +53,10 @@ public final class Scheduler {
     /** For thread names. */
     final String name;
     final Timers timers;
+    /** Whether SIGURG is ours to send. */
+    final boolean signals;
+    /** Goroutines that kept a P from others. */
+    public final Stalls stalls;
     final Netpoll netpoll = Netpoll.NONE;
     /** Held by whoever stops the world; not a lock with an owner, because a goroutine may migrate while it holds it. */
     final WorldSema worldsema = new WorldSema();
@@ -61,7 +66,11 @@ public final class Scheduler {
     private volatile Machine[] machines = new Machine[0];
     private volatile BooleanSupplier idleHook;
     private volatile boolean mainExited;
+    private volatile boolean procsByHand;
     private volatile boolean mainReturned;
+    /** Ms that ended, under sched.lock; and how many threads were started. */
+    private final ArrayDeque<Machine> freem = new ArrayDeque<>();
+    private int starts;
     private final Sysmon sysmon;
     private final Semaphore exited = new Semaphore(0);
 
@@ -83,6 +92,8 @@ public final class Scheduler {
         this.name = "gmp" + NAMES.getAndIncrement();
         this.sched = Mem.alloc(schedt.layout(), 1);
         this.timers = timers;
+        this.signals = Preempt.install();
+        this.stalls = new Stalls(config.debug());
         this.sysmon = new Sysmon(this);
     }
 
@@ -163,12 +174,27 @@ public final class Scheduler {
         return Schedt.gomaxprocsOpaque(sched);
     }
 
-    /** {@code GOMAXPROCS(n)}: stops the world and resizes; returns the old number. */
+    /** {@code GOMAXPROCS(n)}: stops the world and resizes; returns the old number. From here on it is set by hand. */
     public int setProcs(int n) {
+        procsByHand = true;
+        return resize(n);
+    }
+
+    private int resize(int n) {
         StopTheWorld.stopTheWorld(this);
         int old = Schedt.gomaxprocsOpaque(sched);
         StopTheWorld.startTheWorld(this, n);
         return old;
+    }
+
+    /** From sysmon: follows the machine's limits unless the number was set by hand. */
+    void updateProcs() {
+        if (!procsByHand && config.autoProcs() != null && Schedt.closingAcquire(sched) == 0) {
+            int n = config.autoProcs().getAsInt();
+            if (n != gomaxprocs()) {
+                int unused = resize(n);
+            }
+        }
     }
 
     /** Runs {@code body} while no goroutine runs; from any thread. Not for anything that needs one to run. */
@@ -184,6 +210,20 @@ public final class Scheduler {
         if (Schedt.closingAcquire(sched) == STOPPED) {
             GlobalRunq.unlock(sched);
             return null;
+        }
+        starts++;
+        Machine dead = freem.isEmpty() || freem.peek().thread.isAlive() ? null : freem.poll();
+        if (dead != null) {
+            Schedt.setNmfreed(sched, Schedt.nmfreed(sched) - 1);
+            Machine again = new Machine(this, dead.mp); // All else of the struct is as mexit and stopm left it.
+            M.setExited(again.mp, 0);
+            M.setProcid(again.mp, 0);
+            M.setCpu(again.mp, -1);
+            Machine[] replaced = machines.clone();
+            replaced[M.index(again.mp)] = again;
+            machines = replaced;
+            GlobalRunq.unlock(sched);
+            return again;
         }
         long id = Schedt.mnext(sched);
         if (id - Schedt.nmfreed(sched) >= Schedt.maxmcount(sched)) {
@@ -217,6 +257,18 @@ public final class Scheduler {
         return machines;
     }
 
+    /** An M leaves while the scheduler lives: its struct is for the next. */
+    void free(Machine m) {
+        GlobalRunq.lock(sched);
+        Schedt.setNmfreed(sched, Schedt.nmfreed(sched) + 1);
+        freem.add(m);
+        boolean dead = Checkdead.dead(this);
+        GlobalRunq.unlock(sched);
+        if (dead) {
+            Checkdead.report(this);
+        }
+    }
+
     /** An M's thread is about to end. */
     void mexited(Machine m) {
         M.setExited(m.mp, 1);
@@ -228,6 +280,11 @@ public final class Scheduler {
     /** {@code go fn()} from any thread. */
     public void go(Runnable fn) {
         Newproc.newproc(this, fn);
+    }
+
+    /** A virtual thread, not started, that will run on this scheduler's Ps. */
+    public Thread newThread(Runnable task) {
+        return new GStack(this, task).thread;
     }
 
     /** {@code NumGoroutine}. */
@@ -334,7 +391,7 @@ public final class Scheduler {
             return;
         }
         Schedt.setClosingVolatile(sched, STOPPED);
-        int count = (int) Schedt.mnext(sched); // Final: allocm looks at closing under the same lock.
+        int count = starts; // Final: allocm looks at closing under the same lock.
         for (long mp = Idle.mget(sched); mp != 0; mp = Idle.mget(sched)) {
             sleeping.add(mp);
         }

@@ -26,6 +26,10 @@ import org.gmp4j.struct.Throw;
  * </ol>
  */
 final class StopTheWorld {
+    private static final long STOP_ROUND_NANOS = 100_000;
+    /** After so many rounds a P is taken from a goroutine that does not yield. */
+    private static final int HANDOFF_ROUND = 10;
+
     private StopTheWorld() {
     }
 
@@ -35,6 +39,7 @@ final class StopTheWorld {
      */
     static void stopTheWorld(Scheduler s) {
         s.worldsema.lock();
+        GStack unused = GStack.enter(); // Until startTheWorld: the caller keeps its P.
         long sched = s.sched;
         Machine m = self(s);
         GlobalRunq.lock(sched);
@@ -48,25 +53,48 @@ final class StopTheWorld {
         }
         for (int i = 0; i < procs; i++) {
             long pp = Idle.allp(sched, i);
-            if (PStatus.get(pp) == PStatus.PSYSCALL && PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PGCSTOP)) {
-                P.setSyscalltick(pp, P.syscalltick(pp) + 1);
-                Schedt.setStopwait(sched, Schedt.stopwait(sched) - 1);
-            }
+            stopInSyscall(sched, pp);
         }
         long now = System.nanoTime();
         for (long pp = Idle.pidleget(sched, now); pp != 0; pp = Idle.pidleget(sched, now)) {
             PStatus.set(pp, PStatus.PGCSTOP);
             Schedt.setStopwait(sched, Schedt.stopwait(sched) - 1);
         }
-        boolean wait = Schedt.stopwait(sched) > 0;
+        boolean wait = Schedt.stopwait(sched) > 0; // Else nobody will ring the note, or has.
         GlobalRunq.unlock(sched);
         if (wait) {
-            Note.sleep(Schedt.stopnoteAddress(sched));
+            awaitStopped(s, procs);
         }
         for (int i = 0; i < procs; i++) {
             if (PStatus.get(Idle.allp(sched, i)) != PStatus.PGCSTOP) {
                 throw Throw.of("stopTheWorld: not stopped");
             }
+        }
+    }
+
+    /** Waits for the running Ps; tells their goroutines to yield, and takes the P from those that do not. */
+    private static void awaitStopped(Scheduler s, int procs) {
+        Preempt.preemptall(s);
+        for (int round = 1; !Note.sleep(Schedt.stopnoteAddress(s.sched), STOP_ROUND_NANOS); round++) {
+            for (int i = 0; i < procs; i++) {
+                long pp = Idle.allp(s.sched, i);
+                if (PStatus.get(pp) == PStatus.PRUNNING) {
+                    boolean unused = round < HANDOFF_ROUND ? Preempt.preemptone(s, pp) : Preempt.handoff(s, pp);
+                }
+            }
+            GlobalRunq.lock(s.sched);
+            for (int i = 0; i < procs; i++) {
+                stopInSyscall(s.sched, Idle.allp(s.sched, i));
+            }
+            GlobalRunq.unlock(s.sched);
+        }
+    }
+
+    /** Stops a P whose M is in a system call; under sched.lock. */
+    static void stopInSyscall(long sched, long pp) {
+        if (PStatus.get(pp) == PStatus.PSYSCALL && PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PGCSTOP)) {
+            P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
+            countStopped(sched);
         }
     }
 
@@ -95,6 +123,7 @@ final class StopTheWorld {
             Threads.startm(s, pp, false);
         }
         Wakep.wakep(s);
+        GStack.exit(GStack.current());
         s.worldsema.unlock();
     }
 
@@ -184,10 +213,14 @@ final class StopTheWorld {
     /** Counts a P as stopped; under sched.lock. */
     static void stopped(Scheduler s, long pp) {
         PStatus.set(pp, PStatus.PGCSTOP);
-        int left = Schedt.stopwait(s.sched) - 1;
-        Schedt.setStopwait(s.sched, left);
+        countStopped(s.sched);
+    }
+
+    private static void countStopped(long sched) {
+        int left = Schedt.stopwait(sched) - 1;
+        Schedt.setStopwait(sched, left);
         if (left == 0) {
-            Note.wakeup(Schedt.stopnoteAddress(s.sched));
+            Note.wakeup(Schedt.stopnoteAddress(sched));
         }
     }
 

@@ -6,16 +6,20 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * {@code sysmon}: a thread without a P that looks after the others. It sleeps 20 µs, doubling to 10 ms after 50 rounds
- * without work, and deeply while all Ps are idle or the world is stopped.
+ * without work, and deeply while all Ps are idle or the world is stopped. While a P has work waiting behind a goroutine
+ * it looks every tenth of a quantum, or half a millisecond: a thread that falls asleep with a P loses it within one.
  *
- * <p>Its duties today: schedtrace, and a poll of the network when nobody did for 10 ms. {@link #retake} is where it will
- * take Ps back from system calls and preempt.
+ * <p>Its duties: {@link Retake}, what C code readied, schedtrace, the machine's CPU limits once a second, and a poll of the network when nobody did for 10 ms.
  */
 final class Sysmon {
     private static final long MIN_SLEEP = 20_000;
     private static final long MAX_SLEEP = 10_000_000;
     private static final int BUSY_ROUNDS = 50;
+    /** While a P has work waiting, sysmon looks so often in a quantum, and at least every so many nanoseconds. */
+    private static final int QUANTUM_LOOKS = 10;
+    private static final long WORK_SLEEP = 500_000;
     private static final long POLL_AFTER = 10_000_000;
+    private static final long PROCS_EVERY = 1_000_000_000;
 
     private final Scheduler s;
     private final Thread thread;
@@ -55,18 +59,22 @@ final class Sysmon {
     private void loop() {
         long sched = s.sched;
         long note = Schedt.sysmonnoteAddress(sched);
+        long workSleep = Math.clamp(s.config.quantumNanos() / QUANTUM_LOOKS, MIN_SLEEP, WORK_SLEEP);
         long trace = s.config.debug().schedtrace() * 1_000_000L;
         long lasttrace = began;
+        long lastprocs = began;
         int idle = 0;
         long sleep = MIN_SLEEP;
+        Retake retake = new Retake(s);
         while (Schedt.closingAcquire(sched) != Scheduler.STOPPED) {
             if (idle == 0) {
                 sleep = MIN_SLEEP;
             } else if (idle > BUSY_ROUNDS) {
                 sleep = Math.min(sleep * 2, MAX_SLEEP);
             }
-            Note.sleep(note, sleep);
+            Note.sleep(note, retake.workWaits() ? Math.min(sleep, workSleep) : sleep);
             Note.clear(note);
+            Inject.drain(s);
             if (drained) {
                 drained = false;
                 s.signalDrained();
@@ -76,8 +84,12 @@ final class Sysmon {
                 idle = 0;
                 continue;
             }
-            idle = retake(now) ? 0 : idle + 1;
+            idle = retake.look(now) ? 0 : idle + 1;
             pollNetwork(now);
+            if (now - lastprocs >= PROCS_EVERY) {
+                lastprocs = now;
+                s.updateProcs();
+            }
             if (trace > 0 && now - lasttrace >= trace) {
                 lasttrace = now;
                 SchedTrace.print(s, now - began);
@@ -108,11 +120,6 @@ final class Sysmon {
         Schedt.setSysmonwaitVolatile(sched, 0);
         GlobalRunq.unlock(sched);
         return true;
-    }
-
-    /** Takes Ps back and preempts: not yet. Returns whether it did something. */
-    private boolean retake(long now) {
-        return false;
     }
 
     private void pollNetwork(long now) {

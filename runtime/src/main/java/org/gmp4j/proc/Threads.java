@@ -50,6 +50,7 @@ final class Threads {
         M.setPOpaque(m.mp, pp);
         P.setMOpaque(pp, m.mp);
         PStatus.set(pp, PStatus.PRUNNING);
+        Syscall.promote(m.mp);
         pin(m, P.id(pp));
     }
 
@@ -139,6 +140,7 @@ final class Threads {
     /** The M's thread. */
     private static void mstart(Machine m) {
         try {
+            M.setLocksOpaque(m.mp, 1); // On g0 always: the handler leaves the scheduler alone.
             OsThread.setTimerSlack(TIMER_SLACK_NANOS);
             M.setProcid(m.mp, OsThread.gettid());
             takeNextp(m);
@@ -261,6 +263,38 @@ final class Threads {
         M.setNextp(lockedm, releasep(m));
         Note.wakeup(M.parkAddress(lockedm));
         stopm(m);
+    }
+
+    /** {@code LockOSThread}: binds the calling goroutine, inside {@link GStack#enter}, and its M; counted. */
+    static void lockOSThread(GStack st) {
+        Machine m = st.machine();
+        M.setLockedExt(m.mp, M.lockedExt(m.mp) + 1);
+        M.setLockedgOpaque(m.mp, st.gp);
+        G.setLockedm(st.gp, m.mp);
+    }
+
+    /** {@code UnlockOSThread}: undoes one lock; nothing when there is none. */
+    static void unlockOSThread(GStack st) {
+        Machine m = st.machine();
+        int n = M.lockedExt(m.mp);
+        if (n == 0) {
+            return;
+        }
+        M.setLockedExt(m.mp, n - 1);
+        if (n == 1 && M.lockedInt(m.mp) == 0) {
+            M.setLockedgOpaque(m.mp, 0);
+            G.setLockedm(st.gp, 0);
+        }
+    }
+
+    /** Ends the calling M, on g0, with a P, which another gets. */
+    static void mexit(Machine m) {
+        M.setLockedExt(m.mp, 0);
+        M.setLockedInt(m.mp, 0);
+        M.setLockedgOpaque(m.mp, 0);
+        handoffp(m.s, releasep(m));
+        m.s.free(m);
+        throw Exit.INSTANCE;
     }
 
     private static void incidlelocked(Scheduler s, int v) {

@@ -29,6 +29,8 @@ public enum WaitReason {
     RUN("run"),
     /** stopTheWorld. */
     STOPPING_THE_WORLD("stopping the world"),
+    /** {@code NativeEvent.await}. */
+    NATIVE_EVENT("native event"),
     /** Waits for something the runtime has no name for. */
     FOREVER("forever");
 

@@ -6,7 +6,6 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.SudogCache;
 import org.gmp4j.queue.WaitQ;
-import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.SudogSlots;
 
@@ -31,7 +30,8 @@ public final class Waiting {
     }
 
     /**
-     * Waits on {@code q}; the caller holds {@code lock}, which is free afterwards.
+     * Waits on {@code q}; the caller holds {@code lock}, which is free afterwards, and is inside
+     * {@link GStack#enter}.
      *
      * @param elem what the waker takes, or null
      * @return the sudog, woken: read its element and success, then {@link #release} it
@@ -65,7 +65,9 @@ public final class Waiting {
     public static void wake(long sg) {
         long gp = Sudog.g(sg);
         if (gp != 0) {
+            GStack st = GStack.enter();
             Park.goready(gp);
+            GStack.exit(st);
         } else {
             Note.wakeup(Sudog.threadAddress(sg));
         }
@@ -73,12 +75,14 @@ public final class Waiting {
 
     /** Gives a woken sudog back. */
     public static void release(long sg) {
-        Stack st = Stack.current();
-        SudogCache.release(st == null ? 0 : ((GStack) st).machine().pp(), sg);
+        GStack st = GStack.enter();
+        SudogCache.release(st == null ? 0 : st.machine().pp(), sg);
+        GStack.exit(st);
     }
 
     /** Blocks the calling goroutine, or thread, for ever. */
     public static void forever(WaitReason reason) {
+        GStack unused = GStack.enter();
         await(new WaitQ(), locked(), null, reason);
         throw new IllegalStateException("woken from a wait without end");
     }

@@ -1,7 +1,9 @@
 package org.gmp4j.queue;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
+import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.Mem;
@@ -43,6 +45,8 @@ public final class Runq {
     public static final long INHERIT = 1;
 
     private static final int MASK = LEN - 1;
+    /** From so many slots on a block copy is faster than single words. */
+    private static final int BLOCK = 8;
     private static final VarHandle HEAD = Mem.field(p.layout(), "runqhead");
     private static final VarHandle TAIL = Mem.field(p.layout(), "runqtail");
     private static final VarHandle RUNNEXT = Mem.field(p.layout(), "runnext");
@@ -72,29 +76,40 @@ public final class Runq {
     }
 
     /**
-     * Puts a G on the local queue; owner only. Ends with a full fence: the caller may look for idle Ps at once (see
-     * {@code Wakep}, step 2 of the submitter).
+     * Puts a G on the local queue; owner only. No fence: who looks for idle Ps next uses {@link #runqputAndFence}.
      *
      * @param next into runnext, and what stood there to the end of the ring; else to the end of the ring
      */
     public static void runqput(long sched, long pp, long gp, boolean next) {
+        boolean unused = put(sched, pp, gp, next);
+    }
+
+    /** Like {@link #runqput}, with a full fence at its end ({@code Wakep}, step 2 of the submitter). */
+    public static void runqputAndFence(long sched, long pp, long gp, boolean next) {
+        if (put(sched, pp, gp, next)) {
+            VarHandle.fullFence(); // The tail was stored with release: a later load could pass it.
+        }
+    }
+
+    /** True when the last store was the release of the tail; false when it was a full fence of its own. */
+    private static boolean put(long sched, long pp, long gp, boolean next) {
         if (next) {
             long old;
             do {
                 old = (long) RUNNEXT.getVolatile(pp);
             } while (!RUNNEXT.compareAndSet(pp, old, gp)); // Fails only when a thief empties the slot.
             if (old == 0) {
-                return; // The CAS is a full fence.
+                return false; // The CAS.
             }
             gp = old;
         }
         while (!tryPush(pp, gp)) {
             if (runqputslow(sched, pp, gp)) {
-                return; // As is the lock.
+                return false; // The lock.
             }
             // A thief made room between the two looks.
         }
-        VarHandle.fullFence(); // The tail was stored with release: a later load could pass it.
+        return true;
     }
 
     private static boolean tryPush(long pp, long gp) {
@@ -218,12 +233,30 @@ public final class Runq {
             if (n > LEN / 2 || n < 0) {
                 continue; // The head moved between the two loads: not one state of the ring.
             }
-            for (int i = 0; i < n; i++) {
-                store(thief, at + i, load(victim, h + i));
-            }
+            copy(thief, at, victim, h, n);
             if (HEAD.compareAndSet(victim, h, h + n)) { // At least CAS-release: the loads above come before.
                 return n;
             }
+        }
+    }
+
+    /**
+     * Copies n slots. Long runs go by block copy, word by word but in no order that Java promises: enough here, because
+     * nobody sees the thief's slots before its tail moves, and what a moving victim may have torn the CAS throws away.
+     */
+    private static void copy(long thief, int at, long victim, int from, int n) {
+        if (n < BLOCK) {
+            for (int i = 0; i < n; i++) {
+                store(thief, at + i, load(victim, from + i));
+            }
+            return;
+        }
+        while (n > 0) {
+            int k = Math.min(n, Math.min(LEN - (at & MASK), LEN - (from & MASK)));
+            MemorySegment.copy(Memory.ALL, slot(victim, from), Memory.ALL, slot(thief, at), (long) k << 3);
+            at += k;
+            from += k;
+            n -= k;
         }
     }
 
@@ -254,6 +287,15 @@ public final class Runq {
      * @return one of the stolen Gs, the others stand in the thief's ring; 0 when there was nothing
      */
     public static long runqsteal(long thief, long victim, boolean stealRunNext, long politeNanos) {
+        // Most probes find nothing: small enough to be inlined where Ps are walked.
+        if ((int) HEAD.getAcquire(victim) == (int) TAIL.getAcquire(victim)
+                && !(stealRunNext && (long) RUNNEXT.getOpaque(victim) != 0)) {
+            return 0;
+        }
+        return steal(thief, victim, stealRunNext, politeNanos);
+    }
+
+    private static long steal(long thief, long victim, boolean stealRunNext, long politeNanos) {
         int t = (int) TAIL.get(thief);
         int n = runqgrab(victim, thief, t, stealRunNext, politeNanos);
         if (n == 0) {

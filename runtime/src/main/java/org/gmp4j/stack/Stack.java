@@ -22,8 +22,14 @@ public abstract class Stack implements Executor, Runnable {
     public Host host;
 
     /** A pooled stack: a new virtual thread that will run {@link #run}, never started through the JDK. */
-    protected Stack(String name) {
-        thread = JdkThreads.newVirtualThread(this, name, this);
+    protected Stack() {
+        thread = JdkThreads.newVirtualThread(this, "", this);
+        cont = JdkThreads.continuation(thread);
+    }
+
+    /** The stack of a new virtual thread with an identity of its own, to be started by {@code Thread.start}. */
+    protected Stack(Runnable task) {
+        thread = JdkThreads.newVirtualThread(this, "", task);
         cont = JdkThreads.continuation(thread);
     }
 

@@ -15,9 +15,11 @@ import org.gmp4j.ffi.gmp.g;
  *  _Grunning    _Gwaiting    park_m: it waits, and its frames are off the thread
  *  _Grunning    _Grunnable   gosched_m: it yields
  *  _Grunning    _Gdead       goexit0: its function ended
- *  _Grunning    _Gsyscall    entersyscall
+ *  _Grunning    _Gsyscall    entersyscall; the signal handler, when sysmon takes the P from a G that does not yield
  *  _Gsyscall    _Grunning    exitsyscall, with a P
  *  _Gsyscall    _Grunnable   exitsyscall0: no P was to be had
+ *  _Gsyscall    _Gwaiting    the JDK parked it after its P was taken
+ *  _Gsyscall    _Gdead       it ended after its P was taken
  *  _Grunning    _Gpreempted  gopreempt_m: it yields because it was told to
  *  _Gpreempted  _Grunnable   gopreempt_m: back on a queue
  *  _Gpreempted  _Gwaiting    suspendG: someone holds it stopped
@@ -60,7 +62,7 @@ public final class GStatus {
         edge(GDEAD, GRUNNABLE);
         edge(GRUNNABLE, GRUNNING);
         edge(GRUNNING, GWAITING, GRUNNABLE, GDEAD, GSYSCALL, GPREEMPTED);
-        edge(GSYSCALL, GRUNNING, GRUNNABLE);
+        edge(GSYSCALL, GRUNNING, GRUNNABLE, GWAITING, GDEAD);
         edge(GPREEMPTED, GRUNNABLE, GWAITING);
         edge(GWAITING, GRUNNABLE, GRUNNING);
     }

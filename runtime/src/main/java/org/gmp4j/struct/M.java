@@ -31,6 +31,16 @@ public final class M {
     private static final VarHandle PARK = Mem.field(m.layout(), "park");
     private static final long PARK_OFFSET = Mem.offset(m.layout(), "park");
     private static final VarHandle BLOCKED = Mem.field(m.layout(), "blocked");
+    private static final VarHandle SYSCALLTICK = Mem.field(m.layout(), "syscalltick");
+    private static final VarHandle SIGREQ = Mem.field(m.layout(), "sigreq");
+    private static final VarHandle SIGTICK = Mem.field(m.layout(), "sigtick");
+    private static final VarHandle SIGSENT = Mem.field(m.layout(), "sigsent");
+    private static final VarHandle SIGPREEMPT = Mem.field(m.layout(), "sigpreempt");
+    private static final VarHandle SIGHANDOFF = Mem.field(m.layout(), "sighandoff");
+    private static final VarHandle SIGIDLE = Mem.field(m.layout(), "sigidle");
+    private static final VarHandle SIGLOCKS = Mem.field(m.layout(), "siglocks");
+    private static final VarHandle SIGLATE = Mem.field(m.layout(), "siglate");
+    private static final VarHandle DEMOTED = Mem.field(m.layout(), "demoted");
 
     private M() {
     }
@@ -77,14 +87,6 @@ public final class M {
 
     public static long lockedgOpaque(long m) {
         return (long) LOCKEDG.getOpaque(m);
-    }
-
-    public static int locks(long m) {
-        return (int) LOCKS.get(m);
-    }
-
-    public static void setLocks(long m, int v) {
-        LOCKS.set(m, v);
     }
 
     public static int spinning(long m) {
@@ -214,5 +216,69 @@ public final class M {
 
     public static void setBlockedOpaque(long m, int v) {
         BLOCKED.setOpaque(m, v);
+    }
+
+    public static int locksOpaque(long m) {
+        return (int) LOCKS.getOpaque(m);
+    }
+
+    public static void setLocksOpaque(long m, int v) {
+        LOCKS.setOpaque(m, v);
+    }
+
+    public static int syscalltick(long m) {
+        return (int) SYSCALLTICK.get(m);
+    }
+
+    public static void setSyscalltick(long m, int v) {
+        SYSCALLTICK.set(m, v);
+    }
+
+    public static void setSigreqRelease(long m, int v) {
+        SIGREQ.setRelease(m, v);
+    }
+
+    public static int sigreqOpaque(long m) {
+        return (int) SIGREQ.getOpaque(m);
+    }
+
+    public static void setSigtickOpaque(long m, int v) {
+        SIGTICK.setOpaque(m, v);
+    }
+
+    public static long sigsentOpaque(long m) {
+        return (long) SIGSENT.getOpaque(m);
+    }
+
+    public static void setSigsentOpaque(long m, long v) {
+        SIGSENT.setOpaque(m, v);
+    }
+
+    public static long sigpreemptOpaque(long m) {
+        return (long) SIGPREEMPT.getOpaque(m);
+    }
+
+    public static long sighandoffOpaque(long m) {
+        return (long) SIGHANDOFF.getOpaque(m);
+    }
+
+    public static long sigidleOpaque(long m) {
+        return (long) SIGIDLE.getOpaque(m);
+    }
+
+    public static long siglocksOpaque(long m) {
+        return (long) SIGLOCKS.getOpaque(m);
+    }
+
+    public static long siglateOpaque(long m) {
+        return (long) SIGLATE.getOpaque(m);
+    }
+
+    public static int demotedOpaque(long m) {
+        return (int) DEMOTED.getOpaque(m);
+    }
+
+    public static void setDemotedOpaque(long m, int v) {
+        DEMOTED.setOpaque(m, v);
     }
 }

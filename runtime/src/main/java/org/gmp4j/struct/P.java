@@ -269,4 +269,8 @@ public final class P {
     public static void setNexitRelease(long p, long v) {
         NEXIT.setRelease(p, v);
     }
+
+    public static int syscalltickOpaque(long p) {
+        return (int) SYSCALLTICK.getOpaque(p);
+    }
 }

@@ -51,6 +51,11 @@ public final class PStatus {
         STATUS.setRelease(pp, status);
     }
 
+    /** Sets the state with a full fence: pairs with stopTheWorld, which raises gcwaiting and then reads the state. */
+    public static void setVolatile(long pp, int status) {
+        STATUS.setVolatile(pp, status);
+    }
+
     /** Moves the P if it is still in {@code from}. */
     public static boolean cas(long pp, int from, int to) {
         return STATUS.compareAndSet(pp, from, to);

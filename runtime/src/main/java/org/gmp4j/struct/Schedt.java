@@ -53,6 +53,8 @@ public final class Schedt {
     private static final VarHandle NSPAWNEXTERN = Mem.field(schedt.layout(), "nspawnextern");
     private static final VarHandle PROCRESIZETIME = Mem.field(schedt.layout(), "procresizetime");
     private static final VarHandle TOTALTIME = Mem.field(schedt.layout(), "totaltime");
+    private static final VarHandle NEXITEXTERN = Mem.field(schedt.layout(), "nexitextern");
+    private static final VarHandle INJECT = Mem.field(schedt.layout(), "inject");
 
     private Schedt() {
     }
@@ -379,5 +381,22 @@ public final class Schedt {
 
     public static void setTotaltime(long s, long v) {
         TOTALTIME.set(s, v);
+    }
+
+    public static long nexitexternAcquire(long s) {
+        return (long) NEXITEXTERN.getAcquire(s);
+    }
+
+    /** Adds and returns the new value; volatile. */
+    public static long addNexitextern(long s, long d) {
+        return (long) NEXITEXTERN.getAndAdd(s, d) + d;
+    }
+
+    public static long injectAcquire(long s) {
+        return (long) INJECT.getAcquire(s);
+    }
+
+    public static long xchgInject(long s, long v) {
+        return (long) INJECT.getAndSet(s, v);
     }
 }

@@ -5,6 +5,7 @@ import java.util.Objects;
 import org.gmp4j.Go;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
@@ -29,6 +30,15 @@ public final class WaitGroup {
      * @throws IllegalStateException "sync: negative WaitGroup counter"
      */
     public void add(int delta) {
+        GStack st = GStack.enter();
+        try {
+            add0(delta);
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    private void add0(int delta) {
         lock.lock();
         int n = count + delta;
         if (n < 0) {
@@ -58,12 +68,14 @@ public final class WaitGroup {
 
     /** Waits until the counter is 0. */
     public void await() {
+        GStack st = GStack.enter();
         lock.lock();
         if (count == 0) {
             lock.unlock();
-            return;
+        } else {
+            Waiting.release(Waiting.await(waiters, lock, null, WaitReason.WAIT_GROUP));
         }
-        Waiting.release(Waiting.await(waiters, lock, null, WaitReason.WAIT_GROUP));
+        GStack.exit(st);
     }
 
     /** Counts one more, runs {@code fn} as a goroutine of the caller's scheduler, and counts it done when it ends. */

@@ -40,7 +40,9 @@ public final class SleepTimers implements Timers {
     public static void sleep(GStack st, long nanos) {
         long when = System.nanoTime() + nanos;
         G.setSleepWhen(st.gp(), when < 0 ? Long.MAX_VALUE : when);
+        GStack unused = GStack.enter();
         Park.gopark(st, START, null, WaitReason.SLEEP, 0);
+        GStack.exit(st);
     }
 
     private static void add(Scheduler s, long pp, long when, long gp) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.GroupLayout;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -86,7 +87,7 @@ class InvariantsTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("stoppedFaults")
     void stopped(String name, Fault fault) {
-        try (Gmp gmp = Gmp.builder().procs(1).build()) {
+        try (Gmp gmp = Gmp.builder().procs(1).quantum(Duration.ofMinutes(1)).build()) {
             gmp.run(() -> {
                 Chan<Integer> never = Chan.make();
                 Go.defer(never::close);

@@ -24,10 +24,10 @@ public class gmp_h extends gmp_h$shared {
     static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.loaderLookup()
             .or(Linker.nativeLinker().defaultLookup());
 
-    private static final int GMP_ABI_VERSION = (int)1L;
+    private static final int GMP_ABI_VERSION = (int)2L;
     /**
      * {@snippet lang=c :
-     * #define GMP_ABI_VERSION 1
+     * #define GMP_ABI_VERSION 2
      * }
      */
     public static int GMP_ABI_VERSION() {
@@ -167,6 +167,33 @@ public class gmp_h extends gmp_h$shared {
      */
     public static int GMP_PDEAD() {
         return GMP_PDEAD;
+    }
+    private static final int GMP_SIG_NONE = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * #define GMP_SIG_NONE 0
+     * }
+     */
+    public static int GMP_SIG_NONE() {
+        return GMP_SIG_NONE;
+    }
+    private static final int GMP_SIG_PREEMPT = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * #define GMP_SIG_PREEMPT 1
+     * }
+     */
+    public static int GMP_SIG_PREEMPT() {
+        return GMP_SIG_PREEMPT;
+    }
+    private static final int GMP_SIG_HANDOFF = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * #define GMP_SIG_HANDOFF 2
+     * }
+     */
+    public static int GMP_SIG_HANDOFF() {
+        return GMP_SIG_HANDOFF;
     }
     private static final int GMP_RUNQ = (int)256L;
     /**

@@ -45,11 +45,15 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t exited;
  *     int32_t park;
  *     int32_t blocked;
+ *     uint32_t sigreq;
+ *     uint32_t sigtick;
  *     uint64_t sigsent;
- *     uint64_t sigtaken;
- *     uint64_t sigrefused;
- *     uint32_t signalPending;
- *     uint32_t preemptGen;
+ *     uint64_t sigpreempt;
+ *     uint64_t sighandoff;
+ *     uint64_t sigidle;
+ *     uint64_t siglocks;
+ *     uint64_t siglate;
+ *     int32_t demoted;
  * }
  * }
  */
@@ -94,12 +98,16 @@ public class m {
         gmp_h.C_INT.withName("park"),
         gmp_h.C_INT.withName("blocked"),
         MemoryLayout.paddingLayout(120),
+        gmp_h.C_INT.withName("sigreq"),
+        gmp_h.C_INT.withName("sigtick"),
         gmp_h.C_LONG.withName("sigsent"),
-        gmp_h.C_LONG.withName("sigtaken"),
-        gmp_h.C_LONG.withName("sigrefused"),
-        gmp_h.C_INT.withName("signalPending"),
-        gmp_h.C_INT.withName("preemptGen"),
-        MemoryLayout.paddingLayout(96)
+        gmp_h.C_LONG.withName("sigpreempt"),
+        gmp_h.C_LONG.withName("sighandoff"),
+        gmp_h.C_LONG.withName("sigidle"),
+        gmp_h.C_LONG.withName("siglocks"),
+        gmp_h.C_LONG.withName("siglate"),
+        gmp_h.C_INT.withName("demoted"),
+        MemoryLayout.paddingLayout(68)
     ).withName("m");
 
     /**
@@ -1429,6 +1437,94 @@ public class m {
         struct.set(blocked$LAYOUT, blocked$OFFSET, fieldValue);
     }
 
+    private static final OfInt sigreq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sigreq"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint32_t sigreq
+     * }
+     */
+    public static final OfInt sigreq$layout() {
+        return sigreq$LAYOUT;
+    }
+
+    private static final long sigreq$OFFSET = $LAYOUT.byteOffset(groupElement("sigreq"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint32_t sigreq
+     * }
+     */
+    public static final long sigreq$offset() {
+        return sigreq$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint32_t sigreq
+     * }
+     */
+    public static int sigreq(MemorySegment struct) {
+        return struct.get(sigreq$LAYOUT, sigreq$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint32_t sigreq
+     * }
+     */
+    public static void sigreq(MemorySegment struct, int fieldValue) {
+        struct.set(sigreq$LAYOUT, sigreq$OFFSET, fieldValue);
+    }
+
+    private static final OfInt sigtick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sigtick"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint32_t sigtick
+     * }
+     */
+    public static final OfInt sigtick$layout() {
+        return sigtick$LAYOUT;
+    }
+
+    private static final long sigtick$OFFSET = $LAYOUT.byteOffset(groupElement("sigtick"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint32_t sigtick
+     * }
+     */
+    public static final long sigtick$offset() {
+        return sigtick$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint32_t sigtick
+     * }
+     */
+    public static int sigtick(MemorySegment struct) {
+        return struct.get(sigtick$LAYOUT, sigtick$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint32_t sigtick
+     * }
+     */
+    public static void sigtick(MemorySegment struct, int fieldValue) {
+        struct.set(sigtick$LAYOUT, sigtick$OFFSET, fieldValue);
+    }
+
     private static final OfLong sigsent$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigsent"));
 
     /**
@@ -1473,180 +1569,268 @@ public class m {
         struct.set(sigsent$LAYOUT, sigsent$OFFSET, fieldValue);
     }
 
-    private static final OfLong sigtaken$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigtaken"));
+    private static final OfLong sigpreempt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigpreempt"));
 
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * uint64_t sigtaken
+     * uint64_t sigpreempt
      * }
      */
-    public static final OfLong sigtaken$layout() {
-        return sigtaken$LAYOUT;
+    public static final OfLong sigpreempt$layout() {
+        return sigpreempt$LAYOUT;
     }
 
-    private static final long sigtaken$OFFSET = $LAYOUT.byteOffset(groupElement("sigtaken"));
+    private static final long sigpreempt$OFFSET = $LAYOUT.byteOffset(groupElement("sigpreempt"));
 
     /**
      * Offset for field:
      * {@snippet lang=c :
-     * uint64_t sigtaken
+     * uint64_t sigpreempt
      * }
      */
-    public static final long sigtaken$offset() {
-        return sigtaken$OFFSET;
+    public static final long sigpreempt$offset() {
+        return sigpreempt$OFFSET;
     }
 
     /**
      * Getter for field:
      * {@snippet lang=c :
-     * uint64_t sigtaken
+     * uint64_t sigpreempt
      * }
      */
-    public static long sigtaken(MemorySegment struct) {
-        return struct.get(sigtaken$LAYOUT, sigtaken$OFFSET);
+    public static long sigpreempt(MemorySegment struct) {
+        return struct.get(sigpreempt$LAYOUT, sigpreempt$OFFSET);
     }
 
     /**
      * Setter for field:
      * {@snippet lang=c :
-     * uint64_t sigtaken
+     * uint64_t sigpreempt
      * }
      */
-    public static void sigtaken(MemorySegment struct, long fieldValue) {
-        struct.set(sigtaken$LAYOUT, sigtaken$OFFSET, fieldValue);
+    public static void sigpreempt(MemorySegment struct, long fieldValue) {
+        struct.set(sigpreempt$LAYOUT, sigpreempt$OFFSET, fieldValue);
     }
 
-    private static final OfLong sigrefused$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigrefused"));
+    private static final OfLong sighandoff$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sighandoff"));
 
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * uint64_t sigrefused
+     * uint64_t sighandoff
      * }
      */
-    public static final OfLong sigrefused$layout() {
-        return sigrefused$LAYOUT;
+    public static final OfLong sighandoff$layout() {
+        return sighandoff$LAYOUT;
     }
 
-    private static final long sigrefused$OFFSET = $LAYOUT.byteOffset(groupElement("sigrefused"));
+    private static final long sighandoff$OFFSET = $LAYOUT.byteOffset(groupElement("sighandoff"));
 
     /**
      * Offset for field:
      * {@snippet lang=c :
-     * uint64_t sigrefused
+     * uint64_t sighandoff
      * }
      */
-    public static final long sigrefused$offset() {
-        return sigrefused$OFFSET;
+    public static final long sighandoff$offset() {
+        return sighandoff$OFFSET;
     }
 
     /**
      * Getter for field:
      * {@snippet lang=c :
-     * uint64_t sigrefused
+     * uint64_t sighandoff
      * }
      */
-    public static long sigrefused(MemorySegment struct) {
-        return struct.get(sigrefused$LAYOUT, sigrefused$OFFSET);
+    public static long sighandoff(MemorySegment struct) {
+        return struct.get(sighandoff$LAYOUT, sighandoff$OFFSET);
     }
 
     /**
      * Setter for field:
      * {@snippet lang=c :
-     * uint64_t sigrefused
+     * uint64_t sighandoff
      * }
      */
-    public static void sigrefused(MemorySegment struct, long fieldValue) {
-        struct.set(sigrefused$LAYOUT, sigrefused$OFFSET, fieldValue);
+    public static void sighandoff(MemorySegment struct, long fieldValue) {
+        struct.set(sighandoff$LAYOUT, sighandoff$OFFSET, fieldValue);
     }
 
-    private static final OfInt signalPending$LAYOUT = (OfInt)$LAYOUT.select(groupElement("signalPending"));
+    private static final OfLong sigidle$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigidle"));
 
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * uint32_t signalPending
+     * uint64_t sigidle
      * }
      */
-    public static final OfInt signalPending$layout() {
-        return signalPending$LAYOUT;
+    public static final OfLong sigidle$layout() {
+        return sigidle$LAYOUT;
     }
 
-    private static final long signalPending$OFFSET = $LAYOUT.byteOffset(groupElement("signalPending"));
+    private static final long sigidle$OFFSET = $LAYOUT.byteOffset(groupElement("sigidle"));
 
     /**
      * Offset for field:
      * {@snippet lang=c :
-     * uint32_t signalPending
+     * uint64_t sigidle
      * }
      */
-    public static final long signalPending$offset() {
-        return signalPending$OFFSET;
+    public static final long sigidle$offset() {
+        return sigidle$OFFSET;
     }
 
     /**
      * Getter for field:
      * {@snippet lang=c :
-     * uint32_t signalPending
+     * uint64_t sigidle
      * }
      */
-    public static int signalPending(MemorySegment struct) {
-        return struct.get(signalPending$LAYOUT, signalPending$OFFSET);
+    public static long sigidle(MemorySegment struct) {
+        return struct.get(sigidle$LAYOUT, sigidle$OFFSET);
     }
 
     /**
      * Setter for field:
      * {@snippet lang=c :
-     * uint32_t signalPending
+     * uint64_t sigidle
      * }
      */
-    public static void signalPending(MemorySegment struct, int fieldValue) {
-        struct.set(signalPending$LAYOUT, signalPending$OFFSET, fieldValue);
+    public static void sigidle(MemorySegment struct, long fieldValue) {
+        struct.set(sigidle$LAYOUT, sigidle$OFFSET, fieldValue);
     }
 
-    private static final OfInt preemptGen$LAYOUT = (OfInt)$LAYOUT.select(groupElement("preemptGen"));
+    private static final OfLong siglocks$LAYOUT = (OfLong)$LAYOUT.select(groupElement("siglocks"));
 
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * uint32_t preemptGen
+     * uint64_t siglocks
      * }
      */
-    public static final OfInt preemptGen$layout() {
-        return preemptGen$LAYOUT;
+    public static final OfLong siglocks$layout() {
+        return siglocks$LAYOUT;
     }
 
-    private static final long preemptGen$OFFSET = $LAYOUT.byteOffset(groupElement("preemptGen"));
+    private static final long siglocks$OFFSET = $LAYOUT.byteOffset(groupElement("siglocks"));
 
     /**
      * Offset for field:
      * {@snippet lang=c :
-     * uint32_t preemptGen
+     * uint64_t siglocks
      * }
      */
-    public static final long preemptGen$offset() {
-        return preemptGen$OFFSET;
+    public static final long siglocks$offset() {
+        return siglocks$OFFSET;
     }
 
     /**
      * Getter for field:
      * {@snippet lang=c :
-     * uint32_t preemptGen
+     * uint64_t siglocks
      * }
      */
-    public static int preemptGen(MemorySegment struct) {
-        return struct.get(preemptGen$LAYOUT, preemptGen$OFFSET);
+    public static long siglocks(MemorySegment struct) {
+        return struct.get(siglocks$LAYOUT, siglocks$OFFSET);
     }
 
     /**
      * Setter for field:
      * {@snippet lang=c :
-     * uint32_t preemptGen
+     * uint64_t siglocks
      * }
      */
-    public static void preemptGen(MemorySegment struct, int fieldValue) {
-        struct.set(preemptGen$LAYOUT, preemptGen$OFFSET, fieldValue);
+    public static void siglocks(MemorySegment struct, long fieldValue) {
+        struct.set(siglocks$LAYOUT, siglocks$OFFSET, fieldValue);
+    }
+
+    private static final OfLong siglate$LAYOUT = (OfLong)$LAYOUT.select(groupElement("siglate"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint64_t siglate
+     * }
+     */
+    public static final OfLong siglate$layout() {
+        return siglate$LAYOUT;
+    }
+
+    private static final long siglate$OFFSET = $LAYOUT.byteOffset(groupElement("siglate"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint64_t siglate
+     * }
+     */
+    public static final long siglate$offset() {
+        return siglate$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint64_t siglate
+     * }
+     */
+    public static long siglate(MemorySegment struct) {
+        return struct.get(siglate$LAYOUT, siglate$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint64_t siglate
+     * }
+     */
+    public static void siglate(MemorySegment struct, long fieldValue) {
+        struct.set(siglate$LAYOUT, siglate$OFFSET, fieldValue);
+    }
+
+    private static final OfInt demoted$LAYOUT = (OfInt)$LAYOUT.select(groupElement("demoted"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * int32_t demoted
+     * }
+     */
+    public static final OfInt demoted$layout() {
+        return demoted$LAYOUT;
+    }
+
+    private static final long demoted$OFFSET = $LAYOUT.byteOffset(groupElement("demoted"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * int32_t demoted
+     * }
+     */
+    public static final long demoted$offset() {
+        return demoted$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * int32_t demoted
+     * }
+     */
+    public static int demoted(MemorySegment struct) {
+        return struct.get(demoted$LAYOUT, demoted$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * int32_t demoted
+     * }
+     */
+    public static void demoted(MemorySegment struct, int fieldValue) {
+        struct.set(demoted$LAYOUT, demoted$OFFSET, fieldValue);
     }
 
     /**

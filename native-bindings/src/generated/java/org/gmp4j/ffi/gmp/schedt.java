@@ -49,6 +49,8 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int64_t gfreecount;
  *     int64_t njdkwait;
  *     int64_t nspawnextern;
+ *     int64_t nexitextern;
+ *     guintptr inject;
  *     int64_t lastpoll;
  *     int64_t pollUntil;
  *     int32_t pollBreak;
@@ -106,7 +108,10 @@ public class schedt {
         gmp_h.C_LONG.withName("gfreecount"),
         gmp_h.C_LONG.withName("njdkwait"),
         gmp_h.C_LONG.withName("nspawnextern"),
-        MemoryLayout.paddingLayout(80),
+        gmp_h.C_LONG.withName("nexitextern"),
+        MemoryLayout.paddingLayout(72),
+        gmp_h.C_LONG.withName("inject"),
+        MemoryLayout.paddingLayout(120),
         gmp_h.C_LONG.withName("lastpoll"),
         gmp_h.C_LONG.withName("pollUntil"),
         gmp_h.C_INT.withName("pollBreak"),
@@ -1620,6 +1625,94 @@ public class schedt {
      */
     public static void nspawnextern(MemorySegment struct, long fieldValue) {
         struct.set(nspawnextern$LAYOUT, nspawnextern$OFFSET, fieldValue);
+    }
+
+    private static final OfLong nexitextern$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nexitextern"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * int64_t nexitextern
+     * }
+     */
+    public static final OfLong nexitextern$layout() {
+        return nexitextern$LAYOUT;
+    }
+
+    private static final long nexitextern$OFFSET = $LAYOUT.byteOffset(groupElement("nexitextern"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * int64_t nexitextern
+     * }
+     */
+    public static final long nexitextern$offset() {
+        return nexitextern$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * int64_t nexitextern
+     * }
+     */
+    public static long nexitextern(MemorySegment struct) {
+        return struct.get(nexitextern$LAYOUT, nexitextern$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * int64_t nexitextern
+     * }
+     */
+    public static void nexitextern(MemorySegment struct, long fieldValue) {
+        struct.set(nexitextern$LAYOUT, nexitextern$OFFSET, fieldValue);
+    }
+
+    private static final OfLong inject$LAYOUT = (OfLong)$LAYOUT.select(groupElement("inject"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * guintptr inject
+     * }
+     */
+    public static final OfLong inject$layout() {
+        return inject$LAYOUT;
+    }
+
+    private static final long inject$OFFSET = $LAYOUT.byteOffset(groupElement("inject"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * guintptr inject
+     * }
+     */
+    public static final long inject$offset() {
+        return inject$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * guintptr inject
+     * }
+     */
+    public static long inject(MemorySegment struct) {
+        return struct.get(inject$LAYOUT, inject$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * guintptr inject
+     * }
+     */
+    public static void inject(MemorySegment struct, long fieldValue) {
+        struct.set(inject$LAYOUT, inject$OFFSET, fieldValue);
     }
 
     private static final OfLong lastpoll$LAYOUT = (OfLong)$LAYOUT.select(groupElement("lastpoll"));

@@ -451,6 +451,126 @@ public class shims_h extends shims_h$shared {
         }
     }
 
+    private static class gmp_preempt_install {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_preempt_install");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_preempt_install(int32_t signo)
+     * }
+     */
+    public static FunctionDescriptor gmp_preempt_install$descriptor() {
+        return gmp_preempt_install.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_preempt_install(int32_t signo)
+     * }
+     */
+    public static MethodHandle gmp_preempt_install$handle() {
+        return gmp_preempt_install.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_preempt_install(int32_t signo)
+     * }
+     */
+    public static MemorySegment gmp_preempt_install$address() {
+        return gmp_preempt_install.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_preempt_install(int32_t signo)
+     * }
+     */
+    public static int gmp_preempt_install(int signo) {
+        var mh$ = gmp_preempt_install.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_preempt_install", signo);
+            }
+            return (int)mh$.invokeExact(signo);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_ready {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_ready");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_ready(uint64_t event)
+     * }
+     */
+    public static FunctionDescriptor gmp_ready$descriptor() {
+        return gmp_ready.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_ready(uint64_t event)
+     * }
+     */
+    public static MethodHandle gmp_ready$handle() {
+        return gmp_ready.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_ready(uint64_t event)
+     * }
+     */
+    public static MemorySegment gmp_ready$address() {
+        return gmp_ready.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_ready(uint64_t event)
+     * }
+     */
+    public static int gmp_ready(long event) {
+        var mh$ = gmp_ready.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_ready", event);
+            }
+            return (int)mh$.invokeExact(event);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gmp_read {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_LONG,

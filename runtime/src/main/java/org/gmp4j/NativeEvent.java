@@ -1,0 +1,70 @@
+package org.gmp4j;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.gmp.gmp_event;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Park;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.struct.Mem;
+
+/**
+ * An event that C code fires with {@code gmp_ready} and one goroutine waits for: how a driver, a network card's thread or a
+ * callback wakes a goroutine without entering the JVM. Fires that nobody waited for count as one. One goroutine waits at a
+ * time; firing is safe from any thread and from signal handlers.
+ *
+ * <p>Source: the binary semaphores of Go's network poller. The C side: {@code gmp_shims.h} in {@code c-shims/include}.
+ */
+public final class NativeEvent implements AutoCloseable {
+    private static final VarHandle WORD = Mem.field(gmp_event.layout(), "word");
+    private static final VarHandle SCHED = Mem.field(gmp_event.layout(), "sched");
+    private static final long NOTHING = 0;
+    private static final long FIRED = 1;
+
+    /** On g0, the goroutine parked: leaves it in the word, unless the event has fired. */
+    private static final Park.Unlock WAIT = (gp, event) ->
+            WORD.compareAndSet(((NativeEvent) event).addr, NOTHING, gp);
+
+    private final long addr = Mem.alloc(gmp_event.layout(), 1);
+
+    /** An event that has not fired. */
+    public NativeEvent() {
+    }
+
+    /** What to hand to {@code gmp_ready}; valid until {@link #close}. */
+    public MemorySegment address() {
+        return MemorySegment.ofAddress(addr);
+    }
+
+    /**
+     * Waits until the event has fired, and resets it. What the firing thread wrote before is visible afterwards.
+     *
+     * @throws IllegalStateException outside a goroutine, or when another goroutine waits
+     */
+    public void await() {
+        GStack st = GStack.enter();
+        if (st == null) {
+            throw new IllegalStateException("NativeEvent.await was called outside a goroutine");
+        }
+        try {
+            long word = (long) WORD.getAcquire(addr);
+            if (word != NOTHING && word != FIRED) {
+                throw new IllegalStateException("another goroutine waits for this event");
+            }
+            if (word == NOTHING) {
+                SCHED.setRelease(addr, st.scheduler().sched);
+                Park.gopark(st, WAIT, this, WaitReason.NATIVE_EVENT, 0);
+            }
+            WORD.setVolatile(addr, NOTHING);
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    /** Gives the event's memory back. Nothing may wait for it or fire it any more. */
+    @Override
+    public void close() {
+        Mem.recycle(gmp_event.layout(), addr);
+    }
+}

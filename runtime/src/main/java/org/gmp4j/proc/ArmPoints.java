@@ -1,0 +1,85 @@
+package org.gmp4j.proc;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.agent.Points;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.M;
+
+/**
+ * How sysmon brings a goroutine that overran its quantum to a preemption point of the agent. One for each scheduler, used
+ * by its sysmon alone.
+ *
+ * <p>For each overrun: points are wanted and the threads are nudged through them once; a millisecond later the outermost
+ * loops of what the goroutine runs are armed; then a level deeper each millisecond. When there is nothing left to arm, or
+ * no class with points was loaded at all, the P is taken instead. What is armed and stops nobody for a second is disarmed.
+ */
+final class ArmPoints {
+    private static final long LEVEL_NANOS = 1_000_000;
+    private static final long DISARM_EVERY = 1_000_000_000;
+
+    /** Schedulers that want points: the agent has one switch for all. */
+    private static final AtomicInteger WANTING = new AtomicInteger();
+
+    static {
+        Points.setHook(Preempt::point);
+    }
+
+    private boolean wanting;
+    private long disarmed;
+
+    /** What sysmon knows of the overrun on an M. */
+    static final class Overrun {
+        private int tick;
+        private long since;
+        private int level;
+        private boolean helpless;
+    }
+
+    /**
+     * The goroutine on {@code m} should have yielded by now.
+     *
+     * @param tick the P's schedtick, which tells one overrun from the next
+     * @return false when no point can stop it
+     */
+    boolean overran(Machine m, int tick, long now) {
+        Overrun o = m.overrun;
+        if (o.since == 0 || o.tick != tick) {
+            o.tick = tick;
+            o.since = now;
+            o.level = -1;
+            o.helpless = !Points.anyLinked();
+            if (!o.helpless) {
+                want(true);
+                Points.nudge();
+            }
+            return !o.helpless;
+        }
+        if (!o.helpless && now - o.since >= (o.level + 2) * LEVEL_NANOS) {
+            o.level++;
+            long gp = M.curgOpaque(m.mp);
+            Stack st = gp == 0 ? null : GSlots.stack(gp);
+            o.helpless = st == null || !Points.arm(st.thread.getStackTrace(), o.level);
+        }
+        return !o.helpless;
+    }
+
+    /** After each look at all Ps: whether any goroutine is over its quantum. */
+    void looked(boolean anyOver, long now) {
+        want(anyOver);
+        if (now - disarmed >= DISARM_EVERY) {
+            disarmed = now;
+            int unused = Points.disarm(DISARM_EVERY);
+        }
+    }
+
+    private void want(boolean on) {
+        if (on != wanting) {
+            wanting = on;
+            if (on ? WANTING.getAndIncrement() == 0 : WANTING.decrementAndGet() == 0) {
+                Points.setWanted(on);
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.ffi.Signals;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+
+/**
+ * {@code preemptone}, {@code gopreempt_m} and the request for a P: how sysmon gets a goroutine off its P.
+ *
+ * <ol>
+ * <li>{@link #preemptone}: g.preempt is set and SIGURG notes where the goroutine is. It yields at its next point: a call of
+ * the runtime ({@link GStack#exit}) or a loop header that the agent armed.
+ * <li>{@link #handoff}: if that does not help, or the thread sleeps in the kernel, SIGURG asks the thread to give its P up
+ * where it stands. The goroutine runs on without one, as in a system call.
+ * </ol>
+ *
+ * A request names the P's schedtick: a goroutine that came later is left alone. Writes: m.sigtick before m.sigreq, by
+ * release; the handler reads them in the other order.
+ */
+final class Preempt {
+    /** m.sigreq, as in gmp.h. */
+    private static final int SIG_PREEMPT = 1;
+    private static final int SIG_HANDOFF = 2;
+
+    private static int signo;
+    private static boolean installed;
+
+    private Preempt() {
+    }
+
+    /**
+     * Installs the handler, once a process: for SIGURG, or when that is somebody else's for a real-time signal. False,
+     * with one line on stderr, when none is free.
+     */
+    static synchronized boolean install() {
+        if (installed) {
+            return signo != 0;
+        }
+        installed = true;
+        for (int candidate : new int[] {Signals.SIGURG, 60, 59, 58, 57}) {
+            if (Signals.installPreempt(candidate)) {
+                if (candidate != Signals.SIGURG) {
+                    System.err.println("gmp4j: SIGURG belongs to other code in this process; preempting with signal "
+                            + candidate);
+                }
+                signo = candidate;
+                return true;
+            }
+        }
+        System.err.println("gmp4j: no signal is free for preemption; goroutines yield at calls of the runtime only");
+        return false;
+    }
+
+    /** Tells the goroutine on a running P to yield. From any thread; false when none runs there. */
+    static boolean preemptone(Scheduler s, long pp) {
+        long mp = P.mOpaque(pp);
+        long gp = mp == 0 ? 0 : M.curgOpaque(mp);
+        if (gp == 0) {
+            return false;
+        }
+        G.setPreemptOpaque(gp, 1);
+        P.setPreemptOpaque(pp, 1);
+        return request(s, pp, mp, SIG_PREEMPT);
+    }
+
+    /** Asks the thread that holds a running P to let it go. Whether it did shows in the P's state, soon. */
+    static boolean handoff(Scheduler s, long pp) {
+        long mp = P.mOpaque(pp);
+        return mp != 0 && request(s, pp, mp, SIG_HANDOFF);
+    }
+
+    private static boolean request(Scheduler s, long pp, long mp, int what) {
+        int tid = (int) M.procid(mp);
+        if (!s.signals || tid == 0) {
+            return false;
+        }
+        M.setSigtickOpaque(mp, P.schedtickOpaque(pp));
+        M.setSigreqRelease(mp, what);
+        M.setSigsentOpaque(mp, M.sigsentOpaque(mp) + 1);
+        try {
+            Signals.queue(tid, signo, mp);
+            return true;
+        } catch (NativeException e) {
+            return false; // The thread has ended.
+        }
+    }
+
+    /** {@code preemptall}: for stopTheWorld. */
+    static void preemptall(Scheduler s) {
+        for (Processor pr : s.procs()) {
+            if (PStatus.get(pr.pp) == PStatus.PRUNNING) {
+                boolean unused = preemptone(s, pr.pp);
+            }
+        }
+    }
+
+    /** On a goroutine's stack, inside the runtime: it was told to yield. */
+    static void gopreempt(GStack st) {
+        G.setPreemptOpaque(st.gp, 0);
+        Machine m = st.machine();
+        m.op = Mcall.PREEMPT;
+        Mcall.mcall(st, m);
+    }
+
+    /** A point in user code: yields if the goroutine was told to, and gets a P if it lost its own. */
+    static void point() {
+        GStack st = GStack.current();
+        if (st != null && (G.preemptOpaque(st.gp) != 0 || M.pOpaque(st.machine().mp) == 0)) {
+            st.acquirem();
+            st.releasem();
+        }
+    }
+}

@@ -1,0 +1,206 @@
+package org.gmp4j.proc;
+
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * {@code retake}: sysmon's look at each P, to take it from a system call, from a goroutine that sleeps in the kernel, and
+ * from one that has had its time slice.
+ *
+ * <pre>
+ *  P                                   work waits for it    after                  what
+ *  _Psyscall                           yes, or nobody idle  one tick               CAS to _Pidle, handoffp
+ *  _Psyscall                           no                   10 ms                  the same
+ *  _Prunning, thread asleep            yes                  two looks              handoff by signal, then the same
+ *  _Prunning                           yes                  the quantum            g.preempt, points (ArmPoints)
+ *  _Prunning, no point stops it        yes                  a look more            handoff by signal, then the same
+ * </pre>
+ *
+ * A goroutine that runs on without its P does so at the kernel's lowest priority, {@code SCHED_IDLE}, until it has a P
+ * again ({@link Syscall#promote}). Sysmon lowers the priority, then sets m.demoted, then tries its CAS on the P. An M
+ * that loses that CAS therefore sees m.demoted when it has its next P; if sysmon loses, it undoes both itself.
+ */
+final class Retake {
+    private static final int SCHED_OTHER = 0;
+    private static final int SCHED_IDLE = 5;
+    private static final long SYSCALL_NANOS = 10_000_000;
+    /** How long a request by signal may take before sysmon looks elsewhere; it is answered at the next look. */
+    private static final long ANSWER_NANOS = 50_000;
+
+    private static final VarHandle SCHEDTICK = Mem.field(p.layout(), "sysmontick", "schedtick");
+    private static final VarHandle SYSCALLTICK = Mem.field(p.layout(), "sysmontick", "syscalltick");
+    private static final VarHandle SCHEDWHEN = Mem.field(p.layout(), "sysmontick", "schedwhen");
+    private static final VarHandle SYSCALLWHEN = Mem.field(p.layout(), "sysmontick", "syscallwhen");
+
+    private final Scheduler s;
+    private final long quantum;
+    private final ThreadState threads = new ThreadState();
+    private final ArmPoints points = new ArmPoints();
+    private boolean workWaits;
+    private boolean anyOver;
+
+    Retake(Scheduler s) {
+        this.s = s;
+        quantum = s.config.quantumNanos();
+    }
+
+    /** Whether at the last look a P had work waiting: sysmon must look again soon. */
+    boolean workWaits() {
+        return workWaits;
+    }
+
+    /** One look at all Ps; whether a P was taken. */
+    boolean look(long now) {
+        boolean took = false;
+        workWaits = false;
+        anyOver = false;
+        int procs = Schedt.gomaxprocsOpaque(s.sched);
+        Processor[] all = s.procs();
+        for (int i = 0; i < Math.min(procs, all.length); i++) {
+            long pp = all[i].pp;
+            int status = PStatus.get(pp);
+            if (status != PStatus.PRUNNING && status != PStatus.PSYSCALL) {
+                continue;
+            }
+            boolean same = P.schedtickOpaque(pp) == (int) SCHEDTICK.get(pp);
+            if (!same) {
+                SCHEDTICK.set(pp, P.schedtickOpaque(pp));
+                SCHEDWHEN.set(pp, now);
+            }
+            if (status == PStatus.PSYSCALL) {
+                took |= syscall(pp, now);
+            } else if (work(pp, now)) {
+                workWaits = true;
+                took |= same && running(pp, now, now - (long) SCHEDWHEN.get(pp));
+            }
+        }
+        points.looked(anyOver, now);
+        return took;
+    }
+
+    /** Whether anything could run on this P. */
+    private boolean work(long pp, long now) {
+        long when = P.timer0WhenAcquire(pp);
+        return when != 0 && when <= now || !Runq.runqempty(pp) || Schedt.runqsizeOpaque(s.sched) > 0;
+    }
+
+    private boolean syscall(long pp, long now) {
+        int tick = P.syscalltickOpaque(pp);
+        if ((int) SYSCALLTICK.get(pp) != tick) {
+            SYSCALLTICK.set(pp, tick);
+            SYSCALLWHEN.set(pp, now);
+            workWaits |= work(pp, now);
+            return false;
+        }
+        // With nothing to run and others idle or searching, leave the P where it will soon be wanted.
+        if (!work(pp, now) && Schedt.nmspinningVolatile(s.sched) + Schedt.npidleVolatile(s.sched) > 0
+                && now - (long) SYSCALLWHEN.get(pp) < SYSCALL_NANOS) {
+            return false;
+        }
+        return take(pp);
+    }
+
+    /** From _Psyscall; the M may be coming back at this moment. */
+    private boolean take(long pp) {
+        if (!PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE)) {
+            return false;
+        }
+        P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
+        Threads.handoffp(s, pp);
+        return true;
+    }
+
+    private boolean running(long pp, long now, long age) {
+        long mp = P.mOpaque(pp);
+        if (mp == 0) {
+            return false;
+        }
+        if (threads.asleep(s.machine(mp))) {
+            return takeBySignal(pp, mp, false);
+        }
+        if (age < quantum) {
+            return false;
+        }
+        anyOver = true;
+        int tick = P.schedtickOpaque(pp);
+        Machine m = s.machine(mp);
+        if (m.preemptedTick != tick) {
+            m.preemptedTick = tick;
+            boolean unused = Preempt.preemptone(s, pp);
+            unused = points.overran(m, tick, now);
+            return false; // A look's time to get to a point.
+        }
+        return !points.overran(m, tick, now) && takeBySignal(pp, mp, true);
+    }
+
+    private boolean takeBySignal(long pp, long mp, boolean running) {
+        if (!Preempt.handoff(s, pp)) {
+            return false;
+        }
+        long end = System.nanoTime() + ANSWER_NANOS;
+        while (PStatus.get(pp) != PStatus.PSYSCALL) {
+            if (M.sigreqOpaque(mp) == 0 && PStatus.get(pp) != PStatus.PSYSCALL || System.nanoTime() > end) {
+                return false; // Refused, or not answered yet: the next look finds _Psyscall or asks again.
+            }
+            Thread.onSpinWait();
+        }
+        s.stalls.add(s, mp, running);
+        if (!running || !May.DEMOTE) {
+            return take(pp);
+        }
+        int tid = (int) M.procid(mp);
+        setScheduler(tid, SCHED_IDLE);
+        M.setDemotedOpaque(mp, 1);
+        VarHandle.fullFence(); // Before the CAS: an M that loses it reads m.demoted afterwards.
+        if (take(pp)) {
+            return true;
+        }
+        M.setDemotedOpaque(mp, 0);
+        setScheduler(tid, SCHED_OTHER);
+        return false;
+    }
+
+    private static void setScheduler(int tid, int policy) {
+        try {
+            OsThread.setScheduler(tid, policy, 0);
+        } catch (NativeException e) {
+            // The thread ended.
+        }
+    }
+
+    /** Whether this process may raise a priority that it lowered: not without a privilege or a limit, so try, once. */
+    private static final class May {
+        static final boolean DEMOTE = mayDemote();
+    }
+
+    private static boolean mayDemote() {
+        boolean[] may = new boolean[1];
+        Thread t = new Thread(() -> {
+            try {
+                OsThread.setScheduler(0, SCHED_IDLE, 0);
+                OsThread.setScheduler(0, SCHED_OTHER, 0);
+                may[0] = true;
+            } catch (NativeException e) {
+                may[0] = false;
+            }
+        }, "gmp-may-demote");
+        t.start();
+        try {
+            t.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+        return may[0];
+    }
+}

@@ -1,0 +1,156 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.lock.Note;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * {@code entersyscall exitsyscall}: a goroutine runs on without a P, because what it does may block the thread.
+ *
+ * <p>Entering, it leaves its P in {@code _Psyscall}, remembers it as {@code m.oldp}, and no longer touches it (M4). The P
+ * then belongs to whoever moves it out of that state by CAS: this M when it comes back soon, sysmon when it does not
+ * ({@link Sysmon}), stopTheWorld. The signal handler does the same to a goroutine that cannot do it itself
+ * ({@code preempt.c}); the two ways meet in {@link #exitsyscall}, which the next {@link GStack#enter} calls.
+ *
+ * <p>The P may have gone to another M and be in another system call when we come back; taking it then is a theft like any
+ * other, and that M will find another P.
+ */
+public final class Syscall {
+    private static final int SCHED_OTHER = 0;
+
+    private Syscall() {
+    }
+
+    /** The calling goroutine runs on without a P until {@link #exit}, or until it calls the runtime. */
+    public static void enter(GStack st) {
+        st.acquirem();
+        entersyscall(st);
+        st.releasem();
+    }
+
+    /** Ends {@link #enter}: the goroutine has a P again, perhaps on another M. */
+    public static void exit(GStack st) {
+        st.acquirem(); // Calls exitsyscall.
+        st.releasem();
+    }
+
+    /** On the goroutine's stack, inside {@link GStack#enter}: gives the P up. Ends with the next enter. */
+    static void entersyscall(GStack st) {
+        Machine m = st.machine();
+        long mp = m.mp;
+        long pp = m.pp();
+        GStatus.casgstatus(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
+        M.setSyscalltick(mp, P.syscalltickOpaque(pp));
+        M.setOldp(mp, pp);
+        P.setMOpaque(pp, 0);
+        M.setPOpaque(mp, 0);
+        PStatus.setVolatile(pp, PStatus.PSYSCALL); // Before gcwaiting is read: stopTheWorld does the two the other way.
+        long sched = m.s.sched;
+        if (Schedt.gcwaitingVolatile(sched) != 0) {
+            gcwait(sched, pp);
+        }
+        if (Schedt.sysmonwaitAcquire(sched) != 0) {
+            Note.ring(Schedt.sysmonnoteAddress(sched)); // Somebody must take the P if this lasts.
+        }
+    }
+
+    /** The world is being stopped and may have looked at our P too early: stop it ourselves. */
+    private static void gcwait(long sched, long pp) {
+        GlobalRunq.lock(sched);
+        if (Schedt.stopwait(sched) > 0) {
+            StopTheWorld.stopInSyscall(sched, pp);
+        }
+        GlobalRunq.unlock(sched);
+    }
+
+    /** {@code entersyscallblock}: the call is known to last, so the P goes to another M at once. */
+    static void entersyscallblock(GStack st) {
+        Machine m = st.machine();
+        M.setSyscalltick(m.mp, P.syscalltickOpaque(m.pp()));
+        GStatus.casgstatus(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
+        long pp = Threads.releasep(m);
+        P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
+        M.setOldp(m.mp, 0);
+        Threads.handoffp(m.s, pp);
+    }
+
+    /** From {@link GStack#enter}, m.locks raised and no P: gets one, or waits on the global queue for one. */
+    static void exitsyscall(GStack st) {
+        Machine m = st.machine();
+        long mp = m.mp;
+        promote(mp);
+        if (reacquire(m)) {
+            resumed(st, m.pp());
+            return;
+        }
+        long pp = idlep(m.s);
+        if (pp != 0) {
+            Threads.acquirep(m, pp);
+            resumed(st, pp);
+            return;
+        }
+        m.op = Mcall.EXITSYSCALL;
+        Mcall.mcall(st, m);
+    }
+
+    /** With a P again, or about to take locks: back to the priority that {@link Retake} took. See there for the races. */
+    static void promote(long mp) {
+        if (M.demotedOpaque(mp) != 0) {
+            M.setDemotedOpaque(mp, 0);
+            OsThread.setScheduler(0, SCHED_OTHER, 0);
+        }
+    }
+
+    private static void resumed(GStack st, long pp) {
+        GStatus.casgstatus(st.gp, GStatus.GSYSCALL, GStatus.GRUNNING);
+        P.setSchedtickOpaque(pp, P.schedtick(pp) + 1); // A new time slice.
+    }
+
+    private static long idlep(Scheduler s) {
+        if (Schedt.npidleVolatile(s.sched) == 0) {
+            return 0;
+        }
+        GlobalRunq.lock(s.sched);
+        long pp = Idle.pidleget(s.sched, System.nanoTime());
+        GlobalRunq.unlock(s.sched);
+        return pp;
+    }
+
+    /** On g0: takes the P back that this M's goroutine left in _Psyscall and no longer needs; false when it is gone. */
+    static boolean reacquire(Machine m) {
+        long oldp = M.oldp(m.mp);
+        M.setOldp(m.mp, 0);
+        if (oldp == 0 || !PStatus.cas(oldp, PStatus.PSYSCALL, PStatus.PRUNNING)) {
+            return false;
+        }
+        M.setPOpaque(m.mp, oldp);
+        P.setMOpaque(oldp, m.mp);
+        P.setSyscalltick(oldp, P.syscalltickOpaque(oldp) + 1);
+        promote(m.mp);
+        return true;
+    }
+
+    /** On g0, without a P: queues the G unless there is a P for it. Returns the G if it may run on. */
+    static long exitsyscall0(Machine m, long gp) {
+        Scheduler s = m.s;
+        GStatus.casgstatus(gp, GStatus.GSYSCALL, GStatus.GRUNNABLE);
+        Schedule.dropg(m, gp);
+        GlobalRunq.lock(s.sched);
+        long pp = Idle.pidleget(s.sched, System.nanoTime());
+        if (pp == 0) {
+            GlobalRunq.globrunqput(s.sched, gp);
+        }
+        GlobalRunq.unlock(s.sched);
+        if (pp == 0) {
+            return 0;
+        }
+        Threads.acquirep(m, pp);
+        return gp;
+    }
+}

@@ -1,0 +1,80 @@
+package org.gmp4j.proc;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.util.HashMap;
+import java.util.Map;
+
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+
+/**
+ * What the kernel says of an M's thread: {@code /proc/self/task/TID/stat}. For sysmon alone.
+ *
+ * <p>A thread that is asleep at two looks in a row with the same schedtick and no switch between is blocked in the kernel:
+ * in a system call, in native code, in a JDK park that is pinned. A thread that merely waits for a CPU is running.
+ */
+final class ThreadState {
+    private static final int STAT_BYTES = 512;
+
+    private final Map<Long, Entry> entries = new HashMap<>();
+    private final byte[] buf = new byte[STAT_BYTES];
+
+    private static final class Entry {
+        RandomAccessFile stat;
+        int schedtick;
+        boolean asleep;
+    }
+
+    /** Whether the thread was asleep at this look and at the last, in the same time slice. */
+    boolean asleep(Machine m) {
+        long tid = M.procid(m.mp);
+        long pp = m.attachedP();
+        if (tid == 0 || pp == 0 || M.locksOpaque(m.mp) != 0) {
+            return false;
+        }
+        Entry e = entries.computeIfAbsent(tid, t -> new Entry());
+        boolean before = e.asleep && e.schedtick == P.schedtickOpaque(pp);
+        e.schedtick = P.schedtickOpaque(pp);
+        e.asleep = state(tid, e) != 'R';
+        return before && e.asleep;
+    }
+
+    /** The state letter; R when it cannot be read. */
+    private char state(long tid, Entry e) {
+        try {
+            if (e.stat == null) {
+                e.stat = new RandomAccessFile("/proc/self/task/" + tid + "/stat", "r");
+            }
+            e.stat.seek(0);
+            int n = e.stat.read(buf);
+            for (int i = n - 1; i > 0; i--) {
+                if (buf[i] == ')') {
+                    return i + 2 < n ? (char) buf[i + 2] : 'R'; // The name in parentheses may hold anything.
+                }
+            }
+            return 'R';
+        } catch (IOException ex) {
+            close(tid);
+            return 'R';
+        }
+    }
+
+    private void close(long tid) {
+        Entry e = entries.remove(tid);
+        if (e != null && e.stat != null) {
+            try {
+                e.stat.close();
+            } catch (IOException ex) {
+                // Nothing was written.
+            }
+        }
+    }
+
+    /** Closes all files. */
+    void close() {
+        for (Long tid : entries.keySet().toArray(Long[]::new)) {
+            close(tid);
+        }
+    }
+}
