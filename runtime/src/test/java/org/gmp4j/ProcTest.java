@@ -81,7 +81,7 @@ class ProcTest {
      */
     @Stress
     void goroutineParallelism() {
-        lockstep(2, 1_000, false);
+        lockstep(2, 300, false);
     }
 
     /** The same with more Ps than CPUs. */
@@ -93,7 +93,7 @@ class ProcTest {
     /** Go: {@code TestGoroutineParallelism2}: the same, started while another goroutine keeps its P awake. */
     @Stress
     void goroutineParallelism2() {
-        lockstep(2, 500, true);
+        lockstep(2, 300, true);
     }
 
     private static void lockstep(int procs, int rounds, boolean load) {
@@ -204,6 +204,9 @@ class ProcTest {
         n.incrementAndGet();
         if (!stop.get()) {
             Go.go(() -> breed(stop, n));
+            for (int i = 0; i < 10; i++) {
+                Go.go(() -> { }); // Into runnext, and the last out of it into the ring.
+            }
         }
     }
 

@@ -44,7 +44,7 @@ class GStatusTest {
                 GStatus.GRUNNABLE, Set.of(GStatus.GRUNNING),
                 GStatus.GRUNNING, Set.of(GStatus.GWAITING, GStatus.GRUNNABLE, GStatus.GDEAD, GStatus.GSYSCALL,
                         GStatus.GPREEMPTED),
-                GStatus.GSYSCALL, Set.of(GStatus.GRUNNING, GStatus.GRUNNABLE),
+                GStatus.GSYSCALL, Set.of(GStatus.GRUNNING, GStatus.GRUNNABLE, GStatus.GWAITING, GStatus.GDEAD),
                 GStatus.GPREEMPTED, Set.of(GStatus.GRUNNABLE, GStatus.GWAITING),
                 GStatus.GWAITING, Set.of(GStatus.GRUNNABLE, GStatus.GRUNNING),
                 GStatus.GCOPYSTACK, Set.of()));
