@@ -2,6 +2,7 @@ package org.gmp4j.agent;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Objects;
 
 /** A class file being written: big-endian numbers at the end, or over what stands. */
 final class Bytes {
@@ -52,6 +53,7 @@ final class Bytes {
 
     /** The bytes of {@code from} between two offsets. */
     void copy(byte[] from, int start, int end) {
+        Objects.checkFromToIndex(start, end, from.length);
         ensure(end - start);
         System.arraycopy(from, start, b, size, end - start);
         size += end - start;

@@ -37,9 +37,13 @@ final class Opcodes {
         return switch (op) {
             case TABLESWITCH, LOOKUPSWITCH -> {
                 int at = start + (pc + 4 & ~3);
-                yield at - start - pc + 8 + (op == TABLESWITCH
-                        ? 4 + 4 * Math.addExact(Bytes.i4(b, at + 8) - Bytes.i4(b, at + 4), 1)
-                        : 8 * Bytes.i4(b, at + 4));
+                long table = op == TABLESWITCH
+                        ? 4 + 4 * (1L + Bytes.i4(b, at + 8) - Bytes.i4(b, at + 4))
+                        : 8L * Bytes.i4(b, at + 4);
+                if (table < 0 || table > b.length) {
+                    throw new IndexOutOfBoundsException("a switch of " + table + " bytes");
+                }
+                yield at - start - pc + 8 + (int) table;
             }
             case WIDE -> (b[start + pc + 1] & 0xFF) == IINC ? 6 : 4;
             default -> throw new IndexOutOfBoundsException("instruction " + op);

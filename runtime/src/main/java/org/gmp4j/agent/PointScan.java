@@ -188,7 +188,11 @@ final class PointScan {
     }
 
     private int afterAttribute(int at) {
-        return Math.addExact(at, 6 + i4(b, at + 2));
+        int length = i4(b, at + 2);
+        if (length < 0) {
+            throw new IndexOutOfBoundsException("an attribute of " + length + " bytes");
+        }
+        return Math.addExact(at + 6, length);
     }
 
     private int readMethod(int index, int method) {
@@ -303,7 +307,7 @@ final class PointScan {
     private void add(int index, int method, int code, boolean entry) {
         int name = u2(b, method + 2);
         int length = i4(b, code + 10);
-        int grown = length + (loops + 1) * POINT_SIZE + switches * PADDING;
+        int grown = length + (loops + (entry ? 1 : 0)) * POINT_SIZE + switches * PADDING;
         if (isUtf8(name, "<clinit>")) {
             LeftAlone.CLASS_INITIALIZER.count();
         } else if (grown > JUMP_LIMIT) {

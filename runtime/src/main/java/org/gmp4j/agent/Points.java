@@ -62,11 +62,6 @@ public final class Points {
         hook = r;
     }
 
-    /** Whether any point was ever reached: false without the agent, and in a program without loops of its own. */
-    public static boolean anyLinked() {
-        return LINKED.sum() > 0;
-    }
-
     /** Whether points call the hook. Set it before a nudge, clear it when nobody is left to be stopped. */
     public static void setWanted(boolean wanted) {
         JdkPoint.setWanted(wanted);

@@ -49,7 +49,7 @@ final class ArmPoints {
             o.tick = tick;
             o.since = now;
             o.level = -1;
-            o.helpless = !Points.anyLinked();
+            o.helpless = Points.counters().linked() == 0;
             if (!o.helpless) {
                 want(true);
                 Points.nudge();

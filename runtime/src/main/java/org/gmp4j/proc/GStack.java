@@ -126,7 +126,7 @@ public final class GStack extends Stack {
         VarHandle.releaseFence(); // All that was done to the P comes before.
         long mp = machine().mp;
         int depth = M.locksOpaque(mp) - 1;
-        if (depth == 0 && G.preemptOpaque(gp) != 0) {
+        if (depth == 0 && G.preemptOpaque(gp) != 0 && M.pOpaque(mp) != 0) { // Not at the start of a system call.
             Preempt.gopreempt(this); // Still inside: it switches with the P held.
             mp = machine().mp;
         }
