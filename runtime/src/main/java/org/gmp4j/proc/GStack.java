@@ -220,11 +220,11 @@ public final class GStack extends Stack {
         GStack caller = enter();
         try {
             if (isMine(task)) {
-                if (gp == 0) {
-                    Newproc.adopt(s, this); // Thread.start: the first call, and the only one before the thread runs.
-                } else {
+                if (gp != 0) {
                     jdkReady();
-                }
+                } else if (JdkThreads.isNew(this)) {
+                    Newproc.adopt(s, this); // Thread.start: the first call, and the only one before the thread runs.
+                } // Else a stack that was dropped, and a late interrupt of who once ran on it.
                 return;
             }
             Thread vt = JdkThreads.threadOf(task);

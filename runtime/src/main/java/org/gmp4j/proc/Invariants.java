@@ -66,12 +66,7 @@ public final class Invariants {
     static List<String> look(Scheduler s, boolean stopped, int looks) {
         Set<String> lasting = null;
         for (int i = 1;; i++) {
-            Invariants v = new Invariants(s);
-            if (stopped) {
-                v.stopped();
-            } else {
-                v.flying();
-            }
+            Invariants v = once(s, stopped);
             if (lasting == null) {
                 lasting = v.doubtful;
             } else {
@@ -82,6 +77,21 @@ public final class Invariants {
                 return new ArrayList<>(v.broken);
             }
             pause(Math.min(i, LONGEST_PAUSE_MILLIS));
+        }
+    }
+
+    private static Invariants once(Scheduler s, boolean stopped) {
+        GStack st = GStack.enter();
+        try {
+            Invariants v = new Invariants(s);
+            if (stopped) {
+                v.stopped();
+            } else {
+                v.flying();
+            }
+            return v;
+        } finally {
+            GStack.exit(st);
         }
     }
 
@@ -218,7 +228,8 @@ public final class Invariants {
             require(M.curgOpaque(mp) != 0 || GStack.current() == null, "G2", "the caller's M%d has no curg", id);
         } else {
             require(M.pOpaque(mp) == 0, "P1", "M%d has a P in a stopped world", id);
-            require(M.curgOpaque(mp) == 0, "G2", "M%d runs a goroutine in a stopped world", id);
+            long gp = M.curgOpaque(mp);
+            expect(gp == 0 || status(gp) == GStatus.GSYSCALL, "G2", "M%d runs a goroutine in a stopped world", id);
         }
         long lockedg = M.lockedgOpaque(mp);
         require(lockedg == 0 || G.lockedm(lockedg) == mp, "M6", "M%d is locked to a G that is not locked to it", id);
@@ -239,8 +250,12 @@ public final class Invariants {
                 expect(place.containsKey(gp), "G3", "goroutine %d is runnable and in no queue", G.goid(gp));
             } else if (st == GStatus.GRUNNING) {
                 require(own != null && own.gp == gp, "G2", "goroutine %d runs in a stopped world", G.goid(gp));
+            } else if (st == GStatus.GSYSCALL) {
+                long mp = G.mOpaque(gp); // It goes on while the world is stopped, until it wants a P.
+                expect(mp != 0 && M.curgOpaque(mp) == gp && M.pOpaque(mp) == 0, "M4",
+                        "goroutine %d is in a system call and its M has a P", G.goid(gp));
             } else if (st == GStatus.GWAITING) {
-                require(G.mOpaque(gp) == 0, "G4", "goroutine %d waits and is on an M", G.goid(gp));
+                expect(G.mOpaque(gp) == 0, "G4", "goroutine %d waits and is on an M", G.goid(gp));
             }
             GStack stack = (GStack) GSlots.stack(gp);
             expect((stack != null) == (G.hasstack(gp) != 0) && (stack == null || stack.gp == gp),

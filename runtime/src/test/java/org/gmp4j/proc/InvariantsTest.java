@@ -103,13 +103,13 @@ class InvariantsTest {
                 }
                 Scheduler s = GStack.current().s;
                 sched = s.sched;
-                pp = Machine.of().pp();
-                mp = Machine.of().mp;
                 self = GStack.current().gp;
                 for (int i = 0; i < 4; i++) {
                     Go.go(() -> { });
                 }
                 s.withWorldStopped(() -> {
+                    pp = Machine.of().pp();
+                    mp = Machine.of().mp;
                     global = Runq.runqget(pp) & ~Runq.INHERIT; // From runnext, into common.
                     GlobalRunq.lock(sched);
                     GlobalRunq.globrunqput(sched, global);
@@ -185,6 +185,7 @@ class InvariantsTest {
         f.put("G4 waits on an M", () -> plantLong(GL, "m", waiting, mp));
         f.put("M1 nmidle", () -> plantInt(SL, "nmidle", sched, Schedt.nmidleOpaque(sched) + 1));
         f.put("M2 spins in a stopped world", () -> plantInt(ML, "spinning", mp, 1));
+        f.put("M4 a P", () -> status(self, GStatus.GSYSCALL));
         f.put("M6 one-sided lock", () -> plantLong(ML, "lockedg", mp, self));
         f.put("M7 too many", () -> plantInt(SL, "nmspinning", sched, 2));
         f.put("M7 too few", () -> plantInt(SL, "nmspinning", sched, -1));
@@ -310,7 +311,9 @@ class InvariantsTest {
             gmp.go(() -> {
                 self = GStack.current().gp;
                 mp = Machine.of().mp;
+                GStack.enter();
                 pp = Machine.of().pp();
+                GStack.exit(GStack.current());
                 running.countDown();
                 while (!stop.get()) {
                     Thread.onSpinWait();
