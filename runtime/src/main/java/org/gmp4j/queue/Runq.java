@@ -46,7 +46,7 @@ public final class Runq {
 
     private static final int MASK = LEN - 1;
     /** From so many slots on a block copy is faster than single words. */
-    private static final int BLOCK = 8;
+    private static final int BLOCK = 5;
     private static final VarHandle HEAD = Mem.field(p.layout(), "runqhead");
     private static final VarHandle TAIL = Mem.field(p.layout(), "runqtail");
     private static final VarHandle RUNNEXT = Mem.field(p.layout(), "runnext");
@@ -215,32 +215,6 @@ public final class Runq {
     }
 
     /**
-     * Copies half of the victim's ring into the thief's from index {@code at} on, and takes it by one CAS on the head.
-     *
-     * @param stealRunNext take runnext when the ring is empty
-     * @param politeNanos how long to leave runnext to a running victim, which is about to take it itself
-     * @return how many
-     */
-    private static int runqgrab(long victim, long thief, int at, boolean stealRunNext, long politeNanos) {
-        for (;;) {
-            int h = (int) HEAD.getAcquire(victim); // With the other consumers.
-            int t = (int) TAIL.getAcquire(victim); // With the producer: the slots up to t are written.
-            int n = t - h;
-            n -= n / 2;
-            if (n == 0) {
-                return stealRunNext ? grabRunNext(victim, thief, at, politeNanos) : 0;
-            }
-            if (n > LEN / 2 || n < 0) {
-                continue; // The head moved between the two loads: not one state of the ring.
-            }
-            copy(thief, at, victim, h, n);
-            if (HEAD.compareAndSet(victim, h, h + n)) { // At least CAS-release: the loads above come before.
-                return n;
-            }
-        }
-    }
-
-    /**
      * Copies n slots. Long runs go by block copy, word by word but in no order that Java promises: enough here, because
      * nobody sees the thief's slots before its tail moves, and what a moving victim may have torn the CAS throws away.
      */
@@ -260,7 +234,7 @@ public final class Runq {
         }
     }
 
-    private static int grabRunNext(long victim, long thief, int at, long politeNanos) {
+    private static long grabRunNext(long victim, long politeNanos) {
         long next = (long) RUNNEXT.getVolatile(victim);
         if (next == 0) {
             return 0;
@@ -274,44 +248,55 @@ public final class Runq {
                 }
             } while (System.nanoTime() - start < politeNanos);
         }
-        if (!RUNNEXT.compareAndSet(victim, next, 0L)) {
-            return 0;
-        }
-        store(thief, at, next);
-        return 1;
+        return RUNNEXT.compareAndSet(victim, next, 0L) ? next : 0;
     }
 
     /**
      * Steals from {@code victim} into the empty ring of {@code thief}; the thief's owner calls it.
      *
+     * @param stealRunNext take runnext when the ring is empty
+     * @param politeNanos how long to leave runnext to a running victim, which is about to take it itself
      * @return one of the stolen Gs, the others stand in the thief's ring; 0 when there was nothing
      */
     public static long runqsteal(long thief, long victim, boolean stealRunNext, long politeNanos) {
-        // Most probes find nothing: small enough to be inlined where Ps are walked.
-        if ((int) HEAD.getAcquire(victim) == (int) TAIL.getAcquire(victim)
-                && !(stealRunNext && (long) RUNNEXT.getOpaque(victim) != 0)) {
-            return 0;
+        int h = (int) HEAD.getAcquire(victim); // With the other consumers.
+        int t = (int) TAIL.getAcquire(victim); // With the producer: the slots up to t are written.
+        if (t == h && !stealRunNext) {
+            return 0; // Most probes end here: small enough to be inlined where Ps are walked.
         }
-        return steal(thief, victim, stealRunNext, politeNanos);
+        return runqgrab(thief, victim, h, t, stealRunNext, politeNanos);
     }
 
-    private static long steal(long thief, long victim, boolean stealRunNext, long politeNanos) {
-        int t = (int) TAIL.get(thief);
-        int n = runqgrab(victim, thief, t, stealRunNext, politeNanos);
-        if (n == 0) {
-            return 0;
+    /** Takes half of the victim's ring, of which head and tail were just read, by one CAS on its head. */
+    private static long runqgrab(long thief, long victim, int h, int t, boolean stealRunNext, long politeNanos) {
+        int at = (int) TAIL.get(thief);
+        for (;;) {
+            int n = t - h;
+            n -= n / 2;
+            if (n == 0) {
+                return stealRunNext ? grabRunNext(victim, politeNanos) : 0;
+            }
+            // Else the head moved between the two loads: not one state of the ring.
+            if (n > 0 && n <= LEN / 2) {
+                copy(thief, at, victim, h, n);
+                if (HEAD.compareAndSet(victim, h, h + n)) { // At least CAS-release: the loads above come before.
+                    return stolen(thief, at, n - 1);
+                }
+            }
+            h = (int) HEAD.getAcquire(victim);
+            t = (int) TAIL.getAcquire(victim);
         }
-        n--;
-        long gp = load(thief, t + n);
-        if (n == 0) {
-            return gp;
+    }
+
+    /** The last of the Gs that were copied is for now; the {@code n} before it go public. */
+    private static long stolen(long thief, int at, int n) {
+        if (n > 0) {
+            if (at - (int) HEAD.getAcquire(thief) + n >= LEN) {
+                throw Throw.of("runqsteal: runq overflow");
+            }
+            TAIL.setRelease(thief, at + n); // Other thieves may take from here on.
         }
-        int h = (int) HEAD.getAcquire(thief);
-        if (t - h + n >= LEN) {
-            throw Throw.of("runqsteal: runq overflow");
-        }
-        TAIL.setRelease(thief, t + n); // Other thieves may take from here on.
-        return gp;
+        return load(thief, at + n);
     }
 
     /**

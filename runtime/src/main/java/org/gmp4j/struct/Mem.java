@@ -2,6 +2,7 @@ package org.gmp4j.struct;
 
 import java.lang.foreign.GroupLayout;
 import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -29,6 +30,20 @@ public final class Mem {
 
     /** Bytes between contended words: two cache lines, because of the adjacent-line prefetcher. */
     public static final int LINE = 128;
+
+    private static final MethodHandle SUM;
+    private static final MethodHandle CHECK;
+
+    static {
+        try {
+            MethodType binary = MethodType.methodType(long.class, long.class, long.class);
+            SUM = MethodHandles.lookup().findStatic(Long.class, "sum", binary);
+            CHECK = MethodHandles.lookup().findVirtual(Arena.class, "check",
+                    MethodType.methodType(long.class, long.class));
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
 
     private static final ConcurrentMap<String, Arena> ARENAS = new ConcurrentHashMap<>();
 
@@ -119,24 +134,21 @@ public final class Mem {
         return arena(layout).stride;
     }
 
-    /** The handle of a field: coordinate (long address of the struct), type as declared in gmp.h. */
+    /**
+     * The handle of a field: coordinate (long address of the struct), type as declared in gmp.h. Built from the field's own
+     * layout and its offset: a handle of the whole layout checks the struct's bounds again at each access.
+     */
     public static VarHandle field(GroupLayout layout, String... path) {
         PathElement[] elements = new PathElement[path.length];
         for (int i = 0; i < path.length; i++) {
             elements[i] = PathElement.groupElement(path[i]);
         }
-        VarHandle whole = MethodHandles.insertCoordinates(layout.varHandle(elements), 0, Memory.ALL);
-        if (!CHECKPTR) {
-            return whole.withInvokeExactBehavior();
+        MethodHandle address = MethodHandles.insertArguments(SUM, 1, layout.byteOffset(elements));
+        if (CHECKPTR) {
+            address = MethodHandles.filterArguments(address, 0, CHECK.bindTo(arena(layout)));
         }
-        try {
-            MethodHandle check = MethodHandles.lookup()
-                    .findVirtual(Arena.class, "check", MethodType.methodType(long.class, long.class))
-                    .bindTo(arena(layout));
-            return MethodHandles.filterCoordinates(whole, 0, check).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
+        VarHandle word = word((ValueLayout) layout.select(elements));
+        return MethodHandles.filterCoordinates(word, 0, address).withInvokeExactBehavior();
     }
 
     /** The byte offset of a field: for address arithmetic over arrays, and for futex words. */
@@ -145,12 +157,12 @@ public final class Mem {
     }
 
     /** An int anywhere off-heap: coordinate (long address). */
-    public static final VarHandle INT = word(java.lang.foreign.ValueLayout.JAVA_INT);
+    public static final VarHandle INT = word(ValueLayout.JAVA_INT);
 
     /** A long anywhere off-heap: coordinate (long address). */
-    public static final VarHandle LONG = word(java.lang.foreign.ValueLayout.JAVA_LONG);
+    public static final VarHandle LONG = word(ValueLayout.JAVA_LONG);
 
-    private static VarHandle word(java.lang.foreign.ValueLayout layout) {
+    private static VarHandle word(ValueLayout layout) {
         VarHandle h = layout.varHandle();
         return MethodHandles.insertCoordinates(h, 0, Memory.ALL).withInvokeExactBehavior();
     }
