@@ -172,6 +172,7 @@ public final class Chan<T> implements Iterable<T> {
         if (v != null) {
             return new Recv<>(v, true);
         }
+        GStack st = GStack.enter();
         lock.lock();
         Recv<T> r;
         if (!closed) {
@@ -182,6 +183,7 @@ public final class Chan<T> implements Iterable<T> {
             r = new Recv<>(null, false);
         }
         lock.unlock();
+        GStack.exit(st);
         return r;
     }
 
@@ -276,9 +278,11 @@ public final class Chan<T> implements Iterable<T> {
 
     /** How many elements are buffered. */
     public int len() {
+        GStack st = GStack.enter();
         lock.lock();
         int n = count;
         lock.unlock();
+        GStack.exit(st);
         return n;
     }
 

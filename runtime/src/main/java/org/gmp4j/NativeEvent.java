@@ -2,6 +2,7 @@ package org.gmp4j;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.ffi.gmp.gmp_event;
 import org.gmp4j.proc.GStack;
@@ -26,6 +27,7 @@ public final class NativeEvent implements AutoCloseable {
     private static final Park.Unlock WAIT = (gp, event) ->
             WORD.compareAndSet(((NativeEvent) event).addr, NOTHING, gp);
 
+    private final AtomicBoolean closed = new AtomicBoolean();
     private final long addr = Mem.alloc(gmp_event.layout(), 1);
 
     /** An event that has not fired. */
@@ -54,9 +56,13 @@ public final class NativeEvent implements AutoCloseable {
             }
             if (word == NOTHING) {
                 SCHED.setRelease(addr, st.scheduler().sched);
+                st.scheduler().waitsForOutside(1); // C code may fire any time: no deadlock.
                 Park.gopark(st, WAIT, this, WaitReason.NATIVE_EVENT, 0);
+                st.scheduler().waitsForOutside(-1);
             }
-            WORD.setVolatile(addr, NOTHING);
+            if (!WORD.compareAndSet(addr, FIRED, NOTHING)) {
+                throw new IllegalStateException("another goroutine waits for this event");
+            }
         } finally {
             GStack.exit(st);
         }
@@ -65,6 +71,8 @@ public final class NativeEvent implements AutoCloseable {
     /** Gives the event's memory back. Nothing may wait for it or fire it any more. */
     @Override
     public void close() {
-        Mem.recycle(gmp_event.layout(), addr);
+        if (!closed.getAndSet(true)) {
+            Mem.recycle(gmp_event.layout(), addr);
+        }
     }
 }

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("ring")
 class ChanTest {
     private static void go(int procs, Runnable body) {
-        try (Gmp gmp = Gmp.builder().procs(procs).build()) {
+        try (TestGmp gmp = TestGmp.procs(procs)) {
             gmp.run(body);
         }
     }
@@ -338,7 +339,7 @@ class ChanTest {
     /** Goroutines of two schedulers and plain threads in any mix. */
     @Stress
     void threadsAndSchedulers() throws Exception {
-        try (Gmp a = Gmp.builder().procs(2).build(); Gmp b = Gmp.builder().procs(1).build()) {
+        try (TestGmp a = TestGmp.procs(2); TestGmp b = TestGmp.procs(1)) {
             for (int cap : new int[] {0, 3}) {
                 Chan<Integer> c = Chan.make(cap);
                 Chan<Integer> back = Chan.make(cap);

@@ -30,7 +30,7 @@ public final class Note {
 
     /** Makes the note ready for its next use. Only the sleeper may, and not while anyone may wake it. */
     public static void clear(long addr) {
-        Mem.INT.setRelease(addr, CLEAR);
+        Mem.INT.setVolatile(addr, CLEAR); // Not release: what the sleeper looks at next must be read after this.
     }
 
     /**

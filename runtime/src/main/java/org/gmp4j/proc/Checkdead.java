@@ -29,12 +29,25 @@ final class Checkdead {
                 || Schedt.runqsizeOpaque(sched) > 0 || Schedt.gcwaitingAcquire(sched) != 0) {
             return false;
         }
+        if (Schedt.injectAcquire(sched) != 0 || othersLive(s)) {
+            return false;
+        }
         for (Processor pr : s.procs()) {
             if (P.timer0WhenAcquire(pr.pp) != 0) {
                 return false;
             }
         }
         return Newproc.gcount(s) > 0 || s.mainExited();
+    }
+
+    /** Whether another scheduler's goroutines could wake ours. */
+    private static boolean othersLive(Scheduler s) {
+        for (Scheduler other : Scheduler.all()) {
+            if (other != s && !other.mainReturned()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Reports; not under the lock. */

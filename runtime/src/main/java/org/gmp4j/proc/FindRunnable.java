@@ -242,6 +242,9 @@ final class FindRunnable {
             }
         }
         GlobalRunq.unlock(sched);
+        if (Schedt.nmspinningVolatile(sched) != 0) {
+            return 0; // Whoever spins looks again, or wakes another now that a P is idle.
+        }
         Processor[] all = s.procs();
         for (int i = 0, n = Math.min(all.length, Schedt.gomaxprocsOpaque(sched)); i < n; i++) {
             long p2 = all[i].pp;

@@ -208,6 +208,8 @@ public final class GStack extends Stack {
         } else if (end != null && end != Goexit.INSTANCE) {
             uncaught(end);
         }
+        exiting = false; // A handler may have called goexit, or deferred work: that is not for the next goroutine here.
+        defers = null;
     }
 
     /** Opens the ticket: the JDK is about to publish that the thread waits. */
@@ -230,6 +232,8 @@ public final class GStack extends Stack {
             Thread vt = JdkThreads.threadOf(task);
             if (vt == null) {
                 Newproc.newproc(s, task);
+            } else if (JdkThreads.isPoller(vt)) {
+                JdkThreads.leaveToJdk(vt, task);
             } else {
                 Newproc.adopt(s, new GStack(s, vt));
             }

@@ -64,7 +64,7 @@ final class Mcall {
             }
             Threads.stoplockedm(m);
         }
-        Schedule.begin(m, gp, true);
+        Schedule.begin(m, gp, next == gp);
         if (M.lockedExt(m.mp) == 0 && M.lockedInt(m.mp) == 0) {
             G.setLockedm(gp, 0);
             M.setLockedgOpaque(m.mp, 0);
@@ -153,10 +153,7 @@ final class Mcall {
             Threads.mexit(m); // It ended locked to its thread: so does the thread.
         }
         Processor pr = m.s.proc(m.pp());
-        if (!pr.give(st)) {
-            // Enough of them: dropped, the collector takes it.
-            st.gp = 0;
-        }
+        boolean unused = pr.give(st); // If there are enough of them it is dropped, and the collector takes it.
         return pick;
     }
 

@@ -63,21 +63,23 @@ final class Preempt {
         }
         G.setPreemptOpaque(gp, 1);
         P.setPreemptOpaque(pp, 1);
-        return request(s, pp, mp, SIG_PREEMPT);
+        return request(s, mp, P.schedtickOpaque(pp), SIG_PREEMPT);
     }
 
-    /** Asks the thread that holds a running P to let it go. Whether it did shows in the P's state, soon. */
-    static boolean handoff(Scheduler s, long pp) {
-        long mp = P.mOpaque(pp);
-        return mp != 0 && request(s, pp, mp, SIG_HANDOFF);
+    /**
+     * Asks the thread of {@code mp} to let its running P go, if that still is in time slice {@code tick}. Whether it did
+     * shows in the P's state, soon.
+     */
+    static boolean handoff(Scheduler s, long mp, int tick) {
+        return mp != 0 && request(s, mp, tick, SIG_HANDOFF);
     }
 
-    private static boolean request(Scheduler s, long pp, long mp, int what) {
+    private static boolean request(Scheduler s, long mp, int tick, int what) {
         int tid = (int) M.procid(mp);
         if (!s.signals || tid == 0) {
             return false;
         }
-        M.setSigtickOpaque(mp, P.schedtickOpaque(pp));
+        M.setSigtickOpaque(mp, tick);
         M.setSigreqRelease(mp, what);
         M.setSigsentOpaque(mp, M.sigsentOpaque(mp) + 1);
         try {

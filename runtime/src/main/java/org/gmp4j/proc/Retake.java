@@ -125,14 +125,14 @@ final class Retake {
         if (mp == 0) {
             return false;
         }
+        int tick = P.schedtickOpaque(pp);
         if (threads.asleep(s.machine(mp))) {
-            return takeBySignal(pp, mp, false);
+            return takeBySignal(pp, mp, tick, false);
         }
         if (age < quantum) {
             return false;
         }
         anyOver = true;
-        int tick = P.schedtickOpaque(pp);
         Machine m = s.machine(mp);
         if (m.preemptedTick != tick) {
             m.preemptedTick = tick;
@@ -140,11 +140,11 @@ final class Retake {
             unused = points.overran(m, tick, now);
             return false; // A look's time to get to a point.
         }
-        return !points.overran(m, tick, now) && takeBySignal(pp, mp, true);
+        return !points.overran(m, tick, now) && takeBySignal(pp, mp, tick, true);
     }
 
-    private boolean takeBySignal(long pp, long mp, boolean running) {
-        if (!Preempt.handoff(s, pp)) {
+    private boolean takeBySignal(long pp, long mp, int tick, boolean running) {
+        if (!Preempt.handoff(s, mp, tick)) {
             return false;
         }
         long end = System.nanoTime() + ANSWER_NANOS;
@@ -154,15 +154,21 @@ final class Retake {
             }
             Thread.onSpinWait();
         }
+        boolean took = running && May.DEMOTE ? demoteAndTake(pp, mp, tick) : take(pp);
         s.stalls.add(s, mp, running);
-        if (!running || !May.DEMOTE) {
-            return take(pp);
-        }
+        return took;
+    }
+
+    private boolean demoteAndTake(long pp, long mp, int tick) {
+        int syscall = P.syscalltickOpaque(pp); // Every way out of _Psyscall raises it.
         int tid = (int) M.procid(mp);
+        if (tid == 0 || P.schedtickOpaque(pp) != tick) {
+            return take(pp); // Another's by now.
+        }
         setScheduler(tid, SCHED_IDLE);
         M.setDemotedOpaque(mp, 1);
         VarHandle.fullFence(); // Before the CAS: an M that loses it reads m.demoted afterwards.
-        if (take(pp)) {
+        if (P.syscalltickOpaque(pp) == syscall && take(pp)) {
             return true;
         }
         M.setDemotedOpaque(mp, 0);
@@ -176,6 +182,11 @@ final class Retake {
         } catch (NativeException e) {
             // The thread ended.
         }
+    }
+
+    /** Ends sysmon's part. */
+    void close() {
+        threads.close();
     }
 
     /** Whether this process may raise a priority that it lowered: not without a privilege or a limit, so try, once. */

@@ -79,6 +79,9 @@ final class Schedule {
         st.locks = M.locksOpaque(m.mp);
         M.setLocksOpaque(m.mp, 1);
         VarHandle.acquireFence(); // As in GStack.acquirem: raise locks, then look at the P.
+        if (m.pp() == 0) {
+            Syscall.promote(m.mp); // Before it takes any lock.
+        }
         long next = after(m, st, ended);
         if (next == 0 && m.pp() == 0 && !Syscall.reacquire(m) && M.lockedg(m.mp) == 0) {
             Threads.stopm(m);
@@ -113,15 +116,18 @@ final class Schedule {
 
     /** The virtual thread is done: an adopted one, or a pooled one that could not yield. */
     private static long ended(Machine m, GStack st, int op) {
+        long pick = 0;
         if (op == Mcall.GOEXIT) {
-            long pick = m.pick;
+            pick = m.pick;
             m.pick = 0;
-            return pick;
+        } else {
+            Newproc.dead(m, st.gp);
+            JdkThreads.afterDone(st);
         }
-        long gp = st.gp;
-        Newproc.dead(m, gp);
-        JdkThreads.afterDone(st);
-        return 0;
+        if (M.lockedExt(m.mp) != 0) {
+            Threads.mexit(m); // As Mcall.exited does. No pick: an M that is locked takes none.
+        }
+        return pick;
     }
 
     /** Binds the G to the M and makes it {@code _Grunning} (G2: the triangle stands before the status says so). */

@@ -41,6 +41,12 @@ public final class Scheduler {
     /** How often {@link #close} looks whether any goroutine is left, nanoseconds. */
     private static final long DRAIN_LOOK = 10_000_000;
 
+    /**
+     * Held by whoever stops a world; not a lock with an owner, because a goroutine may migrate while it holds it. One for
+     * all schedulers: two goroutines that stop each other's would wait for each other with their Ps in hand.
+     */
+    static final WorldSema WORLDSEMA = new WorldSema();
+
     private static final AtomicInteger NAMES = new AtomicInteger();
     private static final Set<Scheduler> ALL = ConcurrentHashMap.newKeySet();
 
@@ -58,8 +64,6 @@ public final class Scheduler {
     /** Goroutines that kept a P from others. */
     public final Stalls stalls;
     final Netpoll netpoll = Netpoll.NONE;
-    /** Held by whoever stops the world; not a lock with an owner, because a goroutine may migrate while it holds it. */
-    final WorldSema worldsema = new WorldSema();
 
     volatile StealOrder stealOrder;
     private volatile Processor[] procs = new Processor[0];
@@ -177,22 +181,27 @@ public final class Scheduler {
     /** {@code GOMAXPROCS(n)}: stops the world and resizes; returns the old number. From here on it is set by hand. */
     public int setProcs(int n) {
         procsByHand = true;
-        return resize(n);
+        return resize(n, true);
     }
 
-    private int resize(int n) {
+    private int resize(int n, boolean byHand) {
         StopTheWorld.stopTheWorld(this);
         int old = Schedt.gomaxprocsOpaque(sched);
-        StopTheWorld.startTheWorld(this, n);
+        StopTheWorld.startTheWorld(this, byHand || !procsByHand ? n : old);
         return old;
     }
 
     /** From sysmon: follows the machine's limits unless the number was set by hand. */
     void updateProcs() {
-        if (!procsByHand && config.autoProcs() != null && Schedt.closingAcquire(sched) == 0) {
+        // Without signals a goroutine that does not yield could hold sysmon up here.
+        if (!procsByHand && signals && config.autoProcs() != null && Schedt.closingAcquire(sched) == 0) {
             int n = config.autoProcs().getAsInt();
             if (n != gomaxprocs()) {
-                int unused = resize(n);
+                try {
+                    int unused = resize(n, false);
+                } catch (IllegalStateException closed) {
+                    // While we waited for our turn: sysmon ends.
+                }
             }
         }
     }
@@ -287,9 +296,16 @@ public final class Scheduler {
         return new GStack(this, task).thread;
     }
 
+    /** A goroutine begins (1) or ends (-1) a wait that something outside Java ends. */
+    public void waitsForOutside(int change) {
+        if (config.deadlockDetection()) {
+            long unused = Schedt.addNjdkwait(sched, change);
+        }
+    }
+
     /** {@code NumGoroutine}. */
     public int gcount() {
-        return (int) Math.min(Integer.MAX_VALUE, Newproc.gcount(this));
+        return isStopped() ? 0 : (int) Math.min(Integer.MAX_VALUE, Newproc.gcount(this));
     }
 
     /** Program mode: main called goexit, so it will not return. */
@@ -325,7 +341,13 @@ public final class Scheduler {
     /** The place where Go runs its GC mark workers: the M has a P and nothing to do. */
     boolean idleWork(Machine m) {
         BooleanSupplier hook = idleHook;
-        return hook != null && hook.getAsBoolean();
+        try {
+            return hook != null && hook.getAsBoolean();
+        } catch (RuntimeException e) {
+            idleHook = null; // Once is enough: it would be called again at once.
+            System.err.println("gmp4j: the idle hook threw " + e + " and is off");
+            return false;
+        }
     }
 
     // Closing
@@ -383,26 +405,28 @@ public final class Scheduler {
      * No goroutine lives and none can be started: ends all Ms and sysmon, and recycles the structs. All but schedt: a
      * thread that readied one of the last goroutines may only now get to wakep, and looks at its counters.
      */
-    private void stop() throws InterruptedException {
+    private void stop() {
         List<Long> sleeping = new ArrayList<>();
+        WORLDSEMA.lock(); // Nobody has stopped the world or will: there is none any more.
         GlobalRunq.lock(sched);
-        if (Schedt.closingAcquire(sched) == STOPPED) {
-            GlobalRunq.unlock(sched);
-            return;
-        }
+        boolean stopped = Schedt.closingAcquire(sched) == STOPPED;
         Schedt.setClosingVolatile(sched, STOPPED);
         int count = starts; // Final: allocm looks at closing under the same lock.
         for (long mp = Idle.mget(sched); mp != 0; mp = Idle.mget(sched)) {
             sleeping.add(mp);
         }
         GlobalRunq.unlock(sched);
+        WORLDSEMA.unlock();
+        if (stopped) {
+            return;
+        }
         sleeping.forEach(mp -> Note.wakeup(M.parkAddress(mp))); // With nextp 0: they leave.
         netpoll.wake(this);
-        exited.acquire(count);
-        sysmon.join();
+        exited.acquireUninterruptibly(count);
+        joinUninterruptibly(sysmon.thread());
         ALL.remove(this);
         for (Machine mach : machines) {
-            mach.thread.join();
+            joinUninterruptibly(mach.thread);
             Mem.recycle(m.layout(), mach.mp);
         }
         for (Processor pr : procs) {
@@ -413,6 +437,20 @@ public final class Scheduler {
         Memory.unmap(Schedt.allpAcquire(sched), (long) procs.length * Long.BYTES);
         Memory.unmap(Schedt.idlepMaskAcquire(sched), maskBytes(procs.length));
         Memory.unmap(Schedt.timerpMaskAcquire(sched), maskBytes(procs.length));
+    }
+
+    private static void joinUninterruptibly(Thread t) {
+        boolean interrupted = false;
+        while (t.isAlive()) {
+            try {
+                t.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static long maskBytes(int procs) {

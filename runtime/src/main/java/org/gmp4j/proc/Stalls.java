@@ -67,7 +67,12 @@ public final class Stalls {
         }
         Stall stall = new Stall(G.goid(gp), running, st.thread.getStackTrace());
         if (c != null) {
-            c.accept(stall);
+            try {
+                c.accept(stall);
+            } catch (RuntimeException e) {
+                callback = null;
+                System.err.println("gmp4j: the stall callback threw " + e + " and is off");
+            }
         }
         if (printRate > 0) {
             StringBuilder b = new StringBuilder("STALL goroutine ").append(stall.goid)

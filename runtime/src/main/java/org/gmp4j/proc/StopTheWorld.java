@@ -6,6 +6,7 @@ import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.queue.SudogCache;
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
@@ -36,9 +37,15 @@ final class StopTheWorld {
     /**
      * Stops all Ps of a scheduler; the caller may be one of its goroutines or any thread. Only one at a time.
      * A goroutine that does not schedule holds it up.
+     *
+     * @throws IllegalStateException when the scheduler is closed
      */
     static void stopTheWorld(Scheduler s) {
-        s.worldsema.lock();
+        Scheduler.WORLDSEMA.lock();
+        if (s.isStopped()) {
+            Scheduler.WORLDSEMA.unlock();
+            throw new IllegalStateException("the Gmp is closed");
+        }
         GStack unused = GStack.enter(); // Until startTheWorld: the caller keeps its P.
         long sched = s.sched;
         Machine m = self(s);
@@ -79,7 +86,8 @@ final class StopTheWorld {
             for (int i = 0; i < procs; i++) {
                 long pp = Idle.allp(s.sched, i);
                 if (PStatus.get(pp) == PStatus.PRUNNING) {
-                    boolean unused = round < HANDOFF_ROUND ? Preempt.preemptone(s, pp) : Preempt.handoff(s, pp);
+                    boolean unused = round < HANDOFF_ROUND ? Preempt.preemptone(s, pp)
+                            : Preempt.handoff(s, P.mOpaque(pp), P.schedtickOpaque(pp));
                 }
             }
             GlobalRunq.lock(s.sched);
@@ -124,7 +132,7 @@ final class StopTheWorld {
         }
         Wakep.wakep(s);
         GStack.exit(GStack.current());
-        s.worldsema.unlock();
+        Scheduler.WORLDSEMA.unlock();
     }
 
     /**
@@ -227,9 +235,11 @@ final class StopTheWorld {
     /** Stops the world, runs {@code body}, and starts it again with as many Ps as it had. */
     static void withWorldStopped(Scheduler s, Runnable body) {
         stopTheWorld(s);
+        JdkThreads.pin(); // A lock that body waits for blocks the thread: nothing may switch now.
         try {
             body.run();
         } finally {
+            JdkThreads.unpin();
             startTheWorld(s, Schedt.gomaxprocsOpaque(s.sched));
         }
     }

@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
@@ -103,7 +104,11 @@ public final class Syscall {
     static void promote(long mp) {
         if (M.demotedOpaque(mp) != 0) {
             M.setDemotedOpaque(mp, 0);
-            OsThread.setScheduler(0, SCHED_OTHER, 0);
+            try {
+                OsThread.setScheduler(0, SCHED_OTHER, 0);
+            } catch (NativeException e) {
+                return; // It could be raised when the process began: see Retake. Then it stays low, and that is all.
+            }
         }
     }
 
@@ -127,6 +132,7 @@ public final class Syscall {
         long oldp = M.oldp(m.mp);
         M.setOldp(m.mp, 0);
         if (oldp == 0 || !PStatus.cas(oldp, PStatus.PSYSCALL, PStatus.PRUNNING)) {
+            promote(m.mp); // Sysmon was faster, and may have lowered us just before.
             return false;
         }
         M.setPOpaque(m.mp, oldp);

@@ -36,9 +36,10 @@ final class Sysmon {
         thread.start();
     }
 
-    void join() throws InterruptedException {
+    /** Its thread, woken to see that the scheduler has ended. */
+    Thread thread() {
         Note.ring(Schedt.sysmonnoteAddress(s.sched));
-        thread.join();
+        return thread;
     }
 
     /** From a goroutine's end: have {@link Scheduler#signalDrained} called soon, from a thread that may block. */
@@ -95,9 +96,10 @@ final class Sysmon {
                 SchedTrace.print(s, now - began);
             }
         }
+        retake.close();
     }
 
-    /** Sleeps until woken while nothing runs; true if it did. */
+    /** Sleeps until woken (Threads.acquirep does) while nothing runs; true if it did. */
     private boolean deepSleep(long note) {
         long sched = s.sched;
         if (Schedt.gcwaitingAcquire(sched) == 0

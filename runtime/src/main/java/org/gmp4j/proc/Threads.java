@@ -51,6 +51,9 @@ final class Threads {
         P.setMOpaque(pp, m.mp);
         PStatus.set(pp, PStatus.PRUNNING);
         Syscall.promote(m.mp);
+        if (Schedt.sysmonwaitAcquire(m.s.sched) != 0) {
+            Note.ring(Schedt.sysmonnoteAddress(m.s.sched)); // Something runs again: watch it.
+        }
         pin(m, P.id(pp));
     }
 
@@ -223,6 +226,18 @@ final class Threads {
         if (when != 0) {
             wakeNetPoller(s, when);
         }
+        if (anyWork(s)) {
+            Wakep.wakep(s); // Submitted while no P was idle, when nobody was to be woken: see Wakep.
+        }
+    }
+
+    private static boolean anyWork(Scheduler s) {
+        for (Processor pr : s.procs()) {
+            if (!Runq.runqempty(pr.pp)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** A timer due at {@code when} was added: whoever sleeps in the poller must not sleep longer. */
@@ -292,7 +307,9 @@ final class Threads {
         M.setLockedExt(m.mp, 0);
         M.setLockedInt(m.mp, 0);
         M.setLockedgOpaque(m.mp, 0);
-        handoffp(m.s, releasep(m));
+        if (m.pp() != 0 || Syscall.reacquire(m)) {
+            handoffp(m.s, releasep(m));
+        }
         m.s.free(m);
         throw Exit.INSTANCE;
     }

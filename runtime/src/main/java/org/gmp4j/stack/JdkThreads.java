@@ -23,6 +23,9 @@ import jdk.internal.vm.Continuation;
 public final class JdkThreads {
     private static final int JDK = 25;
 
+    /** What a new pooled stack has: Ms inherit nothing. */
+    private static final ClassLoader CLASS_LOADER = ClassLoader.getSystemClassLoader();
+
     // VirtualThread's states, JDK 25.
     private static final int NEW = 0;
     private static final int STARTED = 1;
@@ -43,6 +46,7 @@ public final class JdkThreads {
     private static final MethodHandle CONT;
     private static final MethodHandle RUN_CONTINUATION;
     private static final MethodHandle SCHEDULER;
+    private static final MethodHandle DEFAULT_SCHEDULER;
     private static final Field SCHEDULER_FIELD;
     private static final VarHandle STATE;
     private static final VarHandle PARK_PERMIT;
@@ -83,6 +87,7 @@ public final class JdkThreads {
         CONT = h == null ? null : h.cont;
         RUN_CONTINUATION = h == null ? null : h.runContinuation;
         SCHEDULER = h == null ? null : h.scheduler;
+        DEFAULT_SCHEDULER = h == null ? null : h.defaultScheduler;
         SCHEDULER_FIELD = h == null ? null : h.schedulerField;
         STATE = h == null ? null : h.state;
         PARK_PERMIT = h == null ? null : h.parkPermit;
@@ -109,6 +114,7 @@ public final class JdkThreads {
         final MethodHandle cont;
         final MethodHandle runContinuation;
         final MethodHandle scheduler;
+        final MethodHandle defaultScheduler;
         final Field schedulerField;
         final VarHandle state;
         final VarHandle parkPermit;
@@ -141,6 +147,7 @@ public final class JdkThreads {
                     .asType(MethodType.methodType(Runnable.class, Thread.class));
             scheduler = l.findGetter(vt, "scheduler", Executor.class)
                     .asType(MethodType.methodType(Executor.class, Thread.class));
+            defaultScheduler = l.findStatic(vt, "defaultScheduler", MethodType.methodType(Executor.class));
             schedulerField = vt.getDeclaredField("scheduler");
             schedulerField.setAccessible(true);
             state = word(l, vt, "state", int.class);
@@ -365,7 +372,7 @@ public final class JdkThreads {
 
     /**
      * Between two goroutines of one pooled stack, on that stack: nothing of the first may be seen by the second.
-     * Thread-locals, the interrupt status and a parking permit go.
+     * Thread-locals, the interrupt status, a parking permit, name and class loader go.
      */
     public static void forget(Stack st) {
         Thread vt = st.thread;
@@ -385,6 +392,32 @@ public final class JdkThreads {
         if ((boolean) PARK_PERMIT.getVolatile(vt)) {
             PARK_PERMIT.setVolatile(vt, false);
         }
+        if (!vt.getName().isEmpty()) {
+            vt.setName("");
+        }
+        if (vt.getContextClassLoader() != CLASS_LOADER) {
+            vt.setContextClassLoader(CLASS_LOADER);
+        }
+    }
+
+    /**
+     * Whether this is one of the JDK's socket pollers, which serve the whole process and never end. They start when a
+     * socket is first waited on, in this case by a goroutine, whose scheduler they would inherit and never let close.
+     */
+    public static boolean isPoller(Thread vt) {
+        return vt.getName().startsWith("SubPoller-");
+    }
+
+    /** Runs a thread that is about to start, or to go on, on the JDK's own scheduler from here on. */
+    public static void leaveToJdk(Thread vt, Runnable runContinuation) {
+        Executor scheduler;
+        try {
+            scheduler = (Executor) DEFAULT_SCHEDULER.invokeExact();
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+        setScheduler(vt, scheduler);
+        scheduler.execute(runContinuation);
     }
 
     private static RuntimeException sneaky(Throwable e) {

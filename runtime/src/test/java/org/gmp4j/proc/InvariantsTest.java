@@ -16,7 +16,6 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import org.gmp4j.Chan;
-import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.gmp.g;
@@ -33,6 +32,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.Raw;
+import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -87,7 +87,7 @@ class InvariantsTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("stoppedFaults")
     void stopped(String name, Fault fault) {
-        try (Gmp gmp = Gmp.builder().procs(1).quantum(Duration.ofMinutes(1)).build()) {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1)))) {
             gmp.run(() -> {
                 Chan<Integer> never = Chan.make();
                 Go.defer(never::close);
@@ -98,7 +98,7 @@ class InvariantsTest {
                 for (int i = 0; i < 8; i++) {
                     Go.go(() -> { });
                 }
-                while (gmp.numGoroutine() > 2) {
+                while (gmp.gmp.numGoroutine() > 2) {
                     Go.gosched();
                 }
                 Scheduler s = GStack.current().s;
@@ -219,8 +219,8 @@ class InvariantsTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("deadPsFaults")
     void deadPs(String name, Fault fault) throws Exception {
-        try (Gmp gmp = Gmp.builder().procs(3).build()) {
-            gmp.setProcs(2);
+        try (TestGmp gmp = TestGmp.procs(3)) {
+            gmp.gmp.setProcs(2);
             gmp.run(() -> {
                 Scheduler s = GStack.current().s;
                 sched = s.sched;
@@ -255,7 +255,7 @@ class InvariantsTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("sampledIdleFaults")
     void sampledIdle(String name, Fault fault) throws Exception {
-        try (Gmp gmp = Gmp.builder().procs(4).build()) {
+        try (TestGmp gmp = TestGmp.procs(4)) {
             Chan<Integer> never = Chan.make();
             Scheduler s = scheduler(gmp);
             gmp.go(() -> {
@@ -275,8 +275,8 @@ class InvariantsTest {
         }
     }
 
-    private Scheduler scheduler(Gmp gmp) throws Exception {
-        Scheduler s = gmp.call(() -> GStack.current().s);
+    private Scheduler scheduler(TestGmp gmp) {
+        Scheduler s = gmp.scheduler();
         sched = s.sched;
         return s;
     }
@@ -304,7 +304,7 @@ class InvariantsTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("sampledRunningFaults")
     void sampledRunning(String name, Fault fault) throws Exception {
-        try (Gmp gmp = Gmp.builder().procs(2).build()) {
+        try (TestGmp gmp = TestGmp.procs(2)) {
             Scheduler s = scheduler(gmp);
             CountDownLatch running = new CountDownLatch(1);
             AtomicBoolean stop = new AtomicBoolean();
@@ -331,7 +331,7 @@ class InvariantsTest {
     /** G2 as a goroutine sees it of itself. */
     @Test
     void sampledByAGoroutine() {
-        try (Gmp gmp = Gmp.builder().procs(2).build()) {
+        try (TestGmp gmp = TestGmp.procs(2)) {
             gmp.run(() -> {
                 long gp = GStack.current().gp;
                 assertEquals(gp, M.curg(Machine.of().mp));

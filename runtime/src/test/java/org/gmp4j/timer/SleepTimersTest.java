@@ -19,6 +19,7 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
 class SleepTimersTest {
@@ -58,7 +59,7 @@ class SleepTimersTest {
     /** Nobody wakes before its time. */
     @Test
     void notTooEarly() {
-        try (Gmp gmp = Gmp.builder().procs(2).build()) {
+        try (TestGmp gmp = TestGmp.procs(2)) {
             gmp.run(() -> {
                 WaitGroup wg = new WaitGroup();
                 for (int i = 0; i < 500; i++) {
@@ -76,7 +77,7 @@ class SleepTimersTest {
 
     @Test
     void zeroAndLessIsGosched() {
-        try (Gmp gmp = Gmp.builder().procs(1).build()) {
+        try (TestGmp gmp = TestGmp.procs(1)) {
             gmp.run(() -> {
                 int[] n = new int[1];
                 Go.go(() -> n[0]++);
@@ -107,7 +108,7 @@ class SleepTimersTest {
     /** Go: {@code TestTimerFairness}: a timer fires despite channels that are always ready. */
     @Test
     void timerFairness() {
-        try (Gmp gmp = Gmp.builder().procs(2).build()) {
+        try (TestGmp gmp = TestGmp.procs(2)) {
             gmp.run(() -> {
                 Chan<Integer> c = Chan.make();
                 Chan<Integer> done = Chan.make(1);
@@ -134,7 +135,7 @@ class SleepTimersTest {
     /** Go: {@code TestTimerFairness2}: the same through runnext: a ping-pong on one P does not starve the timer. */
     @Test
     void timerFairness2() {
-        try (Gmp gmp = Gmp.builder().procs(1).build()) {
+        try (TestGmp gmp = TestGmp.procs(1)) {
             gmp.run(() -> {
                 Chan<Integer> c = Chan.make();
                 boolean[] done = new boolean[1];
@@ -159,7 +160,7 @@ class SleepTimersTest {
     /** Ps come and go with timers in their heaps; every sleeper wakes. */
     @Stress
     void sleepersSurviveResizing() {
-        try (Gmp gmp = Gmp.builder().procs(4).build()) {
+        try (TestGmp gmp = TestGmp.procs(4)) {
             gmp.run(() -> {
                 WaitGroup wg = new WaitGroup();
                 Random random = new Random(5);

@@ -1,0 +1,119 @@
+package org.gmp4j.sync;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.gmp4j.testing.Threads;
+import org.junit.jupiter.api.Test;
+
+class WaitGroupTest {
+    /** Go: {@code TestWaitGroup}: two groups let each other through, again and again. */
+    @Stress
+    void waitGroup() {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.run(() -> {
+                for (int round = 0; round < 8; round++) {
+                    WaitGroup wg1 = new WaitGroup();
+                    WaitGroup wg2 = new WaitGroup();
+                    int n = 16;
+                    wg1.add(n);
+                    wg2.add(n);
+                    Chan<Boolean> exited = Chan.make(n);
+                    for (int i = 0; i < n; i++) {
+                        Go.go(() -> {
+                            wg1.done();
+                            wg2.await();
+                            exited.send(true);
+                        });
+                    }
+                    wg1.await();
+                    for (int i = 0; i < n; i++) {
+                        assertEquals(0, exited.len(), "let go too early");
+                        wg2.done();
+                    }
+                    for (int i = 0; i < n; i++) {
+                        assertTrue(exited.recv());
+                    }
+                }
+            });
+        }
+    }
+
+    @Test
+    void negative() {
+        WaitGroup wg = new WaitGroup();
+        wg.add(1);
+        wg.done();
+        assertEquals("sync: negative WaitGroup counter",
+                assertThrows(IllegalStateException.class, wg::done).getMessage());
+        wg.await();
+    }
+
+    /** Go: {@code TestWaitGroupRace}: what is done before done is seen after await. */
+    @Stress
+    void waitGroupRace() {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.run(() -> {
+                for (int i = 0; i < 5_000; i++) {
+                    WaitGroup wg = new WaitGroup();
+                    int[] n = new int[2];
+                    wg.go(() -> n[0]++);
+                    wg.go(() -> n[1]++);
+                    wg.await();
+                    assertEquals(2, n[0] + n[1]);
+                }
+            });
+        }
+    }
+
+    /** Threads and goroutines wait on one group. */
+    @Stress
+    void threadsToo() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            for (int round = 0; round < 200; round++) {
+                WaitGroup wg = new WaitGroup();
+                AtomicInteger done = new AtomicInteger();
+                wg.add(4);
+                Threads threads = new Threads().add(2, "waiter", () -> {
+                    wg.await();
+                    assertEquals(4, done.get());
+                }).add(2, "worker", () -> {
+                    done.incrementAndGet();
+                    wg.done();
+                }).start();
+                gmp.run(() -> {
+                    for (int i = 0; i < 2; i++) {
+                        Go.go(() -> {
+                            done.incrementAndGet();
+                            wg.done();
+                        });
+                    }
+                    wg.await();
+                    assertEquals(4, done.get());
+                });
+                threads.join();
+            }
+        }
+    }
+
+    /** A goroutine that throws or calls goexit counts as done. */
+    @Test
+    void goCountsHoweverItEnds() {
+        AtomicInteger thrown = new AtomicInteger();
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).uncaught((id, t) -> thrown.incrementAndGet()))) {
+            gmp.run(() -> {
+                WaitGroup wg = new WaitGroup();
+                wg.go(Go::goexit);
+                wg.await();
+            });
+        }
+        assertThrows(NullPointerException.class, () -> new WaitGroup().go(null));
+    }
+}

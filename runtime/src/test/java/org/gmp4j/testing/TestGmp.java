@@ -1,0 +1,81 @@
+package org.gmp4j.testing;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+
+import org.gmp4j.Gmp;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Invariants;
+import org.gmp4j.proc.Scheduler;
+
+/** A scheduler whose test fails when a goroutine throws, or when one is left at the end. */
+public final class TestGmp implements AutoCloseable {
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+
+    /** The scheduler itself. */
+    public final Gmp gmp;
+    private final AtomicReference<Throwable> uncaught = new AtomicReference<>();
+
+    private TestGmp(UnaryOperator<Gmp.Builder> settings) {
+        gmp = settings.apply(Gmp.builder()).uncaught((goid, t) -> uncaught.compareAndSet(null, t)).build();
+    }
+
+    /** With so many Ps. */
+    public static TestGmp procs(int n) {
+        return with(b -> b.procs(n));
+    }
+
+    /** With any settings. */
+    public static TestGmp with(UnaryOperator<Gmp.Builder> settings) {
+        return new TestGmp(settings);
+    }
+
+    /** {@link Gmp#go}. */
+    public void go(Runnable fn) {
+        gmp.go(fn);
+    }
+
+    /** {@link Gmp#run}. */
+    public void run(Runnable fn) {
+        gmp.run(fn);
+    }
+
+    /** {@link Gmp#call}. */
+    public <T> T call(Callable<T> fn) {
+        try {
+            return gmp.call(fn);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** What is behind the public face. */
+    public Scheduler scheduler() {
+        return call(() -> GStack.current().scheduler());
+    }
+
+    /** Stops the world and looks for broken invariants. */
+    public void check() {
+        Scheduler s = scheduler();
+        List<String> broken = new java.util.ArrayList<>();
+        s.withWorldStopped(() -> broken.addAll(Invariants.check(s)));
+        if (!broken.isEmpty()) {
+            throw new AssertionError(broken);
+        }
+    }
+
+    /** Closes it; all goroutines have to end. */
+    @Override
+    public void close() {
+        String left = gmp.close(PATIENCE);
+        if (uncaught.get() != null) {
+            throw new AssertionError("a goroutine threw", uncaught.get());
+        }
+        if (!left.isEmpty()) {
+            throw new AssertionError("goroutines are left:\n" + left);
+        }
+    }
+}
