@@ -344,13 +344,12 @@ class JdkInteropTest {
         try (TestGmp gmp = TestGmp.procs(2)) {
             Chan<Integer> c = Chan.make();
             gmp.go(c::recv);
-            gmp.go(() -> Go.sleep(Duration.ofMillis(300)));
-            gmp.run(() -> {
-                for (int i = 0; i < 20; i++) {
-                    Go.gosched();
-                }
-            });
+            gmp.go(() -> Go.sleep(Duration.ofSeconds(5)));
             String dump = gmp.gmp.dump();
+            while (!dump.contains("[sleep]:") || !dump.contains("[chan receive]:")) {
+                Thread.onSpinWait(); // Until both have parked.
+                dump = gmp.gmp.dump();
+            }
             assertTrue(dump.contains("goroutine 1 [chan receive]:\n\torg.gmp4j.Chan.recv"), dump);
             assertTrue(dump.contains("[sleep]:"), dump);
             assertFalse(dump.contains("Continuation"), dump);
