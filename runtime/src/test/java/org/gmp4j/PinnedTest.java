@@ -1,20 +1,14 @@
 package org.gmp4j;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
@@ -44,34 +38,6 @@ class PinnedTest {
         }
     }
 
-    @SuppressWarnings("restricted")
-    private static final MethodHandle QSORT = Linker.nativeLinker().downcallHandle(
-            Linker.nativeLinker().defaultLookup().findOrThrow("qsort"),
-            FunctionDescriptor.ofVoid(ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
-                    ValueLayout.ADDRESS));
-
-    private static int compare(MemorySegment a, MemorySegment b) {
-        INSIDE.get().run();
-        return 0;
-    }
-
-    private static final ThreadLocal<Runnable> INSIDE = new ThreadLocal<>();
-
-    /** Calls qsort, which calls back; {@code inside} runs with its native frame on the stack. */
-    @SuppressWarnings("restricted")
-    private static void throughNative(Runnable inside) {
-        INSIDE.set(inside);
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment compare = Linker.nativeLinker().upcallStub(
-                    MethodHandles.lookup().findStatic(PinnedTest.class, "compare",
-                            MethodType.methodType(int.class, MemorySegment.class, MemorySegment.class)),
-                    FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS), arena);
-            QSORT.invokeExact(arena.allocate(8), 2L, 4L, compare);
-        } catch (Throwable t) {
-            throw new AssertionError(t);
-        }
-    }
-
     @Test
     void nativeFrame() {
         try (TestGmp gmp = TestGmp.procs(1)) {
@@ -80,7 +46,7 @@ class PinnedTest {
                 WaitGroup wg = new WaitGroup();
                 AtomicInteger sum = new AtomicInteger();
                 for (int i = 0; i < 5; i++) {
-                    wg.go(() -> throughNative(() -> {
+                    wg.go(() -> PinningCall.run(() -> {
                         Thread me = Thread.currentThread();
                         Go.gosched();
                         Go.sleep(Duration.ofNanos(1_000));
@@ -109,7 +75,7 @@ class PinnedTest {
                 AtomicInteger sum = new AtomicInteger();
                 for (int i = 0; i < 20; i++) {
                     boolean send = i % 2 == 0;
-                    wg.go(() -> throughNative(() -> {
+                    wg.go(() -> PinningCall.run(() -> {
                         for (int k = 0; k < 50; k++) {
                             if (send) {
                                 c.send(1);
@@ -130,11 +96,11 @@ class PinnedTest {
         }
     }
 
-    /** goexit and exceptions unwind through an upcall only as far as the JDK lets them; from a class initialiser they do. */
+    /** It unwinds through the initialiser as on any thread. */
     @Test
     void anExceptionInAClassInitialiser() {
         try (TestGmp gmp = TestGmp.procs(1)) {
-            Throwable t = org.junit.jupiter.api.Assertions.assertThrows(ExceptionInInitializerError.class,
+            Throwable t = assertThrows(ExceptionInInitializerError.class,
                     () -> gmp.run(() -> assertEquals(0, Failing.VALUE)));
             assertTrue(t.getCause() instanceof IllegalStateException);
         }
