@@ -38,6 +38,9 @@ final class ClassPattern {
             if (text.charAt(at) == '*') {
                 boolean any = text.startsWith("**", at);
                 int rest = at + (any ? 2 : 1);
+                if (any && rest == text.length()) {
+                    return true;
+                }
                 for (int i = from; i <= name.length(); i++) {
                     if (matches(rest, name, i)) {
                         return true;

@@ -82,6 +82,10 @@ final class ClassSites extends WeakReference<Class<?>> {
         }
     }
 
+    static boolean any() {
+        return !BY_NAME.isEmpty();
+    }
+
     /** How many classes have sites. */
     static int classes() {
         return BY_NAME.values().stream().mapToInt(a -> a.length).sum();

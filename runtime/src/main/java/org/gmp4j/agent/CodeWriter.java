@@ -7,7 +7,6 @@ import static org.gmp4j.agent.Bytes.i4;
 import static org.gmp4j.agent.Bytes.u2;
 
 import java.util.Arrays;
-import java.util.function.IntUnaryOperator;
 
 import org.gmp4j.agent.PointScan.MethodPoints;
 
@@ -28,33 +27,36 @@ final class CodeWriter {
 
     private final PointScan scan;
     private final MethodPoints points;
-    private final IntUnaryOperator site;
+    private final PointWriter sites;
     private final byte[] b;
     private final Bytes out;
     /** Where the old code starts, and how long it is. */
     private final int start;
     private final int length;
-    /** By old offset of an instruction: its new offset. */
-    private final int[] moved;
+    /** From the old offset {@code froms[i]} on, an instruction has moved by {@code shifts[i]}. */
+    private final int[] froms;
+    private final int[] shifts;
+    private int moves;
 
-    /** Writes to {@code out}; {@code site} gives the constant that a point of a depth calls. */
-    CodeWriter(PointScan scan, MethodPoints points, Bytes out, IntUnaryOperator site) {
+    /** Writes to {@code out}; {@code sites} gives the constants that points call. */
+    CodeWriter(PointScan scan, MethodPoints points, Bytes out, PointWriter sites) {
         this.scan = scan;
         this.points = points;
-        this.site = site;
+        this.sites = sites;
         this.out = out;
         b = scan.classFile();
         start = points.code() + 14;
         length = i4(b, points.code() + 10);
-        moved = new int[length + 1];
+        froms = new int[points.count() + points.jumps().length];
+        shifts = new int[froms.length];
     }
 
     void write() {
         int code = points.code();
-        int newLength = layOut();
+        layOut();
         int lengthAt = out.size() + 2;
         out.copy(b, code, code + 10); // name, length (later), max_stack, max_locals
-        out.i4(newLength);
+        out.i4(moved(length));
         instructions();
         int at = exceptions(start + length);
         int attributes = u2(b, at);
@@ -71,99 +73,117 @@ final class CodeWriter {
         out.i4At(lengthAt, out.size() - lengthAt - 4);
     }
 
-    /** Fills {@link #moved}; returns the new length. */
-    private int layOut() {
+    /** Finds what moves: everything behind a point, and behind a switch whose padding changes. */
+    private void layOut() {
+        int shift = 0;
+        if (points.entry()) {
+            shift = move(0, PointScan.POINT_SIZE);
+        }
         int next = 0;
-        int to = points.entry() ? PointScan.POINT_SIZE : 0;
         int[] headers = points.headers();
-        for (int pc = 0; pc < length;) {
-            if (next < headers.length && headers[next] == pc) {
-                next++;
-                to += PointScan.POINT_SIZE;
+        for (int jump : points.jumps()) {
+            for (; next < headers.length && headers[next] <= jump; next++) {
+                shift = move(headers[next], shift + PointScan.POINT_SIZE);
             }
-            moved[pc] = to;
-            int op = b[start + pc] & 0xFF;
-            int size = Opcodes.length(b, start, pc);
-            if (op == Opcodes.TABLESWITCH || op == Opcodes.LOOKUPSWITCH) {
-                to += padding(to) - padding(pc);
+            if (isSwitch(b[start + jump])) {
+                int padding = Opcodes.padding(jump + shift) - Opcodes.padding(jump);
+                if (padding != 0) {
+                    shift = move(jump + 1, shift + padding);
+                }
             }
-            pc += size;
-            to += size;
         }
-        if (next != headers.length) {
-            throw new IllegalArgumentException("a branch into the middle of an instruction");
+        for (; next < headers.length; next++) {
+            shift = move(headers[next], shift + PointScan.POINT_SIZE);
         }
-        moved[length] = to;
-        return to;
     }
 
-    /** The bytes between a switch at {@code pc} and its table. */
-    private static int padding(int pc) {
-        return 3 - (pc & 3);
+    private int move(int from, int shift) {
+        froms[moves] = from;
+        shifts[moves++] = shift;
+        return shift;
+    }
+
+    private static boolean isSwitch(byte op) {
+        return Opcodes.lengthOrKind(op) == Opcodes.SWITCH;
+    }
+
+    /** The new offset of an instruction. */
+    private int moved(int pc) {
+        int i = Arrays.binarySearch(froms, 0, moves, pc);
+        i = i >= 0 ? i : -i - 2;
+        return i < 0 ? pc : pc + shifts[i];
     }
 
     /** The new offset of a place to go to. */
     private int place(int pc) {
-        boolean point = pc == 0 ? moved[0] > 0 : Arrays.binarySearch(points.headers(), pc) >= 0;
-        return moved[pc] - (point ? PointScan.POINT_SIZE : 0);
+        boolean point = pc == 0 && points.entry() || Arrays.binarySearch(points.headers(), pc) >= 0;
+        return moved(pc) - (point ? PointScan.POINT_SIZE : 0);
     }
 
     private void instructions() {
+        int copied = 0;
         int next = 0;
         int[] headers = points.headers();
         if (points.entry()) {
             point(0);
         }
-        for (int pc = 0; pc < length;) {
-            if (next < headers.length && headers[next] == pc) {
-                point(points.depths()[next++]);
+        for (int jump : points.jumps()) {
+            for (; next < headers.length && headers[next] <= jump; next++) {
+                out.copy(b, start + copied, start + headers[next]);
+                copied = headers[next];
+                point(points.depths()[next]);
             }
-            int at = start + pc;
-            int op = b[at] & 0xFF;
-            int size = Opcodes.length(b, start, pc);
-            if (Opcodes.isBranch(op)) {
-                out.u1(op);
-                out.u2(jump(pc, (short) u2(b, at + 1)));
-            } else if (op == Opcodes.GOTO_W || op == Opcodes.JSR_W) {
-                out.u1(op);
-                out.i4(jump(pc, i4(b, at + 1)));
-            } else if (op == Opcodes.TABLESWITCH || op == Opcodes.LOOKUPSWITCH) {
-                switchTable(op, pc, pc + size);
-            } else {
-                out.copy(b, at, at + size);
-            }
-            pc += size;
+            out.copy(b, start + copied, start + jump);
+            copied = jump + Opcodes.length(b, start, jump);
+            jump(jump, copied);
         }
+        // A loop that goes round by an exception alone may come behind the last jump.
+        for (; next < headers.length; next++) {
+            out.copy(b, start + copied, start + headers[next]);
+            copied = headers[next];
+            point(points.depths()[next]);
+        }
+        out.copy(b, start + copied, start + length);
     }
 
     private void point(int depth) {
         out.u1(Opcodes.INVOKEDYNAMIC);
-        out.u2(site.applyAsInt(depth));
+        out.u2(sites.site(depth));
         out.u2(0);
     }
 
-    private int jump(int from, int offset) {
-        return place(from + offset) - moved[from];
+    private void jump(int pc, int end) {
+        int at = start + pc;
+        int op = b[at] & 0xFF;
+        out.u1(op);
+        switch (Opcodes.lengthOrKind(b[at])) {
+            case Opcodes.BRANCH -> out.u2(offset(pc, (short) u2(b, at + 1)));
+            case Opcodes.WIDE_BRANCH -> out.i4(offset(pc, i4(b, at + 1)));
+            default -> switchTable(op, pc, end);
+        }
+    }
+
+    private int offset(int from, int offset) {
+        return place(from + offset) - moved(from);
     }
 
     private void switchTable(int op, int pc, int end) {
-        out.u1(op);
-        for (int i = padding(moved[pc]); i > 0; i--) {
+        for (int i = Opcodes.padding(moved(pc)); i > 0; i--) {
             out.u1(0);
         }
-        int at = pc + 1 + padding(pc);
-        out.i4(jump(pc, i4(b, start + at)));
+        int at = pc + 1 + Opcodes.padding(pc);
+        out.i4(offset(pc, i4(b, start + at)));
         at += 4;
         if (op == Opcodes.TABLESWITCH) {
             out.copy(b, start + at, start + at + 8);
             for (at += 8; at < end; at += 4) {
-                out.i4(jump(pc, i4(b, start + at)));
+                out.i4(offset(pc, i4(b, start + at)));
             }
         } else {
             out.copy(b, start + at, start + at + 4);
             for (at += 4; at < end; at += 8) {
                 out.copy(b, start + at, start + at + 4);
-                out.i4(jump(pc, i4(b, start + at + 4)));
+                out.i4(offset(pc, i4(b, start + at + 4)));
             }
         }
     }
@@ -270,7 +290,7 @@ final class CodeWriter {
                 out.u2(u2(b, at));
                 at += 2;
             } else if (tag == ITEM_UNINITIALIZED) {
-                out.u2(moved[u2(b, at)]);
+                out.u2(moved(u2(b, at)));
                 at += 2;
             }
         }

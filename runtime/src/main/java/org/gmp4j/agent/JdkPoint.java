@@ -1,22 +1,10 @@
 package org.gmp4j.agent;
 
-import static java.lang.constant.ConstantDescs.*;
-
-import java.lang.classfile.Annotation;
-import java.lang.classfile.ClassFile;
-import java.lang.classfile.CodeBuilder;
-import java.lang.classfile.MethodBuilder;
-import java.lang.classfile.attribute.RuntimeVisibleAnnotationsAttribute;
-import java.lang.constant.ClassDesc;
-import java.lang.constant.MethodTypeDesc;
-import java.lang.invoke.CallSite;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
-import java.lang.reflect.Method;
 import java.security.ProtectionDomain;
-import java.util.function.Consumer;
 
 /**
  * The class that every point links to: {@code java.lang.invoke.GmpPoint}, made and defined here, in the one package that
@@ -24,8 +12,8 @@ import java.util.function.Consumer;
  *
  * <pre>
  * public final class GmpPoint {
- *     public static volatile int wanted;      // 1 while some goroutine is to be preempted
- *     public static MethodHandle linker;      // Points.link
+ *     public static volatile int wanted;          // 1 while some goroutine is to be preempted
+ *     public static volatile MethodHandle linker; // Points.link
  *
  *     public static CallSite link(Lookup l, String name, MethodType t, String method, int depth) {
  *         return (CallSite) linker.invokeExact(l, name, t, method, depth);
@@ -57,12 +45,6 @@ final class JdkPoint {
             + "Ljava/lang/invoke/MethodType;Ljava/lang/String;I)Ljava/lang/invoke/CallSite;";
     /** The name of every point, in the class file and in nothing else. */
     static final String POINT = "preemptionPoint";
-    static final int REF_INVOKE_STATIC = 6;
-
-    private static final ClassDesc THIS = ClassDesc.ofInternalName(CLASS);
-    private static final ClassDesc RUNNABLE = Runnable.class.describeConstable().orElseThrow();
-    private static final MethodTypeDesc SITE = MethodTypeDesc.of(CD_void, RUNNABLE);
-    private static final String INTERNAL = "Ljdk/internal/vm/annotation/";
 
     /** What an unarmed and an armed call site call, on the site. */
     static final MethodHandle UNARMED;
@@ -100,50 +82,28 @@ final class JdkPoint {
 
     /** Whether points in the interpreter, in C1's code and armed ones call the hook. */
     static void setWanted(boolean wanted) {
-        WANTED.setVolatile(wanted ? 1 : 0);
-    }
-
-    private static Class<?> define() throws ReflectiveOperationException {
-        try {
-            return Class.forName(CLASS.replace('/', '.'), true, null); // a second copy of us took the points over
-        } catch (ClassNotFoundException e) {
-            byte[] b = bytes();
-            Method m = ClassLoader.class.getDeclaredMethod("defineClass1", ClassLoader.class, String.class, byte[].class,
-                    int.class, int.class, ProtectionDomain.class, String.class);
-            m.setAccessible(true);
-            return (Class<?>) m.invoke(null, null, CLASS.replace('/', '.'), b, 0, b.length, null, null);
+        if (WANTED != null) {
+            WANTED.setVolatile(wanted ? 1 : 0);
         }
     }
 
-    private static byte[] bytes() {
-        ClassDesc handle = CD_MethodHandle;
-        return ClassFile.of().build(THIS, c -> {
-            c.withFlags(ClassFile.ACC_PUBLIC | ClassFile.ACC_FINAL | ClassFile.ACC_SUPER | ClassFile.ACC_SYNTHETIC);
-            c.withField("wanted", CD_int, ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC | ClassFile.ACC_VOLATILE);
-            c.withField("linker", handle, ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC);
-            int method = ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC;
-            MethodTypeDesc link = MethodTypeDesc.ofDescriptor(LINK_TYPE);
-            c.withMethod(LINK, link, method, code(b -> b.getstatic(THIS, "linker", handle).aload(0).aload(1).aload(2)
-                    .aload(3).iload(4).invokevirtual(handle, "invokeExact", link).areturn()));
-            c.withMethod("point", SITE, method, code(b -> b.aload(0)
-                    .invokestatic(ClassDesc.of("java.lang.invoke.MethodHandleImpl"), "isCompileConstant",
-                            MethodTypeDesc.of(CD_boolean, CD_Object))
-                    .ifThen(java.lang.classfile.Opcode.IFEQ, t -> t.aload(0).invokestatic(THIS, "check", SITE)).return_(),
-                    INTERNAL + "ForceInline;", INTERNAL + "Hidden;", "Ljdk/internal/misc/ScopedMemoryAccess$Scoped;"));
-            c.withMethod("check", SITE, method, code(b -> b.getstatic(THIS, "wanted", CD_int)
-                    .ifThen(java.lang.classfile.Opcode.IFNE, t -> t.aload(0).invokestatic(THIS, "slow", SITE)).return_(),
-                    INTERNAL + "ForceInline;", INTERNAL + "Hidden;"));
-            c.withMethod("slow", SITE, method, code(b -> b.aload(0)
-                    .invokeinterface(RUNNABLE, "run", MethodTypeDesc.of(CD_void)).return_(),
-                    INTERNAL + "DontInline;", INTERNAL + "Hidden;"));
-        });
-    }
-
-    private static Consumer<MethodBuilder> code(Consumer<CodeBuilder> code, String... annotations) {
-        return m -> {
-            m.withCode(code);
-            m.with(RuntimeVisibleAnnotationsAttribute.of(java.util.Arrays.stream(annotations)
-                    .map(a -> Annotation.of(ClassDesc.ofDescriptor(a))).toArray(Annotation[]::new)));
-        };
+    private static Class<?> define() throws ReflectiveOperationException {
+        String name = CLASS.replace('/', '.');
+        try {
+            return Class.forName(name, true, null); // another copy of us was here before; the points are ours now
+        } catch (ClassNotFoundException e) {
+            byte[] b = PointClass.bytes();
+            MethodHandle define = MethodHandles.privateLookupIn(ClassLoader.class, MethodHandles.lookup()).findStatic(
+                    ClassLoader.class, "defineClass1", MethodType.methodType(Class.class, ClassLoader.class, String.class,
+                            byte[].class, int.class, int.class, ProtectionDomain.class, String.class));
+            try {
+                return (Class<?>) define.invokeExact((ClassLoader) null, name, b, 0, b.length, (ProtectionDomain) null,
+                        (String) null);
+            } catch (RuntimeException | Error thrown) {
+                throw thrown;
+            } catch (Throwable thrown) {
+                throw new ReflectiveOperationException(thrown);
+            }
+        }
     }
 }

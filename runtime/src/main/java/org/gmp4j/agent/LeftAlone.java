@@ -1,7 +1,5 @@
 package org.gmp4j.agent;
 
-import java.util.EnumMap;
-import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -28,20 +26,14 @@ public enum LeftAlone {
     /** A method: it would grow past what the JIT agrees to compile. */
     JIT_LIMIT;
 
-    private static final Map<LeftAlone, LongAdder> COUNTS = new EnumMap<>(LeftAlone.class);
-
-    static {
-        for (LeftAlone reason : values()) {
-            COUNTS.put(reason, new LongAdder());
-        }
-    }
+    private final LongAdder count = new LongAdder();
 
     void count() {
-        COUNTS.get(this).increment();
+        count.increment();
     }
 
     /** How many classes or methods were left alone for this reason so far. */
     public long counted() {
-        return COUNTS.get(this).sum();
+        return count.sum();
     }
 }

@@ -2,11 +2,10 @@ package org.gmp4j.agent;
 
 import java.util.Arrays;
 
-/** What the scan and the writer must know of instructions: their lengths, and which of them jump. */
+/** What the scan and the writer must know of instructions: their lengths, and which of them jump or call. */
 final class Opcodes {
     static final int IINC = 132;
     static final int IFEQ = 153;
-    static final int JSR = 168;
     static final int RET = 169;
     static final int TABLESWITCH = 170;
     static final int LOOKUPSWITCH = 171;
@@ -21,59 +20,79 @@ final class Opcodes {
     static final int GOTO_W = 200;
     static final int JSR_W = 201;
 
-    /** By instruction; 0: one of {@code tableswitch}, {@code lookupswitch}, {@code wide}; -1: no instruction. */
-    private static final byte[] LENGTH = lengths();
+    /** Three bytes, with an offset of two. */
+    static final int BRANCH = -1;
+    /** Five bytes, with an offset of four. */
+    static final int WIDE_BRANCH = -2;
+    static final int SWITCH = -3;
+    /** Three bytes, or five; with the constant of the method called. */
+    static final int INVOKE = -4;
+    private static final int WIDENED = -5;
+    private static final int ILLEGAL = 0;
+
+    /** By instruction: its length where it neither jumps nor calls, or its kind, which is negative. */
+    private static final byte[] KIND = kinds();
 
     private Opcodes() {
     }
 
-    /** The length of the instruction at {@code pc} of the code that starts at {@code start}. */
+    /** The length of an instruction that neither jumps nor calls, or its kind, which is not positive. */
+    static int lengthOrKind(byte op) {
+        return KIND[op & 0xFF];
+    }
+
+    /** The length of any instruction, at {@code pc} of the code that starts at {@code start}. */
     static int length(byte[] b, int start, int pc) {
-        int op = b[start + pc] & 0xFF;
-        int length = LENGTH[op];
-        if (length > 0) {
-            return length;
-        }
-        return switch (op) {
-            case TABLESWITCH, LOOKUPSWITCH -> {
-                int at = start + (pc + 4 & ~3);
-                long table = op == TABLESWITCH
-                        ? 4 + 4 * (1L + Bytes.i4(b, at + 8) - Bytes.i4(b, at + 4))
-                        : 8L * Bytes.i4(b, at + 4);
-                if (table < 0 || table > b.length) {
-                    throw new IndexOutOfBoundsException("a switch of " + table + " bytes");
-                }
-                yield at - start - pc + 8 + (int) table;
-            }
-            case WIDE -> (b[start + pc + 1] & 0xFF) == IINC ? 6 : 4;
-            default -> throw new IndexOutOfBoundsException("instruction " + op);
+        int kind = lengthOrKind(b[start + pc]);
+        return switch (kind) {
+            case BRANCH -> 3;
+            case WIDE_BRANCH -> 5;
+            case INVOKE -> (b[start + pc] & 0xFF) == INVOKEINTERFACE ? 5 : 3;
+            case WIDENED -> (b[start + pc + 1] & 0xFF) == IINC ? 6 : 4;
+            case SWITCH -> switchLength(b, start, pc);
+            case ILLEGAL -> throw new IndexOutOfBoundsException("instruction " + b[start + pc]);
+            default -> kind;
         };
     }
 
-    /** Whether it is a branch with an offset of two bytes. */
-    static boolean isBranch(int op) {
-        return op >= IFEQ && op <= JSR || op == IFNULL || op == IFNONNULL;
+    private static int switchLength(byte[] b, int start, int pc) {
+        int padding = padding(pc);
+        int at = start + pc + 1 + padding;
+        boolean table = (b[start + pc] & 0xFF) == TABLESWITCH;
+        long length = table ? 4 * (4L + Bytes.i4(b, at + 8) - Bytes.i4(b, at + 4)) : 4 * (2 + 2L * Bytes.i4(b, at + 4));
+        if (length < 8 || length > b.length) {
+            throw new IndexOutOfBoundsException("a switch of " + length + " bytes");
+        }
+        return 1 + padding + (int) length;
     }
 
-    private static byte[] lengths() {
-        byte[] length = new byte[256];
-        Arrays.fill(length, 0, GOTO_W + 2, (byte) 1);
-        Arrays.fill(length, GOTO_W + 2, 256, (byte) -1);
-        set(length, 2, 16, 18, RET, 188); // bipush ldc ret newarray
-        Arrays.fill(length, 21, 26, (byte) 2); // loads
-        Arrays.fill(length, 54, 59, (byte) 2); // stores
-        set(length, 3, 17, 19, 20, IINC, 187, 189, 192, 193, IFNULL, IFNONNULL); // sipush ldc_w ldc2_w new anewarray …
-        Arrays.fill(length, IFEQ, RET, (byte) 3);
-        Arrays.fill(length, GETSTATIC, INVOKEINTERFACE, (byte) 3);
-        set(length, 5, INVOKEINTERFACE, INVOKEDYNAMIC, GOTO_W, JSR_W);
-        set(length, 4, MULTIANEWARRAY);
-        set(length, 0, TABLESWITCH, LOOKUPSWITCH, WIDE);
-        return length;
+    /** The bytes between a switch at {@code pc} and its table. */
+    static int padding(int pc) {
+        return 3 - (pc & 3);
     }
 
-    private static void set(byte[] length, int value, int... ops) {
+    private static byte[] kinds() {
+        byte[] kind = new byte[256];
+        Arrays.fill(kind, 0, JSR_W, (byte) 1);
+        set(kind, 2, 16, 18, RET, 188); // bipush ldc ret newarray
+        Arrays.fill(kind, 21, 26, (byte) 2); // loads
+        Arrays.fill(kind, 54, 59, (byte) 2); // stores
+        set(kind, 3, 17, 19, 20, IINC, 187, 189, 192, 193); // sipush ldc_w ldc2_w new anewarray checkcast instanceof
+        Arrays.fill(kind, GETSTATIC, INVOKEVIRTUAL, (byte) 3);
+        set(kind, 5, INVOKEDYNAMIC);
+        set(kind, 4, MULTIANEWARRAY);
+        Arrays.fill(kind, IFEQ, RET, (byte) BRANCH);
+        set(kind, BRANCH, IFNULL, IFNONNULL);
+        set(kind, WIDE_BRANCH, GOTO_W, JSR_W);
+        set(kind, SWITCH, TABLESWITCH, LOOKUPSWITCH);
+        Arrays.fill(kind, INVOKEVIRTUAL, INVOKEDYNAMIC, (byte) INVOKE);
+        set(kind, WIDENED, WIDE);
+        return kind;
+    }
+
+    private static void set(byte[] kind, int value, int... ops) {
         for (int op : ops) {
-            length[op] = (byte) value;
+            kind[op] = (byte) value;
         }
     }
 }

@@ -22,9 +22,10 @@ import java.util.List;
 final class PointScan {
     /**
      * The points of one method: the {@code index}th of the class, its {@code Code} attribute at {@code code}, its name the
-     * constant {@code name}. {@code headers} are offsets of loop headers, ascending.
+     * constant {@code name}. {@code headers} and {@code jumps} are the offsets of the loop headers and of everything that
+     * jumps, both ascending.
      */
-    record MethodPoints(int index, int code, int name, int[] headers, byte[] depths, boolean entry) {
+    record MethodPoints(int index, int code, int name, int[] headers, byte[] depths, boolean entry, int[] jumps) {
         int count() {
             return headers.length + (entry ? 1 : 0);
         }
@@ -61,6 +62,8 @@ final class PointScan {
     private int[] headers = new int[8];
     private int[] lasts = new int[8];
     private int loops;
+    private int[] jumps = new int[64];
+    private int jumpCount;
     private int switches;
 
     private final List<MethodPoints> found = new ArrayList<>();
@@ -215,37 +218,54 @@ final class PointScan {
     }
 
     private void readCode(int index, int method, int code) {
-        int length = i4(b, code + 10);
         int start = code + 14;
+        int end = start + i4(b, code + 10);
         loops = 0;
+        jumpCount = 0;
         switches = 0;
         boolean entry = false;
-        for (int pc = 0; pc < length;) {
-            int op = b[start + pc] & 0xFF;
-            if (Opcodes.isBranch(op)) {
-                branch(pc, (short) u2(b, start + pc + 1));
-            } else if (op >= Opcodes.INVOKEVIRTUAL && op <= Opcodes.INVOKEINTERFACE) {
-                entry = entry || calls(u2(b, start + pc + 1), method);
-            } else if (op == Opcodes.TABLESWITCH || op == Opcodes.LOOKUPSWITCH) {
-                switchTargets(op, start, pc);
-            } else if (op == Opcodes.GOTO_W || op == Opcodes.JSR_W) {
-                branch(pc, i4(b, start + pc + 1));
+        for (int at = start; at < end;) {
+            int kind = Opcodes.lengthOrKind(b[at]);
+            if (kind > 0) {
+                at += kind;
+                continue;
             }
-            pc += Opcodes.length(b, start, pc);
+            switch (kind) {
+                case Opcodes.BRANCH -> jump(at - start, (short) u2(b, at + 1));
+                case Opcodes.WIDE_BRANCH -> jump(at - start, i4(b, at + 1));
+                case Opcodes.SWITCH -> switchTargets(start, at - start);
+                case Opcodes.INVOKE -> entry = entry || calls(u2(b, at + 1), method);
+                default -> {
+                }
+            }
+            at += Opcodes.length(b, start, at - start);
         }
-        handlers(start + length);
+        handlers(end);
         if (loops > 0 || entry) {
             add(index, method, code, entry);
         }
     }
 
-    private void switchTargets(int op, int start, int pc) {
+    private void jump(int from, int offset) {
+        note(from);
+        branch(from, offset);
+    }
+
+    private void note(int jump) {
+        if (jumpCount == jumps.length) {
+            jumps = Arrays.copyOf(jumps, jumpCount * 2);
+        }
+        jumps[jumpCount++] = jump;
+    }
+
+    private void switchTargets(int start, int pc) {
+        note(pc);
         switches++;
-        int at = start + (pc + 4 & ~3);
-        branch(pc, i4(b, at));
-        int step = op == Opcodes.TABLESWITCH ? 4 : 8;
+        boolean table = (b[start + pc] & 0xFF) == Opcodes.TABLESWITCH;
+        int at = start + pc + 1 + Opcodes.padding(pc);
         int end = start + pc + Opcodes.length(b, start, pc);
-        for (at += 12; at < end; at += step) {
+        branch(pc, i4(b, at));
+        for (at += 12; at < end; at += table ? 4 : 8) {
             branch(pc, i4(b, at));
         }
     }
@@ -322,7 +342,8 @@ final class PointScan {
                 depths[i] = (byte) depth(sorted[i]);
             }
             // A loop that starts the method has its point at the entry anyway.
-            found.add(new MethodPoints(index, code, name, sorted, depths, entry && (loops == 0 || sorted[0] != 0)));
+            found.add(new MethodPoints(index, code, name, sorted, depths, entry && (loops == 0 || sorted[0] != 0),
+                    Arrays.copyOf(jumps, jumpCount)));
         }
     }
 

@@ -1,6 +1,7 @@
 package org.gmp4j.agent;
 
 import java.lang.instrument.ClassFileTransformer;
+import java.lang.invoke.MethodHandles;
 import java.security.CodeSource;
 import java.security.ProtectionDomain;
 import java.util.concurrent.atomic.LongAdder;
@@ -23,6 +24,15 @@ final class PointTransformer implements ClassFileTransformer {
 
     PointTransformer(PointOptions options) {
         this.options = options;
+        // What a point links through. At its first use the stack may be nearly full, and a class whose initialiser runs
+        // out of stack is lost for good.
+        try {
+            for (Class<?> c : new Class<?>[] {Points.class, Site.class, ClassSites.class}) {
+                MethodHandles.lookup().ensureInitialized(c);
+            }
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Override

@@ -27,8 +27,8 @@ import java.util.concurrent.atomic.LongAdder;
  * and once armed it costs nothing further to stop the goroutine, the next time as well.
  * </ol>
  *
- * <p>So: want, nudge; a millisecond later arm level 0; go up a level each millisecond; when {@code arm} has nothing new to
- * arm, retake the P. And every second or so {@link #disarm}.
+ * <p>So: want, nudge; a millisecond later arm level 0; go up a level each millisecond; when {@code arm} has nothing to arm,
+ * or after a few levels, retake the P. And every second or so {@link #disarm}.
  *
  * <p>Methods are safe to call from any thread.
  */
@@ -79,16 +79,17 @@ public final class Points {
     /**
      * Arms points of the methods on this stack. Level 0 is the outermost loops of the topmost method that has points, and
      * its entry if it calls itself; each further level the loops one deeper, then the same for the next method down the
-     * stack. All methods of that name in the class count as one. Lower levels are armed along with the given one.
+     * stack. All methods of that name in the class count as one. Lower levels are armed along with the given one; when all
+     * these are armed already, the next level that is not.
      *
-     * @return whether there is anything at this or a lower level that was not armed before
+     * @return false when everything on the stack is armed, or nothing on it has points
      */
     public static boolean arm(StackTraceElement[] stack, int level) {
         synchronized (LOCK) {
             ClassSites.expunge();
             List<Site> fresh = new ArrayList<>();
             int base = 0;
-            for (int i = 0; i < stack.length && base <= level; i++) {
+            for (int i = 0; i < stack.length && (base <= level || fresh.isEmpty()); i++) {
                 if (!isRepeated(stack, i)) {
                     base += collect(stack[i], level - base, fresh);
                 }
@@ -114,20 +115,29 @@ public final class Points {
         return false;
     }
 
-    /** Collects the unarmed sites of a frame's method up to a depth; returns how many levels the method has. */
+    /**
+     * Collects the unarmed sites of a frame's method up to a depth, or of the next depth that has any when there are none at
+     * all so far; returns how many levels the method has.
+     */
     private static int collect(StackTraceElement frame, int depth, List<Site> fresh) {
         int levels = 0;
-        for (ClassSites sites : ClassSites.of(frame)) {
+        int next = Integer.MAX_VALUE;
+        ClassSites[] classes = ClassSites.of(frame);
+        for (ClassSites sites : classes) {
             for (Site s = sites.last(); s != null; s = s.before) {
                 if (s.method.equals(frame.getMethodName())) {
                     levels = Math.max(levels, s.depth + 1);
-                    if (s.depth <= depth && !s.isArmed) {
-                        fresh.add(s);
+                    if (!s.isArmed) {
+                        if (s.depth <= depth) {
+                            fresh.add(s);
+                        } else {
+                            next = Math.min(next, s.depth);
+                        }
                     }
                 }
             }
         }
-        return levels;
+        return fresh.isEmpty() && next != Integer.MAX_VALUE ? collect(frame, next, fresh) : levels;
     }
 
     /**
@@ -176,6 +186,11 @@ public final class Points {
         synchronized (LOCK) {
             return ARMED.stream().map(Site::toString).distinct().sorted().toList();
         }
+    }
+
+    /** Whether any point was ever reached; if not, neither a nudge nor arming helps. */
+    public static boolean any() {
+        return ClassSites.any();
     }
 
     /** What was done so far. */

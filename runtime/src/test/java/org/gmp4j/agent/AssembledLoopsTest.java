@@ -1,0 +1,356 @@
+package org.gmp4j.agent;
+
+import static java.lang.constant.ConstantDescs.*;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.classfile.ClassBuilder;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.Label;
+import java.lang.classfile.instruction.SwitchCase;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.MethodTypeDesc;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+
+/** Code that javac does not make. */
+class AssembledLoopsTest {
+    private static final ClassDesc THIS = ClassDesc.of("org.gmp4j.agent.Assembled");
+    private static final MethodTypeDesc INT = MethodTypeDesc.of(CD_int, CD_int);
+    private static final int STATIC = ClassFile.ACC_STATIC | ClassFile.ACC_PUBLIC;
+
+    private static byte[] build(Consumer<ClassBuilder> content) {
+        return ClassFile.of().build(THIS, c -> {
+            c.withFlags(ClassFile.ACC_PUBLIC | ClassFile.ACC_SUPER);
+            content.accept(c);
+        });
+    }
+
+    private static byte[] method(Consumer<CodeBuilder> code) {
+        return build(c -> c.withMethodBody("m", INT, STATIC, code));
+    }
+
+    private static List<Object> run(byte[] classFile) throws ReflectiveOperationException {
+        Method m = new PointLoader(AssembledLoopsTest.class.getClassLoader()).add("org.gmp4j.agent.Assembled", classFile)
+                .load("org.gmp4j.agent.Assembled").getMethod("m", int.class);
+        List<Object> results = new ArrayList<>();
+        for (int n = 0; n < 40; n++) {
+            results.add(m.invoke(null, n));
+        }
+        return results;
+    }
+
+    /** The points of the class's only method that has any, after checking that the class computes what it did. */
+    private static PointScan.MethodPoints check(byte[] plain) throws ReflectiveOperationException {
+        PointScan scan = PointScan.of(plain);
+        assertNull(scan.leftAlone());
+        byte[] points = PointWriter.write(scan);
+        assertNull(ClassComparison.difference(plain, points));
+        assertEquals(run(plain), run(points));
+        return scan.found().getFirst();
+    }
+
+    private static int[] depths(PointScan.MethodPoints points) {
+        return IntStream.range(0, points.depths().length).map(i -> points.depths()[i]).toArray();
+    }
+
+    @Test
+    void loopEnteredInTheMiddle() throws Exception {
+        PointScan.MethodPoints points = check(method(b -> {
+            Label first = b.newLabel();
+            Label second = b.newLabel();
+            b.iconst_0().istore(1).iload(0).iconst_1().iand().ifeq(second);
+            b.labelBinding(first).iinc(1, 1);
+            b.labelBinding(second).iinc(1, 2).iinc(0, -1).iload(0).ifgt(first);
+            b.iload(1).ireturn();
+        }));
+        assertArrayEquals(new int[] {0}, depths(points));
+    }
+
+    /** Neither holds the other, so both are outermost. */
+    @Test
+    void overlappingLoops() throws Exception {
+        PointScan.MethodPoints points = check(method(b -> {
+            Label first = b.newLabel();
+            Label second = b.newLabel();
+            b.iconst_0().istore(1);
+            b.labelBinding(first).iinc(1, 1);
+            b.labelBinding(second).iinc(1, 3).iinc(0, -1);
+            b.iload(0).iconst_3().iand().iconst_1().if_icmpeq(first);
+            b.iload(0).ifgt(second);
+            b.iload(1).ireturn();
+        }));
+        assertArrayEquals(new int[] {0, 0}, depths(points));
+    }
+
+    /** The loop goes round by exceptions alone. */
+    @Test
+    void handlerBeforeItsRange() throws Exception {
+        PointScan.MethodPoints points = check(method(b -> {
+            Label handler = b.newLabel();
+            Label from = b.newLabel();
+            Label to = b.newLabel();
+            b.goto_(from);
+            b.labelBinding(handler).pop().iinc(0, -1);
+            b.labelBinding(from).iload(0).ifThen(java.lang.classfile.Opcode.IFGT,
+                    t -> t.iconst_1().iconst_0().idiv().ireturn());
+            b.labelBinding(to).iload(0).ireturn();
+            b.exceptionCatch(from, to, handler, ClassDesc.of("java.lang.ArithmeticException"));
+        }));
+        assertEquals(1, points.headers().length);
+    }
+
+    /** A loop whose header is an exception handler as well, and has the exception on the stack. */
+    @Test
+    void headerIsHandler() throws Exception {
+        PointScan.MethodPoints points = check(method(b -> {
+            Label header = b.newLabel();
+            Label from = b.newLabel();
+            Label to = b.newLabel();
+            b.iconst_0().istore(1);
+            b.labelBinding(from).iload(0).iload(0).idiv().iconst_0().idiv().ireturn();
+            b.labelBinding(to);
+            b.labelBinding(header).iinc(1, 1).iload(1).iload(0).if_icmplt(header);
+            b.pop().iload(1).ireturn();
+            b.exceptionCatch(from, to, header, ClassDesc.of("java.lang.ArithmeticException"));
+        }));
+        assertEquals(1, points.headers().length);
+    }
+
+    @Test
+    void operandsOnTheStack() throws Exception {
+        check(method(b -> {
+            Label header = b.newLabel();
+            b.ldc(7L).bipush(9).iconst_0().istore(1);
+            b.labelBinding(header).iload(1).iadd().iinc(1, 1).iload(1).iload(0).if_icmplt(header);
+            b.istore(2).l2i().iload(2).iadd().ireturn();
+        }));
+    }
+
+    /** The instruction that frames name by its offset is the first of a loop, and of the method. */
+    @Test
+    void newObjectStartsTheLoop() throws Exception {
+        ClassDesc builder = ClassDesc.of("java.lang.StringBuilder");
+        PointScan.MethodPoints points = check(method(b -> {
+            Label header = b.newLabel();
+            b.labelBinding(header).new_(builder).dup().iload(0).ifThenElse(java.lang.classfile.Opcode.IFGT,
+                    t -> t.iload(0), e -> e.iconst_5());
+            b.invokespecial(builder, INIT_NAME, MethodTypeDesc.of(CD_void, CD_int));
+            b.invokevirtual(builder, "capacity", MethodTypeDesc.of(CD_int)).istore(1);
+            b.iinc(0, -1).iload(0).ifgt(header);
+            b.iload(1).ireturn();
+        }));
+        assertArrayEquals(new int[] {0}, points.headers());
+    }
+
+    @Test
+    void switchesBack() throws Exception {
+        for (boolean table : new boolean[] {true, false}) {
+            for (int padding = 0; padding < 4; padding++) {
+                int nops = padding;
+                PointScan.MethodPoints points = check(method(b -> {
+                    Label a = b.newLabel();
+                    Label c = b.newLabel();
+                    Label end = b.newLabel();
+                    b.iconst_0().istore(1);
+                    b.labelBinding(a).iinc(1, 1);
+                    b.labelBinding(c).iinc(1, 5).iinc(0, -1);
+                    for (int i = 0; i < nops; i++) {
+                        b.nop();
+                    }
+                    b.iload(0).ifle(end).iload(0).iconst_3().irem();
+                    List<SwitchCase> cases = List.of(SwitchCase.of(0, a), SwitchCase.of(1, c), SwitchCase.of(2, a));
+                    if (table) {
+                        b.tableswitch(0, 2, end, cases);
+                    } else {
+                        b.lookupswitch(end, cases);
+                    }
+                    b.labelBinding(end).iload(1).ireturn();
+                }));
+                assertEquals(2, points.headers().length);
+            }
+        }
+    }
+
+    @Test
+    void wideJumps() throws Exception {
+        check(method(b -> {
+            Label header = b.newLabel();
+            Label end = b.newLabel();
+            b.iconst_0().istore(300);
+            b.labelBinding(header).iload(0).ifle(end).iinc(300, 1000).iinc(0, -1).goto_w(header);
+            b.labelBinding(end).iload(300).ireturn();
+        }));
+    }
+
+    private static byte[] long_(int nops) {
+        return method(b -> {
+            Label header = b.newLabel();
+            Label end = b.newLabel();
+            b.iconst_0().istore(1);
+            b.labelBinding(header).iload(0).ifle(end).iinc(0, -1);
+            for (int i = 0; i < nops; i++) {
+                b.nop();
+            }
+            b.iinc(1, 2).goto_(header);
+            b.labelBinding(end).iload(1).ireturn();
+        });
+    }
+
+    /** What the JIT still compiles stays so; what has jumps near their limit stays as it is. */
+    @Test
+    void longMethods() throws Exception {
+        int rest = 17;
+        check(long_(8_000 - rest - PointScan.POINT_SIZE));
+        leftAlone(LeftAlone.JIT_LIMIT, long_(8_000 - rest - PointScan.POINT_SIZE + 1));
+        leftAlone(LeftAlone.JIT_LIMIT, long_(8_000 - rest));
+        check(long_(8_001 - rest));
+        check(long_(Short.MAX_VALUE - rest - PointScan.POINT_SIZE));
+        leftAlone(LeftAlone.METHOD_TOO_LONG, long_(Short.MAX_VALUE - rest - PointScan.POINT_SIZE + 1));
+    }
+
+    private static void leftAlone(LeftAlone reason, byte[] b) {
+        long before = reason.counted();
+        assertNull(PointTransformer.addPoints(b));
+        assertEquals(before + 1, reason.counted());
+    }
+
+    private static void spin(CodeBuilder b) {
+        Label header = b.newBoundLabel();
+        b.goto_(header);
+    }
+
+    @Test
+    void leftAlone() {
+        leftAlone(LeftAlone.CLASS_INITIALIZER, build(c -> c.withMethodBody(CLASS_INIT_NAME, MTD_void, ClassFile.ACC_STATIC,
+                AssembledLoopsTest::spin)));
+        leftAlone(LeftAlone.NO_LOOPS, build(c -> c.withMethodBody("m", MTD_void, STATIC, CodeBuilder::return_)));
+        leftAlone(LeftAlone.NO_LOOPS, build(c -> c.withMethod("m", MTD_void, ClassFile.ACC_NATIVE, m -> {
+        })));
+        leftAlone(LeftAlone.OLD_CLASS_FILE, build(c -> c.withVersion(50, 0).withMethodBody("m", MTD_void, STATIC,
+                AssembledLoopsTest::spin)));
+        byte[] future = method(AssembledLoopsTest::spin);
+        future[7] = 99;
+        leftAlone(LeftAlone.UNKNOWN_FORMAT, future);
+        leftAlone(LeftAlone.CONSTANT_POOL_FULL, build(c -> {
+            for (int i = 0; i < 64_000; i++) {
+                c.constantPool().intEntry(i);
+            }
+            c.withMethodBody("m", MTD_void, STATIC, AssembledLoopsTest::spin);
+        }));
+    }
+
+    @Test
+    void oldestAndNewestVersionsHavePoints() {
+        for (int version = 51; version <= ClassFile.latestMajorVersion(); version++) {
+            int v = version;
+            assertNotNull(PointTransformer.addPoints(build(c -> c.withVersion(v, 0).withMethodBody("m", MTD_void, STATIC,
+                    AssembledLoopsTest::spin))));
+        }
+    }
+
+    /** Whatever the bytes are, the transformer neither throws nor loops. */
+    @Test
+    void brokenClassFiles() {
+        byte[] good = PointLoader.bytes(LoopShapes.class);
+        PointTransformer transformer = new PointTransformer(PointOptions.of(null, new java.util.Properties()));
+        Random random = new Random(42);
+        for (int i = 0; i < 3_000; i++) {
+            byte[] bad = i % 2 == 0 ? Arrays.copyOf(good, random.nextInt(good.length)) : good.clone();
+            for (int j = 0; j < i % 7 && bad.length > 0; j++) {
+                bad[random.nextInt(bad.length)] = (byte) random.nextInt();
+            }
+            transformer.transform(null, AssembledLoopsTest.class.getClassLoader(), "a/B", null, null, bad);
+        }
+    }
+
+    private static List<Boolean> entries(Consumer<ClassBuilder> content) {
+        return PointScan.of(build(content)).found().stream().map(PointScan.MethodPoints::entry).toList();
+    }
+
+    @Test
+    void recursion() {
+        MethodTypeDesc v = MTD_void;
+        assertEquals(List.of(true), entries(c -> c.withMethodBody("m", v, STATIC, b -> b.invokestatic(THIS, "m", v).return_())));
+        assertEquals(List.of(true), entries(c -> c.withMethodBody("m", v, 0, b -> b.aload(0).invokevirtual(THIS, "m", v).return_())));
+        assertEquals(List.of(true), entries(c -> c.withMethodBody("m", v, 0, b -> b.aload(0).invokespecial(THIS, "m", v).return_())));
+        assertEquals(List.of(true), entries(c -> c.withMethodBody("m", v, 0, b -> b.aload(0).invokeinterface(THIS, "m", v).return_())));
+        // Another type, another name, the superclass's: no recursion that we see.
+        assertEquals(List.of(), entries(c -> c.withMethodBody("m", v, STATIC, b -> b.iconst_0().invokestatic(THIS, "m", INT).pop().return_())));
+        assertEquals(List.of(), entries(c -> c.withMethodBody("m", v, STATIC, b -> b.invokestatic(THIS, "n", v).return_())));
+        assertEquals(List.of(), entries(c -> c.withMethodBody("m", v, 0, b -> b.aload(0).invokespecial(CD_Object, "m", v).return_())));
+    }
+
+    /** A loop that starts the method has the entry's point. */
+    @Test
+    void recursionInALoopFromTheStart() {
+        PointScan.MethodPoints points = PointScan.of(build(c -> c.withMethodBody("m", MTD_void, STATIC, b -> {
+            Label header = b.newBoundLabel();
+            b.invokestatic(THIS, "m", MTD_void).goto_(header);
+        }))).found().getFirst();
+        assertEquals(1, points.count());
+        assertArrayEquals(new int[] {0}, points.headers());
+    }
+
+    /** Blocks that jump about at random, with handlers at random: the loops are as irreducible as they get. */
+    @Test
+    void randomCode() throws Exception {
+        int loops = 0;
+        for (int seed = 0; seed < 120; seed++) {
+            byte[] plain = random(new Random(seed));
+            if (PointScan.of(plain).leftAlone() == null) {
+                loops += check(plain).count();
+            }
+        }
+        assertTrue(loops > 200, loops + " loops");
+    }
+
+    private static byte[] random(Random random) {
+        return method(b -> {
+            int blocks = 2 + random.nextInt(12);
+            List<Label> labels = new ArrayList<>();
+            for (int i = 0; i < blocks; i++) {
+                labels.add(b.newLabel());
+            }
+            Label handler = random.nextBoolean() ? labels.get(random.nextInt(blocks)) : null;
+            Label catcher = b.newLabel();
+            Label end = b.newLabel();
+            b.sipush(500).istore(1).iconst_0().istore(2);
+            for (Label block : labels) {
+                b.labelBinding(block).iinc(1, -1).iload(1).ifle(end);
+                b.iload(2).bipush(31).imul().iload(0).iadd().iload(1).ixor().istore(2);
+                switch (random.nextInt(5)) {
+                    case 0 -> b.iload(2).iconst_1().iand().ifeq(labels.get(random.nextInt(blocks)));
+                    case 1 -> b.goto_(labels.get(random.nextInt(blocks)));
+                    case 2 -> b.iload(2).iconst_3().iand().tableswitch(0, 1, labels.get(random.nextInt(blocks)),
+                            List.of(SwitchCase.of(0, labels.get(random.nextInt(blocks))),
+                                    SwitchCase.of(1, labels.get(random.nextInt(blocks)))));
+                    case 3 -> b.iload(2).bipush(7).irem().lookupswitch(labels.get(random.nextInt(blocks)),
+                            List.of(SwitchCase.of(-3, labels.get(random.nextInt(blocks))),
+                                    SwitchCase.of(4, labels.get(random.nextInt(blocks)))));
+                    default -> b.iload(0).iload(2).bipush(5).irem().idiv().istore(0);
+                }
+            }
+            b.labelBinding(end).iload(2).ireturn();
+            if (handler != null) {
+                b.labelBinding(catcher).pop().goto_(handler);
+                b.exceptionCatch(labels.getFirst(), end, catcher, ClassDesc.of("java.lang.ArithmeticException"));
+            } else {
+                b.labelBinding(catcher).pop().goto_(end);
+                b.exceptionCatch(labels.getFirst(), end, catcher, ClassDesc.of("java.lang.ArithmeticException"));
+            }
+        });
+    }
+}
