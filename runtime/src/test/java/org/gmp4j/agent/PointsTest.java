@@ -95,8 +95,9 @@ class PointsTest {
         assertEquals(List.of(), Points.armed());
     }
 
-    /** What sysmon does, without the nudge. */
+    /** What sysmon does, without the nudge. The first arming comes before the wish, which alone stops code that C2 has not compiled yet. */
     private static void arm(Hog hog) throws InterruptedException {
+        Points.arm(hog.thread.getStackTrace(), 0);
         Points.setWanted(true);
         long end = System.nanoTime() + PATIENCE;
         for (int level = 0; hog.thread.isAlive() && System.nanoTime() < end; level++) {
