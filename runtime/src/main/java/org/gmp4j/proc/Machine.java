@@ -13,7 +13,6 @@ public final class Machine extends Host {
     /** Its struct m. */
     public final long mp;
 
-    HostThread thread;
     /** Which entry of the placement the thread is pinned to; -1 for none. */
     int pinnedTo = -1;
 

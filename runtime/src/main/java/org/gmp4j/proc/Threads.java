@@ -131,9 +131,9 @@ final class Threads {
         if (spinning) {
             Wakep.startSpinning(m);
         }
-        m.thread = new HostThread(m, () -> mstart(m), s.name + "-M" + M.id(m.mp), s.config.maxStack());
+        HostThread thread = new HostThread(m, () -> mstart(m), s.name + "-M" + M.id(m.mp), s.config.maxStack());
         try {
-            m.thread.start();
+            thread.start();
         } catch (OutOfMemoryError e) {
             Fatal.fatal(s, "runtime: failed to create new OS thread (have %d already): %s\n"
                     .formatted(M.id(m.mp), e.getMessage()), "newosproc");

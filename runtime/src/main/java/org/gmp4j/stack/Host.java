@@ -10,6 +10,11 @@ public abstract class Host {
     /** How many of {@link #heldRanks} count. */
     public int held;
 
+    /** The host's thread. */
+    public HostThread thread;
+    /** What was mounted last on {@link #thread}; the thread itself at first. */
+    Thread before;
+
     /** A platform thread that belongs to a host. */
     public static final class HostThread extends Thread {
         final Host host;
@@ -22,6 +27,8 @@ public abstract class Host {
         public HostThread(Host host, Runnable body, String name, long stackSize) {
             super(null, body, name, stackSize, false);
             this.host = host;
+            host.thread = this;
+            host.before = this;
             setDaemon(true);
         }
     }

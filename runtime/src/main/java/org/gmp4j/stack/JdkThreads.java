@@ -11,7 +11,8 @@ import jdk.internal.vm.Continuation;
 
 /**
  * The one class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
- * {@code jdk.internal.vm.Continuation} of JDK 25. It checks the version and every member once, in {@link #check}.
+ * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link MountClass} is its tool). It checks the version and every member
+ * once, in {@link #check}.
  *
  * <p>State words. While a goroutine is parked by us its virtual thread's {@code state} is {@code WAIT}: a dump sees an
  * unmounted thread in WAITING, {@code LockSupport.unpark} leaves the state alone and only sets the permit (with
@@ -19,6 +20,23 @@ import jdk.internal.vm.Continuation;
  * {@code Executor.execute}, which the stack filters. While a goroutine is runnable with frames, the state is
  * {@code YIELDED}. Whoever looks at an unmounted stack holds it by the {@code SUSPENDED} bit (the JDK's
  * {@code tryGetStackTrace}); {@link #toRunning} waits that out, as Go waits out {@code _Gscan}.
+ *
+ * <p>Mounting without locks. An interrupt also has to reach the carrier, for whoever is blocked pinned to it, and must not
+ * reach a carrier that has moved on. The JDK's {@code interrupt} does, under the thread's {@code interruptLock}: {@code
+ * interrupted = true}, then reads {@code carrierThread}, then marks that. The JDK's {@code unmount} takes the same lock.
+ * Here instead both sides are store, fence, load:
+ * <ul>
+ * <li>mount writes {@code carrierThread}, makes the state RUNNING by a CAS (the fence), and then reads {@code interrupted}:
+ * either it sees the interrupt and marks the carrier itself, or the interrupter sees the carrier;
+ * <li>unmount writes {@code carrierThread = null}; the CAS on the goroutine's status or the JDK's state that follows is the
+ * fence; the next mount of anything on this carrier reads {@code interrupted} of the thread that was on it before. Who
+ * read the old carrier had set {@code interrupted}. So when it is clear, either nobody did, or the thread has cleared it
+ * since: under the lock, hence after the interrupter was done, and its mark is seen. When it is set, taking the lock once
+ * waits for an interrupter that is still at it. A mark found on the carrier is then dropped.
+ * </ul>
+ * In between only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock also guards the
+ * JDK's {@code unpark} of a pinned thread; a late one leaves the carrier a permit: a park that returns for no reason, which
+ * every user of {@code park} allows for. {@code -Dgmp.mount=jdk} calls the JDK's own {@code mount} and {@code unmount}.
  */
 public final class JdkThreads {
     private static final int JDK = 25;
@@ -37,6 +55,13 @@ public final class JdkThreads {
     private static final int SUSPENDED = 1 << 8;
 
     private static final MethodHandle NEW_VTHREAD;
+    private static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
+
+    private static final MethodHandle MOUNT_AND_RUN;
+    private static final VarHandle CARRIER_THREAD;
+    private static final MethodHandle INTERRUPT_LOCK;
+    private static final MethodHandle SET_INTERRUPT;
+    private static final MethodHandle CLEAR_INTERRUPT;
     private static final MethodHandle MOUNT;
     private static final MethodHandle UNMOUNT;
     private static final MethodHandle YIELD;
@@ -78,6 +103,11 @@ public final class JdkThreads {
         }
         PROBLEM = problem;
         NEW_VTHREAD = h == null ? null : h.newVthread;
+        MOUNT_AND_RUN = h == null ? null : h.mountAndRun;
+        CARRIER_THREAD = h == null ? null : h.carrierThread;
+        INTERRUPT_LOCK = h == null ? null : h.interruptLock;
+        SET_INTERRUPT = h == null ? null : h.setInterrupt;
+        CLEAR_INTERRUPT = h == null ? null : h.clearInterrupt;
         MOUNT = h == null ? null : h.mount;
         UNMOUNT = h == null ? null : h.unmount;
         YIELD = h == null ? null : h.yield;
@@ -105,6 +135,11 @@ public final class JdkThreads {
     /** All look-ups in one place, so that one missing member is one exception. */
     private static final class Handles {
         final MethodHandle newVthread;
+        final MethodHandle mountAndRun;
+        final VarHandle carrierThread;
+        final MethodHandle interruptLock;
+        final MethodHandle setInterrupt;
+        final MethodHandle clearInterrupt;
         final MethodHandle mount;
         final MethodHandle unmount;
         final MethodHandle yield;
@@ -134,6 +169,11 @@ public final class JdkThreads {
             newVthread = l.findConstructor(vt, MethodType.methodType(void.class, Executor.class, String.class, int.class,
                     Runnable.class)).asType(MethodType.methodType(Thread.class, Executor.class, String.class, int.class,
                     Runnable.class));
+            mountAndRun = MountClass.run(vt);
+            carrierThread = word(l, vt, "carrierThread", Thread.class);
+            interruptLock = tl.findGetter(Thread.class, "interruptLock", Object.class);
+            setInterrupt = tl.findVirtual(Thread.class, "setInterrupt", nothing);
+            clearInterrupt = tl.findVirtual(Thread.class, "clearInterrupt", nothing);
             mount = l.findVirtual(vt, "mount", nothing).asType(onThread);
             unmount = l.findVirtual(vt, "unmount", nothing).asType(onThread);
             yield = l.findVirtual(vt, "yieldContinuation", MethodType.methodType(boolean.class))
@@ -261,22 +301,55 @@ public final class JdkThreads {
     }
 
     /**
-     * Runs the stack on the calling platform thread until it yields or ends. The caller has made it RUNNING
+     * Runs the stack on the calling host's thread until it yields or ends. The caller has made it RUNNING
      * ({@link #toRunning}).
      *
      * @return true when the virtual thread has ended
      */
     public static boolean run(Stack st) {
         try {
-            MOUNT.invokeExact(st.thread);
-            try {
-                st.cont.run();
-            } finally {
-                UNMOUNT.invokeExact(st.thread);
+            if (JDK_MOUNT) {
+                runByJdk(st);
+            } else {
+                Thread vt = st.thread;
+                Host host = st.host;
+                Thread carrier = host.thread;
+                if (interrupted(vt) || interrupted(host.before) || interrupted(carrier)) {
+                    settleInterrupts(vt, host.before, carrier);
+                }
+                host.before = vt;
+                MOUNT_AND_RUN.invokeExact(vt, st.cont, carrier);
             }
             return st.cont.isDone();
         } catch (Throwable e) {
             throw sneaky(e);
+        }
+    }
+
+    private static void runByJdk(Stack st) throws Throwable {
+        MOUNT.invokeExact(st.thread);
+        try {
+            st.cont.run();
+        } finally {
+            UNMOUNT.invokeExact(st.thread);
+        }
+    }
+
+    private static boolean interrupted(Thread t) {
+        return (boolean) INTERRUPTED.getVolatile(t);
+    }
+
+    /** Makes the carrier's interrupt status that of the thread which is about to run on it: see the class comment. */
+    private static void settleInterrupts(Thread vt, Thread before, Thread carrier) throws Throwable {
+        synchronized ((Object) INTERRUPT_LOCK.invokeExact(before)) {
+            // Whoever interrupted the one before is done with the carrier.
+        }
+        synchronized ((Object) INTERRUPT_LOCK.invokeExact(vt)) {
+            if (interrupted(vt)) {
+                SET_INTERRUPT.invokeExact(carrier);
+            } else {
+                CLEAR_INTERRUPT.invokeExact(carrier);
+            }
         }
     }
 
@@ -313,9 +386,12 @@ public final class JdkThreads {
         }
     }
 
-    /** Before {@link #run}: to RUNNING from whatever unmounted state, waiting out a dump that holds the stack. */
+    /** Before {@link #run}, with the host set: to RUNNING from whatever unmounted state, waiting out a dump that holds it. */
     public static void toRunning(Stack st) {
         Thread vt = st.thread;
+        if (!JDK_MOUNT) {
+            CARRIER_THREAD.setRelease(vt, (Thread) st.host.thread);
+        }
         for (;;) {
             int s = (int) STATE.getVolatile(vt);
             if ((s & SUSPENDED) == 0 && STATE.compareAndSet(vt, s, RUNNING)) {
@@ -386,7 +462,7 @@ public final class JdkThreads {
         } catch (Throwable e) {
             throw sneaky(e);
         }
-        if ((boolean) INTERRUPTED.getVolatile(vt)) {
+        if (interrupted(vt)) {
             Thread.interrupted();
         }
         if ((boolean) PARK_PERMIT.getVolatile(vt)) {

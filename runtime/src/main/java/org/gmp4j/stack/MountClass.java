@@ -1,0 +1,110 @@
+package org.gmp4j.stack;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.security.ProtectionDomain;
+
+import jdk.internal.vm.Continuation;
+
+import org.gmp4j.agent.ClassFileWriter;
+
+/**
+ * A hidden class of ours in the nest of {@code java.lang.VirtualThread}: what the JDK's {@code mount}, run and {@code
+ * unmount} do, without their locks and with one call instead of three. In Java it would read
+ *
+ * <pre>
+ * &#64;ChangesCurrentThread &#64;ReservedStackAccess
+ * public static void run(Thread vt, Continuation c, Thread carrier) {
+ *     ((VirtualThread) vt).notifyJvmtiMount(true);
+ *     carrier.setCurrentThread(vt);
+ *     try { c.run(); } finally { unmount(vt, carrier); }
+ * }
+ * &#64;ChangesCurrentThread &#64;ReservedStackAccess &#64;ForceInline
+ * static void unmount(Thread vt, Thread carrier) {
+ *     carrier.setCurrentThread(carrier);
+ *     U.putReferenceRelease(vt, CARRIER_THREAD, null);
+ *     ((VirtualThread) vt).notifyJvmtiUnmount(false);
+ * }
+ * </pre>
+ *
+ * <p>Setting {@code carrierThread} and looking at interrupts is {@link JdkThreads}' part, which says why no lock is
+ * needed. Why a class and not method handles: only code that the compiler knows to change the current thread may do so.
+ * In a caller without that mark it could read {@code Thread.currentThread()} once and use it on both sides of the change.
+ */
+final class MountClass {
+    private static final String SELF = "java/lang/GmpMount";
+    private static final String VIRTUAL_THREAD = "java/lang/VirtualThread";
+    private static final String UNSAFE = "jdk/internal/misc/Unsafe";
+    private static final String CHANGES_CURRENT_THREAD = "Ljdk/internal/vm/annotation/ChangesCurrentThread;";
+    private static final String RESERVED_STACK_ACCESS = "Ljdk/internal/vm/annotation/ReservedStackAccess;";
+    private static final String FORCE_INLINE = "Ljdk/internal/vm/annotation/ForceInline;";
+    private static final MethodType RUN = MethodType.methodType(void.class, Thread.class, Continuation.class, Thread.class);
+    private static final String UNMOUNT = "(Ljava/lang/Thread;Ljava/lang/Thread;)V";
+
+    private static final int PUBLIC_STATIC = 0x0009;
+    private static final int NESTMATE_HIDDEN_STRONG = 7;
+
+    private static final int ACONST_NULL = 1;
+    private static final int ICONST_0 = 3;
+    private static final int ICONST_1 = 4;
+    private static final int ALOAD_0 = 42;
+    private static final int ALOAD_1 = 43;
+    private static final int ALOAD_2 = 44;
+    private static final int RETURN = 177;
+    private static final int GETSTATIC = 178;
+    private static final int INVOKEVIRTUAL = 182;
+    private static final int INVOKESTATIC = 184;
+    private static final int ATHROW = 191;
+    private static final int CHECKCAST = 192;
+
+    private MountClass() {
+    }
+
+    /** The handle of {@code run}. */
+    static MethodHandle run(Class<?> virtualThread) throws ReflectiveOperationException {
+        byte[] b = bytes();
+        MethodHandle define = MethodHandles.privateLookupIn(ClassLoader.class, MethodHandles.lookup()).findStatic(
+                ClassLoader.class, "defineClass0", MethodType.methodType(Class.class, ClassLoader.class, Class.class,
+                        String.class, byte[].class, int.class, int.class, ProtectionDomain.class, boolean.class, int.class,
+                        Object.class));
+        Class<?> c;
+        try {
+            c = (Class<?>) define.invokeExact((ClassLoader) null, (Class<?>) virtualThread, SELF, b, 0, b.length,
+                    (ProtectionDomain) null, true, NESTMATE_HIDDEN_STRONG, (Object) null);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new ReflectiveOperationException(e);
+        }
+        return MethodHandles.lookup().findStatic(c, "run", RUN);
+    }
+
+    private static byte[] bytes() {
+        ClassFileWriter c = new ClassFileWriter(SELF);
+        int vt = c.type(VIRTUAL_THREAD);
+        int notifyMount = c.method(VIRTUAL_THREAD, "notifyJvmtiMount", "(Z)V");
+        int notifyUnmount = c.method(VIRTUAL_THREAD, "notifyJvmtiUnmount", "(Z)V");
+        int setCurrent = c.method("java/lang/Thread", "setCurrentThread", "(Ljava/lang/Thread;)V");
+        int run = c.method("jdk/internal/vm/Continuation", "run", "()V");
+        int unmount = c.ownMethod("unmount", UNMOUNT);
+        c.addGuarded(PUBLIC_STATIC, "run", RUN.descriptorString(), 3, 3, new int[] {13, 17, 23}, new int[] {
+            ALOAD_0, CHECKCAST, vt >> 8, vt, ICONST_1, INVOKEVIRTUAL, notifyMount >> 8, notifyMount,
+            ALOAD_2, ALOAD_0, INVOKEVIRTUAL, setCurrent >> 8, setCurrent,
+            ALOAD_1, INVOKEVIRTUAL, run >> 8, run,
+            ALOAD_0, ALOAD_2, INVOKESTATIC, unmount >> 8, unmount, RETURN,
+            ALOAD_0, ALOAD_2, INVOKESTATIC, unmount >> 8, unmount, ATHROW
+        }, CHANGES_CURRENT_THREAD, RESERVED_STACK_ACCESS);
+
+        int unsafe = c.field(VIRTUAL_THREAD, "U", "L" + UNSAFE + ";");
+        int offset = c.field(VIRTUAL_THREAD, "CARRIER_THREAD", "J");
+        int put = c.method(UNSAFE, "putReferenceRelease", "(Ljava/lang/Object;JLjava/lang/Object;)V");
+        c.addMethod(PUBLIC_STATIC, "unmount", UNMOUNT, 5, 2, -1, new int[] {
+            ALOAD_1, ALOAD_1, INVOKEVIRTUAL, setCurrent >> 8, setCurrent,
+            GETSTATIC, unsafe >> 8, unsafe, ALOAD_0, GETSTATIC, offset >> 8, offset, ACONST_NULL,
+            INVOKEVIRTUAL, put >> 8, put,
+            ALOAD_0, CHECKCAST, vt >> 8, vt, ICONST_0, INVOKEVIRTUAL, notifyUnmount >> 8, notifyUnmount, RETURN
+        }, CHANGES_CURRENT_THREAD, RESERVED_STACK_ACCESS, FORCE_INLINE);
+        return c.toBytes();
+    }
+}
