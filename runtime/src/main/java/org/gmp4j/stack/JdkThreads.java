@@ -58,6 +58,9 @@ public final class JdkThreads {
     private static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
 
     private static final MethodHandle MOUNT_AND_RUN;
+    private static final MethodHandle DO_YIELD;
+    private static final MethodHandle NOTIFY_UNMOUNT;
+    private static final MethodHandle NOTIFY_MOUNT;
     private static final VarHandle CARRIER_THREAD;
     private static final MethodHandle INTERRUPT_LOCK;
     private static final MethodHandle SET_INTERRUPT;
@@ -104,6 +107,9 @@ public final class JdkThreads {
         PROBLEM = problem;
         NEW_VTHREAD = h == null ? null : h.newVthread;
         MOUNT_AND_RUN = h == null ? null : h.mountAndRun;
+        DO_YIELD = h == null ? null : h.doYield;
+        NOTIFY_UNMOUNT = h == null ? null : h.notifyUnmount;
+        NOTIFY_MOUNT = h == null ? null : h.notifyMount;
         CARRIER_THREAD = h == null ? null : h.carrierThread;
         INTERRUPT_LOCK = h == null ? null : h.interruptLock;
         SET_INTERRUPT = h == null ? null : h.setInterrupt;
@@ -136,6 +142,9 @@ public final class JdkThreads {
     private static final class Handles {
         final MethodHandle newVthread;
         final MethodHandle mountAndRun;
+        final MethodHandle doYield;
+        final MethodHandle notifyUnmount;
+        final MethodHandle notifyMount;
         final VarHandle carrierThread;
         final MethodHandle interruptLock;
         final MethodHandle setInterrupt;
@@ -170,6 +179,11 @@ public final class JdkThreads {
                     Runnable.class)).asType(MethodType.methodType(Thread.class, Executor.class, String.class, int.class,
                     Runnable.class));
             mountAndRun = MountClass.run(vt);
+            doYield = MountClass.yield();
+            MethodType hide = MethodType.methodType(void.class, boolean.class);
+            MethodType notify = MethodType.methodType(void.class, Thread.class, boolean.class);
+            notifyUnmount = l.findVirtual(vt, "notifyJvmtiUnmount", hide).asType(notify);
+            notifyMount = l.findVirtual(vt, "notifyJvmtiMount", hide).asType(notify);
             carrierThread = word(l, vt, "carrierThread", Thread.class);
             interruptLock = tl.findGetter(Thread.class, "interruptLock", Object.class);
             setInterrupt = tl.findVirtual(Thread.class, "setInterrupt", nothing);
@@ -359,8 +373,17 @@ public final class JdkThreads {
      * @return false when the stack could not be taken off the thread (a native frame, a class initialiser, no memory)
      */
     public static boolean yield(Stack st) {
+        Thread vt = st.thread;
         try {
-            return (boolean) YIELD.invokeExact(st.thread);
+            if (JDK_MOUNT) {
+                return (boolean) YIELD.invokeExact(vt);
+            }
+            NOTIFY_UNMOUNT.invokeExact(vt, true);
+            try {
+                return (int) DO_YIELD.invokeExact() == 0;
+            } finally {
+                NOTIFY_MOUNT.invokeExact(vt, false);
+            }
         } catch (OutOfMemoryError e) {
             return false;
         } catch (Throwable e) {

@@ -31,6 +31,18 @@ import org.gmp4j.agent.ClassFileWriter;
  * <p>Setting {@code carrierThread} and looking at interrupts is {@link JdkThreads}' part, which says why no lock is
  * needed. Why a class and not method handles: only code that the compiler knows to change the current thread may do so.
  * In a caller without that mark it could read {@code Thread.currentThread()} once and use it on both sides of the change.
+ *
+ * <p>And a second one in the nest of {@code jdk.internal.vm.Continuation}, with which a yield leaves two frames less on
+ * each parked stack than {@code Continuation.yield}:
+ *
+ * <pre>
+ * &#64;Hidden &#64;JvmtiHideEvents &#64;DontInline
+ * public static int yield() { return Continuation.doYield(); }
+ * </pre>
+ *
+ * <p>One frame of its own it must have. A goroutine that began before its first frames were compiled has interpreted ones
+ * at the bottom for as long as it lives, and a switch that moves one of those takes twice as long. HotSpot then moves two
+ * frames at a time; a loop whose every call was inlined is one frame, this is the other.
  */
 final class MountClass {
     private static final String SELF = "java/lang/GmpMount";
@@ -41,6 +53,11 @@ final class MountClass {
     private static final String FORCE_INLINE = "Ljdk/internal/vm/annotation/ForceInline;";
     private static final MethodType RUN = MethodType.methodType(void.class, Thread.class, Continuation.class, Thread.class);
     private static final String UNMOUNT = "(Ljava/lang/Thread;Ljava/lang/Thread;)V";
+    private static final String YIELD_SELF = "jdk/internal/vm/GmpYield";
+    private static final String CONTINUATION = "jdk/internal/vm/Continuation";
+    private static final String DONT_INLINE = "Ljdk/internal/vm/annotation/DontInline;";
+    private static final String HIDDEN = "Ljdk/internal/vm/annotation/Hidden;";
+    private static final String HIDE_EVENTS = "Ljdk/internal/vm/annotation/JvmtiHideEvents;";
 
     private static final int PUBLIC_STATIC = 0x0009;
     private static final int NESTMATE_HIDDEN_STRONG = 7;
@@ -51,6 +68,7 @@ final class MountClass {
     private static final int ALOAD_0 = 42;
     private static final int ALOAD_1 = 43;
     private static final int ALOAD_2 = 44;
+    private static final int IRETURN = 172;
     private static final int RETURN = 177;
     private static final int GETSTATIC = 178;
     private static final int INVOKEVIRTUAL = 182;
@@ -63,30 +81,45 @@ final class MountClass {
 
     /** The handle of {@code run}. */
     static MethodHandle run(Class<?> virtualThread) throws ReflectiveOperationException {
-        byte[] b = bytes();
+        return MethodHandles.lookup().findStatic(define(virtualThread, SELF, mountBytes()), "run", RUN);
+    }
+
+    /** The handle of {@code yield}: 0 when the stack was off the thread and is back, else why it could not leave. */
+    static MethodHandle yield() throws ReflectiveOperationException {
+        return MethodHandles.lookup().findStatic(define(Continuation.class, YIELD_SELF, yieldBytes()), "yield",
+                MethodType.methodType(int.class));
+    }
+
+    private static Class<?> define(Class<?> nest, String name, byte[] b) throws ReflectiveOperationException {
         MethodHandle define = MethodHandles.privateLookupIn(ClassLoader.class, MethodHandles.lookup()).findStatic(
                 ClassLoader.class, "defineClass0", MethodType.methodType(Class.class, ClassLoader.class, Class.class,
                         String.class, byte[].class, int.class, int.class, ProtectionDomain.class, boolean.class, int.class,
                         Object.class));
-        Class<?> c;
         try {
-            c = (Class<?>) define.invokeExact((ClassLoader) null, (Class<?>) virtualThread, SELF, b, 0, b.length,
+            return (Class<?>) define.invokeExact((ClassLoader) null, (Class<?>) nest, name, b, 0, b.length,
                     (ProtectionDomain) null, true, NESTMATE_HIDDEN_STRONG, (Object) null);
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
             throw new ReflectiveOperationException(e);
         }
-        return MethodHandles.lookup().findStatic(c, "run", RUN);
     }
 
-    private static byte[] bytes() {
+    private static byte[] yieldBytes() {
+        ClassFileWriter c = new ClassFileWriter(YIELD_SELF);
+        int doYield = c.method(CONTINUATION, "doYield", "()I");
+        c.addMethod(PUBLIC_STATIC, "yield", "()I", 1, 0, -1, new int[] {INVOKESTATIC, doYield >> 8, doYield, IRETURN}, HIDDEN,
+                HIDE_EVENTS, DONT_INLINE);
+        return c.toBytes();
+    }
+
+    private static byte[] mountBytes() {
         ClassFileWriter c = new ClassFileWriter(SELF);
         int vt = c.type(VIRTUAL_THREAD);
         int notifyMount = c.method(VIRTUAL_THREAD, "notifyJvmtiMount", "(Z)V");
         int notifyUnmount = c.method(VIRTUAL_THREAD, "notifyJvmtiUnmount", "(Z)V");
         int setCurrent = c.method("java/lang/Thread", "setCurrentThread", "(Ljava/lang/Thread;)V");
-        int run = c.method("jdk/internal/vm/Continuation", "run", "()V");
+        int run = c.method(CONTINUATION, "run", "()V");
         int unmount = c.ownMethod("unmount", UNMOUNT);
         c.addGuarded(PUBLIC_STATIC, "run", RUN.descriptorString(), 3, 3, new int[] {13, 17, 23}, new int[] {
             ALOAD_0, CHECKCAST, vt >> 8, vt, ICONST_1, INVOKEVIRTUAL, notifyMount >> 8, notifyMount,
