@@ -260,7 +260,8 @@ struct schedt {
     int64_t ngsys;         /* atomic: system goroutines */
     int64_t allglen;       /* atomic: G slots ever taken */
     int64_t gfreecount;    /* under lock: length of gfree above */
-    int64_t njdkwait;      /* atomic, with deadlock detection only: Gs that wait inside the JDK */
+    int64_t njdkwait;      /* atomic, with deadlock detection only: Gs that wait inside the JDK, or for C code,
+                            * and those that a thread that is no M is starting */
     int64_t nspawnextern;  /* atomic: goroutines created by threads without a P */
     int64_t nexitextern;   /* atomic: goroutines that ended on an M without a P */
 

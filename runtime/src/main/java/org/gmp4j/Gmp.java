@@ -10,7 +10,6 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.BiConsumer;
 
 import org.gmp4j.affinity.Affinity;
-import org.gmp4j.affinity.Topology;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Config;
@@ -32,7 +31,7 @@ import org.gmp4j.timer.SleepTimers;
  * <p>Source: the G-M-P scheduler of Go's runtime; {@code DESIGN} and {@code HACKING.md} say what differs on the JVM.
  */
 public final class Gmp implements AutoCloseable {
-    private static final int MAX_PROCS = 4096;
+    private static final int BAD_USAGE = 2;
     private static final int DEFAULT_MAX_THREADS = 10_000;
     private static final long DEFAULT_MAX_STACK = 1L << 30;
     private static final long LEAST_STACK = 64 << 10;
@@ -50,13 +49,21 @@ public final class Gmp implements AutoCloseable {
     /**
      * Program mode: runs {@code main} as goroutine 1 and returns when it returns, while other goroutines may be parked or
      * running; they do not keep the process alive. An uncaught exception in any goroutine, a deadlock, or misuse that is
-     * fatal in Go ends the process with Go's text on stderr and exit code 2. May be called again.
+     * fatal in Go ends the process with Go's text on stderr and exit code 2. May be called again. A bad value of
+     * GMPMAXPROCS or GMPDEBUG ends the process with one sentence on stderr and exit code 2.
      *
      * @throws IllegalStateException when this JVM cannot run goroutines, with one sentence that says what to do
      */
     public static void main(Runnable main) {
         Objects.requireNonNull(main, "go of nil func value");
-        Scheduler s = ((Settings) builder()).start(true);
+        Scheduler s;
+        try {
+            s = ((Settings) builder()).start(true);
+        } catch (IllegalArgumentException badVariable) {
+            System.err.println("gmp4j: " + badVariable.getMessage());
+            System.exit(BAD_USAGE);
+            return;
+        }
         CountDownLatch returned = new CountDownLatch(1);
         s.go(() -> {
             GStack.current().onEnd(end -> {
@@ -100,7 +107,10 @@ public final class Gmp implements AutoCloseable {
         /** Most threads, at least 1. Default 10,000. More end the process with Go's text. */
         Builder maxThreads(int n);
 
-        /** Most bytes of a goroutine's stack, at least 64 KiB. Default 1 GiB. */
+        /**
+         * Most bytes of a goroutine's stack, at least 64 KiB. Default 1 GiB. A StackOverflowError that ends a goroutine
+         * ends the process with Go's text, unless there is a handler for uncaught exceptions.
+         */
         Builder maxStack(long bytes);
 
         /** Told of an exception that ends a goroutine (goid, exception). Default: Go's text on stderr. */
@@ -194,7 +204,7 @@ public final class Gmp implements AutoCloseable {
         Scheduler start(boolean program) {
             JdkThreads.check();
             boolean byHand = procs != null || !variable(PROCS_VARIABLE).isEmpty();
-            int n = procs == null ? defaultProcs() : checkProcs(procs);
+            int n = procs == null ? defaultProcs() : Procs.check(procs);
             if (quantum.compareTo(LEAST_QUANTUM) < 0 || quantum.compareTo(Duration.ofMinutes(1)) > 0) {
                 throw new IllegalArgumentException("quantum is " + quantum + ": use 200 µs to 1 minute");
             }
@@ -204,38 +214,27 @@ public final class Gmp implements AutoCloseable {
             if (maxStack < LEAST_STACK) {
                 throw new IllegalArgumentException("maxStack is " + maxStack + " bytes: use " + LEAST_STACK + " or more");
             }
-            return Scheduler.schedinit(new Config(n, byHand ? null : Gmp::numCPU, affinity.place(n), spin.spinNanos(), quantum.toNanos(), maxThreads, maxStack, uncaught,
+            return Scheduler.schedinit(new Config(n, byHand ? null : Procs::numCPU, affinity.place(n), spin.spinNanos(), quantum.toNanos(), maxThreads, maxStack, uncaught,
                     program || deadlockDetection, program, DebugVars.parse(debug)), new SleepTimers());
         }
-    }
-
-    static int checkProcs(int n) {
-        if (n < 1 || n > MAX_PROCS) {
-            throw new IllegalArgumentException("procs is " + n + ": use 1 to " + MAX_PROCS);
-        }
-        return n;
     }
 
     private static int defaultProcs() {
         String v = variable(PROCS_VARIABLE);
         if (v.isEmpty()) {
-            return numCPU();
+            return Procs.numCPU();
         }
         try {
-            return checkProcs(Integer.parseInt(v));
+            return Procs.check(Integer.parseInt(v));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    PROCS_VARIABLE + " is \"" + v + "\": use a number from 1 to " + MAX_PROCS, e);
+                    PROCS_VARIABLE + " is \"" + v + "\": use a number from 1 to " + Procs.MAX, e);
         }
     }
 
     private static String variable(String name) {
         String v = System.getenv(name);
         return v == null ? "" : v.strip();
-    }
-
-    static int numCPU() {
-        return Math.min(MAX_PROCS, Topology.system().defaultProcs());
     }
 
     /**
@@ -377,7 +376,7 @@ public final class Gmp implements AutoCloseable {
      * @throws IllegalArgumentException when {@code n} is out of range
      */
     public int setProcs(int n) {
-        return s.setProcs(checkProcs(n));
+        return s.setProcs(Procs.check(n));
     }
 
     /** How many goroutines live. */

@@ -120,7 +120,7 @@ public final class Go {
      */
     public static int gomaxprocs(int n) {
         var s = self("gomaxprocs").scheduler();
-        return n < 1 ? s.gomaxprocs() : s.setProcs(Gmp.checkProcs(n));
+        return n < 1 ? s.gomaxprocs() : s.setProcs(Procs.check(n));
     }
 
     /** How many goroutines of this scheduler live. */
@@ -130,7 +130,7 @@ public final class Go {
 
     /** How many CPUs this process may use. */
     public static int numCPU() {
-        return Gmp.numCPU();
+        return Procs.numCPU();
     }
 
     /** The number of this goroutine: from 1, never used twice in one scheduler. */

@@ -1,35 +1,57 @@
 package org.gmp4j.proc;
 
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.lock.RuntimeMutex;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code checkdead}: all goroutines are asleep when every M sleeps on an idle list and nothing outside can wake one.
+ * {@code checkdead}: all goroutines are asleep when nothing inside the scheduler can ready one and nothing outside can.
+ * Goroutines parked by the JDK, threads that are not Ms inside a blocking call of ours, and other schedulers are outside
+ * and hold the report off.
  *
- * <p>It runs under sched.lock whenever an M goes to sleep, so the counts are consistent. An M that sleeps in the poller
- * until a timer is due is on no list and counts as running. Goroutines parked by the JDK, and threads that are not Ms
- * inside a blocking call of ours, may be woken from outside and hold the report off.
+ * <p>Two looks find it. {@link #dead} runs under sched.lock whenever an M goes to sleep, so its counts are consistent: the
+ * last M has nobody to leave the matter to. An M that sleeps in the poller until a timer is due is on no list and counts as
+ * running. {@link #look} is sysmon's, now and then, for what happens while no M goes to sleep: an M that spins for ever
+ * ({@code SpinPolicy.busy}), a thread that leaves our blocking call after the last M slept.
+ *
+ * <p>Why {@code look} is right, though everything moves while it looks. It reads, in this order: how often goroutines were
+ * run (c0); every G (pass 1); every M; what is outside, and the timers under their locks; every G (pass 2); the runs again
+ * (c1). It says dead if both passes found every living G waiting, every M slept or spun, nothing was outside, no timer was
+ * set, and c0 = c1. Suppose a G was runnable or running at a moment t between the look at the Ms and pass 2. Pass 2 saw it
+ * waiting or dead, so it ran to that end after t. A run begins with a CAS on the status, then the count, and ends with a
+ * CAS: c1 has this run. So c0 had it too, and it began before pass 1. Pass 1 then saw it run, or saw it wait while its M was
+ * still parking it, and that M, at the look at the Ms, was still at it, which is neither sleep nor spin, or had done. A
+ * contradiction each time.
+ *
+ * <p>So at t all Gs waited, parked to the end, their timers in the heaps. An M that spins readies a G for a timer only,
+ * which it takes out and readies under one hold of the timers' lock, or for C code, which is outside until that G has run.
+ * Nothing is left that could ready one, now or later.
  */
 final class Checkdead {
-    private Checkdead() {
+    private final Scheduler s;
+    /** The runs at the last look: nothing is looked at unless they stand still. */
+    private long lastRuns = -1;
+    private int living;
+    private int waiting;
+
+    Checkdead(Scheduler s) {
+        this.s = s;
     }
 
     /** Whether nothing will ever run again; under sched.lock. Only when detection is on. */
     static boolean dead(Scheduler s) {
-        if (!s.config.deadlockDetection() || s.mainReturned()) {
+        long sched = s.sched;
+        if (!wanted(s)) {
             return false;
         }
-        long sched = s.sched;
         long running = Schedt.mnext(sched) - Schedt.nmfreed(sched) - Schedt.nmidleOpaque(sched)
                 - Schedt.nmidlelocked(sched);
-        if (running > 0 || Schedt.closingAcquire(sched) != 0) {
-            return false;
-        }
-        if (Schedt.njdkwaitVolatile(sched) > 0 || Waiting.threads() > 0
-                || Schedt.runqsizeOpaque(sched) > 0 || Schedt.gcwaitingAcquire(sched) != 0) {
-            return false;
-        }
-        if (Schedt.injectAcquire(sched) != 0 || othersLive(s)) {
+        if (running > 0 || Schedt.runqsizeOpaque(sched) > 0 || Schedt.gcwaitingAcquire(sched) != 0 || outside(s)) {
             return false;
         }
         for (Processor pr : s.procs()) {
@@ -40,10 +62,83 @@ final class Checkdead {
         return Newproc.gcount(s) > 0 || s.mainExited();
     }
 
+    private static boolean wanted(Scheduler s) {
+        return s.config.deadlockDetection() && !s.mainReturned() && Schedt.closingAcquire(s.sched) == 0;
+    }
+
+    /** Whether something that is no goroutine of this scheduler may ready one. */
+    private static boolean outside(Scheduler s) {
+        return Schedt.njdkwaitVolatile(s.sched) > 0 || Waiting.threads() > 0 || Schedt.injectAcquire(s.sched) != 0
+                || othersLive(s);
+    }
+
     /** Whether another scheduler's goroutines could wake ours. */
     private static boolean othersLive(Scheduler s) {
         for (Scheduler other : Scheduler.all()) {
             if (other != s && !other.mainReturned()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** From sysmon: reports if nothing will ever run again. Cheap while goroutines run, or something is outside. */
+    void look() {
+        if (!wanted(s)) {
+            return;
+        }
+        long runs = runs();
+        boolean still = runs == lastRuns;
+        lastRuns = runs;
+        if (still && !outside(s) && allWait() && machinesRest() && !outside(s) && !timers() && allWait() && runs() == runs) {
+            report(s);
+        }
+    }
+
+    /** How often a goroutine was run; monotone. The acquiring reads of the statuses come after, in pass 1. */
+    private long runs() {
+        long n = 0;
+        for (Processor pr : s.procs()) {
+            n += P.nswitchOpaque(pr.pp) + P.ninplaceOpaque(pr.pp) + P.schedtickOpaque(pr.pp); // The last: pinned ones.
+        }
+        VarHandle.acquireFence();
+        return n;
+    }
+
+    /** Whether each living goroutine waits, and there is one, or main has gone. */
+    private boolean allWait() {
+        living = 0;
+        waiting = 0;
+        s.slots.forEach(gp -> {
+            int status = GStatus.readgstatus(gp);
+            if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
+                living++;
+                if ((status & ~GStatus.GSCAN) == GStatus.GWAITING) {
+                    waiting++;
+                }
+            }
+        });
+        return living == waiting && (living > 0 || s.mainExited() && Newproc.gcount(s) == 0);
+    }
+
+    /** Whether each M sleeps until it gets a P, or searches for work. */
+    private boolean machinesRest() {
+        for (Machine m : s.machines()) {
+            if (M.exited(m.mp) == 0 && M.blockedOpaque(m.mp) == 0 && M.spinningOpaque(m.mp) == 0) {
+                return false;
+            }
+        }
+        VarHandle.acquireFence(); // What an M did before it came to rest is seen below.
+        return true;
+    }
+
+    private boolean timers() {
+        for (Processor pr : s.procs()) {
+            long lock = P.timersLockAddress(pr.pp);
+            RuntimeMutex.lock(lock, LockRank.TIMERS);
+            boolean any = P.timersLenOpaque(pr.pp) != 0;
+            RuntimeMutex.unlock(lock, LockRank.TIMERS);
+            if (any) {
                 return true;
             }
         }

@@ -1,16 +1,28 @@
 package org.gmp4j.proc;
 
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+
 import org.gmp4j.struct.Throw;
 
 /**
  * The ends of a process: {@code throw} (the runtime is corrupt: message, every P, M and G, exit) and {@code fatal error}
  * (the program is wrong: Go's text, all stacks, exit). Exit code 2, without shutdown hooks: a broken scheduler cannot be
- * trusted to run them.
+ * trusted to run them. The first report is the only one; whoever comes second waits for the end.
+ *
+ * <p>A dump may hang: the JDK reads a virtual thread's stack only between two switches, and waits for the end of a
+ * switch that a broken M never finishes. So what needs no stack is printed first, and a thread ends the process when the
+ * rest stands still.
  */
 public final class Fatal {
     private static final int EXIT = 2;
+    /** A stack that takes longer will never be printed. */
+    private static final long DUMP_MILLIS = 10_000;
+    private static final AtomicReference<Thread> REPORTER = new AtomicReference<>();
     private static final boolean AS_ERROR = "error".equals(System.getProperty("gmp.throw"));
     private static boolean installed;
+    /** How many stacks were; written by the reporter. */
+    private static volatile int printed;
 
     private Fatal() {
     }
@@ -23,25 +35,77 @@ public final class Fatal {
     }
 
     private static void thrown(Throw t) {
+        if (!report()) {
+            return;
+        }
         StringBuilder b = new StringBuilder("fatal error: ").append(t.getMessage()).append('\n');
         for (StackTraceElement e : t.getStackTrace()) {
             b.append("\tat ").append(e).append('\n');
         }
-        for (Scheduler s : Scheduler.all()) {
-            b.append('\n').append(unlockedTrace(s));
-        }
         System.err.print(b);
-        System.err.flush();
-        Runtime.getRuntime().halt(EXIT);
+        Scheduler.all().forEach(Fatal::state);
+        Scheduler.all().forEach(Fatal::stacks);
+        halt();
     }
 
-    /** The scheduler's state without its lock, which the thrower may hold. */
-    private static String unlockedTrace(Scheduler s) {
+    /** Ps, Ms and Gs, without sched.lock, which the caller may hold. */
+    private static void state(Scheduler s) {
         try {
-            return SchedTrace.dump(s) + Traceback.all(s);
+            System.err.print("\n" + SchedTrace.dump(s));
+            System.err.flush();
         } catch (RuntimeException | Error e) {
-            return "(dump of " + s.name + " failed: " + e + ")\n";
+            System.err.println("(dump of " + s.name + " failed: " + e + ")");
         }
+    }
+
+    private static void stacks(Scheduler s) {
+        try {
+            Traceback.each(s, text -> {
+                System.err.print("\n" + text);
+                System.err.flush();
+                printed++; // By the reporter alone.
+            });
+        } catch (RuntimeException | Error e) {
+            System.err.println("(stacks of " + s.name + " failed: " + e + ")");
+        }
+    }
+
+    /**
+     * Before anything is printed: returns on the first caller's thread only, and has the process ended whatever happens.
+     *
+     * @return false when the report itself failed: whoever called us throws, to {@link #state} or {@link #stacks}
+     */
+    private static boolean report() {
+        Thread me = Thread.currentThread();
+        if (!REPORTER.compareAndSet(null, me)) {
+            while (REPORTER.get() != me) {
+                LockSupport.park();
+            }
+            return false;
+        }
+        try {
+            Thread t = new Thread(null, Fatal::haltSoon, "gmp-halt", 0, false);
+            t.setDaemon(true);
+            t.start();
+        } catch (RuntimeException | Error e) {
+            System.err.println("gmp4j: no thread guards this report: " + e); // Out of threads may be what we report.
+        }
+        return true;
+    }
+
+    private static void haltSoon() {
+        try {
+            for (int seen = -1; seen != printed; Thread.sleep(DUMP_MILLIS)) {
+                seen = printed;
+            }
+        } catch (InterruptedException e) {
+            // Nobody has a reference to this thread to interrupt it by.
+        }
+        halt();
+    }
+
+    private static void halt() {
+        Runtime.getRuntime().halt(EXIT);
     }
 
     /** An exception came out of the loop of an M or of sysmon: a bug of ours. */
@@ -50,10 +114,14 @@ public final class Fatal {
             t.printStackTrace();
             return;
         }
+        if (!report()) {
+            return;
+        }
         System.err.println("fatal error: exception in the scheduler");
         t.printStackTrace();
-        System.err.print(unlockedTrace(s));
-        Runtime.getRuntime().halt(EXIT);
+        state(s);
+        stacks(s);
+        halt();
     }
 
     /**
@@ -63,9 +131,20 @@ public final class Fatal {
      * @return never; typed so that callers can write throw
      */
     static Error fatal(Scheduler s, String before, String message) {
-        System.err.print(before + "fatal error: " + message + "\n\n" + Traceback.all(s));
-        System.err.flush();
-        Runtime.getRuntime().halt(EXIT);
+        if (report()) {
+            System.err.print(before + "fatal error: " + message + "\n");
+            stacks(s);
+            halt();
+        }
         return new Error(message);
+    }
+
+    /** The end of the program in program mode, with its last words. */
+    static void end(String text) {
+        if (report()) {
+            System.err.print(text);
+            System.err.flush();
+            halt();
+        }
     }
 }

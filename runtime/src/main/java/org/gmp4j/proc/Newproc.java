@@ -77,6 +77,7 @@ final class Newproc {
             }
             throw new IllegalStateException("go on a closed Gmp");
         }
+        s.waitsForOutside(1); // It is on no queue yet, and no M runs it: checkdead is not to take it for one that sleeps.
         long unused = Schedt.addNspawnextern(sched, 1); // Under the lock: close sees it, or we saw close.
         long gp = GFree.getGlobal(sched);
         GlobalRunq.unlock(sched);
@@ -92,6 +93,7 @@ final class Newproc {
         }
         init(gp, Schedt.addGoidgen(sched, 1), 0);
         GlobalRunq.lock(sched);
+        s.waitsForOutside(-1);
         GlobalRunq.globrunqput(sched, gp);
         GlobalRunq.unlock(sched);
         Wakep.wakep(s);

@@ -9,7 +9,8 @@ import org.gmp4j.struct.Schedt;
  * without work, and deeply while all Ps are idle or the world is stopped. While a P has work waiting behind a goroutine
  * it looks every tenth of a quantum, or half a millisecond: a thread that falls asleep with a P loses it within one.
  *
- * <p>Its duties: {@link Retake}, what C code readied, schedtrace, the machine's CPU limits once a second, and a poll of the network when nobody did for 10 ms.
+ * <p>Its duties: {@link Retake}, {@link Checkdead}, what C code readied, schedtrace, the machine's CPU limits once a second, and
+ * a poll of the network when nobody did for 10 ms.
  */
 final class Sysmon {
     private static final long MIN_SLEEP = 20_000;
@@ -67,6 +68,7 @@ final class Sysmon {
         int idle = 0;
         long sleep = MIN_SLEEP;
         Retake retake = new Retake(s);
+        Checkdead checkdead = new Checkdead(s);
         while (Schedt.closingAcquire(sched) != Scheduler.STOPPED) {
             if (idle == 0) {
                 sleep = MIN_SLEEP;
@@ -80,6 +82,7 @@ final class Sysmon {
                 drained = false;
                 s.signalDrained();
             }
+            checkdead.look();
             long now = System.nanoTime();
             if (trace == 0 && deepSleep(note)) {
                 idle = 0;

@@ -1,5 +1,7 @@
 package org.gmp4j.proc;
 
+import java.util.function.Consumer;
+
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
@@ -14,10 +16,17 @@ public final class Traceback {
 
     /** Every goroutine of a scheduler. Takes no lock; a goroutine that runs while it is written shows where it was. */
     public static String all(Scheduler s) {
-        StringBuilder b = new StringBuilder();
+        StringBuilder all = new StringBuilder();
+        each(s, text -> all.append(text).append('\n'));
+        return all.toString();
+    }
+
+    /** The same, one at a time. */
+    static void each(Scheduler s, Consumer<String> to) {
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
             if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
+                StringBuilder b = new StringBuilder();
                 header(b, gp, status);
                 Stack st = GSlots.stack(gp);
                 if (st == null) {
@@ -27,10 +36,9 @@ public final class Traceback {
                     frames(b, st.thread.getStackTrace());
                 }
                 createdBy(b, gp);
-                b.append('\n');
+                to.accept(b.toString());
             }
         });
-        return b.toString();
     }
 
     /** The goroutine that an exception ended. */
@@ -71,7 +79,7 @@ public final class Traceback {
     private static void frames(StringBuilder b, StackTraceElement[] frames) {
         boolean shown = false;
         for (StackTraceElement e : frames) {
-            if (!internal(e.getClassName())) {
+            if (!internal(e)) {
                 shown = true;
                 b.append('\t').append(e).append('\n');
             }
@@ -83,8 +91,11 @@ public final class Traceback {
         }
     }
 
-    private static boolean internal(String c) {
-        return c.startsWith("org.gmp4j.proc.") || c.startsWith("org.gmp4j.stack.")
-                || c.startsWith("java.lang.VirtualThread") || c.startsWith("jdk.internal.vm.Continuation");
+    private static boolean internal(StackTraceElement e) {
+        String c = e.getClassName();
+        return c.startsWith("org.gmp4j.proc.") || c.startsWith("org.gmp4j.queue.") || c.startsWith("org.gmp4j.lock.")
+                || c.startsWith("org.gmp4j.struct.") || c.startsWith("org.gmp4j.stack.") || c.startsWith("org.gmp4j.ffi.")
+                || c.startsWith("java.lang.VirtualThread") || c.startsWith("jdk.internal.vm.Continuation")
+                || c.equals("java.lang.Thread") && e.getMethodName().equals("getStackTrace"); // Of who writes this.
     }
 }

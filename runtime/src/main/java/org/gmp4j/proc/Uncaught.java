@@ -6,8 +6,6 @@ import org.gmp4j.struct.G;
 
 /** An exception ended a goroutine: Go's panic text, and by policy the end of the program. Never the end of an M. */
 final class Uncaught {
-    private static final int EXIT = 2;
-
     private Uncaught() {
     }
 
@@ -17,17 +15,13 @@ final class Uncaught {
         if (s.mainReturned()) {
             return;
         }
-        if (c.program()) {
-            if (t instanceof StackOverflowError) {
-                System.err.print("runtime: goroutine stack exceeds " + c.maxStack() + "-byte limit\n"
-                        + "fatal error: stack overflow\n\n" + Traceback.ofThrowable(gp, t));
-            } else {
-                System.err.print(text(gp, t));
-            }
-            System.err.flush();
-            Runtime.getRuntime().halt(EXIT);
-        }
         BiConsumer<Long, Throwable> handler = c.uncaught();
+        if (t instanceof StackOverflowError && handler == null) {
+            Fatal.end("runtime: goroutine stack exceeds " + c.maxStack() + "-byte limit\n"
+                    + "fatal error: stack overflow\n\n" + Traceback.ofThrowable(gp, t));
+        } else if (c.program()) {
+            Fatal.end(text(gp, t));
+        }
         try {
             if (handler != null) {
                 handler.accept(G.goid(gp), t);

@@ -53,11 +53,20 @@ public final class ChildJvm {
 
     /** Runs it to its end. */
     public Result run(String... args) {
+        return java(List.of("-cp", System.getProperty("java.class.path"), program.getName()), args);
+    }
+
+    /** Runs an executable jar instead. */
+    public Result runJar(Path jar, String... args) {
+        return java(List.of("-jar", jar.toString()), args);
+    }
+
+    private Result java(List<String> what, String... args) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(flags);
-        command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
-                program.getName()));
+        command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+        command.addAll(what);
         command.addAll(Arrays.asList(args));
         try {
             Path out = Files.createTempFile("gmp", ".out");

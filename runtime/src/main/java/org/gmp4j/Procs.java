@@ -1,0 +1,29 @@
+package org.gmp4j;
+
+import org.gmp4j.affinity.Topology;
+
+/** How many Ps there can be and should be. */
+final class Procs {
+    /** Most Ps of a scheduler. */
+    static final int MAX = 4096;
+
+    private Procs() {
+    }
+
+    /**
+     * Returns {@code n}.
+     *
+     * @throws IllegalArgumentException when it is no number of Ps
+     */
+    static int check(int n) {
+        if (n < 1 || n > MAX) {
+            throw new IllegalArgumentException("procs is " + n + ": use 1 to " + MAX);
+        }
+        return n;
+    }
+
+    /** What affinity mask and cgroup limits leave to this process now. */
+    static int numCPU() {
+        return Math.min(MAX, Topology.system().defaultProcs());
+    }
+}
