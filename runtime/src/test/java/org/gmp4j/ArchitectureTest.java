@@ -1,0 +1,220 @@
+package org.gmp4j;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.module.ModuleDescriptor;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.domain.JavaMethodCall;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import org.gmp4j.ffi.Memory;
+import org.junit.jupiter.api.Test;
+
+/** The floors of DESIGN §1: each uses what is below it; and what of it the world sees. */
+class ArchitectureTest {
+    private static final String ROOT = "org.gmp4j";
+
+    /** Affinity knows the machine and nothing of ours; it is exported and yet at the bottom. */
+    private static final Map<String, Integer> FLOORS = Map.ofEntries(Map.entry("ffi", 1), Map.entry("stack", 1),
+            Map.entry("agent", 1), Map.entry("affinity", 1), Map.entry("struct", 2), Map.entry("lock", 3),
+            Map.entry("trace", 3), Map.entry("queue", 4), Map.entry("proc", 5), Map.entry("sync", 6),
+            Map.entry("timer", 6), Map.entry("netpoll", 6), Map.entry("time", 7), Map.entry("net", 7),
+            Map.entry("context", 7), Map.entry("metrics", 7), Map.entry("memory", 7));
+
+    /** The part of the root package that is on floor 6; the rest is on 7. */
+    private static final Set<String> ROOT_6 = Set.of("Go", "Chan", "LongChan", "Procs");
+
+    private static final Set<String> EXPORTED = Set.of("", "sync", "time", "context", "net", "affinity", "memory",
+            "metrics", "trace");
+
+    /** The classes that know what the JDK keeps to itself, and the one that carries a field of it for the first. */
+    private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkThreads", "agent.JdkPoint");
+    private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.Stack");
+
+    private static final Path CLASSES = classes(Gmp.class);
+    private static final JavaClasses ALL = new ClassFileImporter().importPath(CLASSES);
+    private static final JavaClasses BINDINGS = new ClassFileImporter().importPath(classes(Memory.class));
+
+    private static Path classes(Class<?> of) {
+        try {
+            return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI());
+        } catch (URISyntaxException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static boolean ours(JavaClass c) {
+        return c.getPackageName().equals(ROOT) || c.getPackageName().startsWith(ROOT + ".");
+    }
+
+    private static String top(JavaClass c) {
+        return c.getName().substring(c.getPackageName().length() + 1).replaceAll("\\$.*", "");
+    }
+
+    /** The room of a class: its first package below the root, which is two. */
+    private static String room(JavaClass c) {
+        if (c.getPackageName().equals(ROOT)) {
+            return ROOT_6.contains(top(c)) ? "root6" : "root7";
+        }
+        return c.getPackageName().substring(ROOT.length() + 1).replaceAll("\\..*", "");
+    }
+
+    private static int floor(String room) {
+        return switch (room) {
+            case "root6" -> 6;
+            case "root7" -> 7;
+            default -> {
+                Integer floor = FLOORS.get(room);
+                assertTrue(floor != null, "package " + room + " is on no floor: see DESIGN §1");
+                yield floor;
+            }
+        };
+    }
+
+    /** From each room the rooms it uses, with each use. */
+    private static Map<String, Map<String, Set<String>>> uses() {
+        Map<String, Map<String, Set<String>>> uses = new TreeMap<>();
+        for (JavaClass c : ALL) {
+            for (Dependency d : c.getDirectDependenciesFromSelf()) {
+                JavaClass target = d.getTargetClass().getBaseComponentType();
+                if (ours(target) && !room(target).equals(room(c))) {
+                    uses.computeIfAbsent(room(c), k -> new TreeMap<>()).computeIfAbsent(room(target), k -> new TreeSet<>())
+                            .add(top(c) + " -> " + top(target));
+                }
+            }
+        }
+        return uses;
+    }
+
+    @Test
+    void eachFloorUsesWhatIsBelow() {
+        assertTrue(ALL.size() > 50, "no classes in " + CLASSES);
+        List<String> upwards = new ArrayList<>();
+        uses().forEach((from, to) -> to.forEach((room, examples) -> {
+            if (floor(room) > floor(from)) {
+                upwards.add(from + " -> " + room + ": " + examples);
+            }
+        }));
+        assertEquals(List.of(), upwards);
+    }
+
+    /** Two rooms on one floor: one may use the other, not both each other, nor in a circle. */
+    @Test
+    void noCircles() {
+        Map<String, Map<String, Set<String>>> uses = uses();
+        List<String> circles = new ArrayList<>();
+        for (String start : uses.keySet()) {
+            Set<String> reached = new TreeSet<>();
+            List<String> todo = new ArrayList<>(uses.get(start).keySet());
+            while (!todo.isEmpty()) {
+                String room = todo.removeLast();
+                if (reached.add(room)) {
+                    todo.addAll(uses.getOrDefault(room, Map.of()).keySet());
+                }
+            }
+            if (reached.contains(start)) {
+                circles.add(start + " reaches itself through " + uses.get(start));
+            }
+        }
+        assertEquals(List.of(), circles);
+    }
+
+    /** What the JDK does not offer is the business of few classes: a new release means reading those. */
+    @Test
+    void fewClassesTouchTheJdksInside() {
+        Set<String> types = new TreeSet<>();
+        Set<String> members = new TreeSet<>();
+        for (JavaClass c : ALL) {
+            String name = c.getPackageName().substring(ROOT.length()).replaceFirst("^\\.", "") + "." + top(c);
+            for (Dependency d : c.getDirectDependenciesFromSelf()) {
+                String p = d.getTargetClass().getBaseComponentType().getPackageName();
+                if (p.startsWith("jdk.internal.") || p.startsWith("sun.")) {
+                    types.add(name);
+                }
+            }
+            for (JavaMethodCall call : c.getMethodCallsFromSelf()) {
+                String m = call.getTarget().getName();
+                if (m.equals("setAccessible") || m.equals("trySetAccessible") || m.equals("privateLookupIn")) {
+                    members.add(name);
+                }
+            }
+        }
+        assertEquals(new TreeSet<>(INTERNAL_TYPES), types);
+        assertEquals(new TreeSet<>(PRIVATE_MEMBERS), members);
+    }
+
+    /** The module of the bindings stands on java.base alone. */
+    @Test
+    void theBindingsDependOnNothing() throws IOException {
+        assertTrue(BINDINGS.size() > 20, "no classes of the bindings");
+        noClasses().should().dependOnClassesThat().resideOutsideOfPackages("java..", "org.gmp4j.ffi..").check(BINDINGS);
+        ModuleDescriptor module = module(classes(Memory.class));
+        assertEquals(Set.of("java.base"), module.requires().stream().map(ModuleDescriptor.Requires::name)
+                .collect(Collectors.toSet()));
+    }
+
+    /** The generated bindings of the kernel are reached through the hand-written layer, whose errors have names. */
+    @Test
+    void theKernelOnlyThroughFfi() {
+        noClasses().should().dependOnClassesThat().resideInAPackage("org.gmp4j.ffi.linux..").check(ALL);
+    }
+
+    private static ModuleDescriptor module(Path classes) throws IOException {
+        try (InputStream in = Files.newInputStream(classes.resolve("module-info.class"))) {
+            return ModuleDescriptor.read(in);
+        }
+    }
+
+    @Test
+    void onlyTheApiIsExported() throws IOException {
+        ModuleDescriptor module = module(CLASSES);
+        for (ModuleDescriptor.Exports e : module.exports()) {
+            assertTrue(e.source().equals(ROOT) || EXPORTED.contains(e.source().substring(ROOT.length() + 1)), e::toString);
+        }
+        assertTrue(module.opens().isEmpty());
+    }
+
+    /** What the exported packages show to the world is made of what the world can see. */
+    @Test
+    void theApiShowsNothingInternal() {
+        Set<String> leaks = new TreeSet<>();
+        for (JavaClass c : ALL) {
+            String room = c.getPackageName().equals(ROOT) ? "" : room(c);
+            if (!EXPORTED.contains(room) || !c.getModifiers().contains(JavaModifier.PUBLIC)) {
+                continue;
+            }
+            for (JavaMethod m : c.getMethods()) {
+                boolean seen = m.getModifiers().contains(JavaModifier.PUBLIC)
+                        && !m.getModifiers().contains(JavaModifier.SYNTHETIC);
+                List<JavaClass> types = new ArrayList<>(m.getRawParameterTypes());
+                types.add(m.getRawReturnType());
+                for (JavaClass t : types) {
+                    JavaClass type = t.getBaseComponentType();
+                    boolean internal = ours(type) && !type.getPackageName().equals(ROOT) && !EXPORTED.contains(room(type));
+                    if (seen && internal) {
+                        leaks.add(m.getFullName() + " shows " + type.getName());
+                    }
+                }
+            }
+        }
+        assertEquals(Set.of(), leaks);
+    }
+}
