@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.gmp4j.ffi.Futex;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Throw;
@@ -61,6 +63,24 @@ class NoteTest {
         Note.ring(a);
     }
 
+    /** The kernel may wake a sleeper for nothing, as often as it likes: it sleeps on. */
+    @Test
+    void theKernelWakesForNothing() throws InterruptedException {
+        AtomicBoolean awake = new AtomicBoolean();
+        Threads sleeper = new Threads().add("sleeper", () -> {
+            Note.sleep(a);
+            awake.set(true);
+        }).start();
+        for (int i = 0; i < 3; i++) {
+            while (Futex.wake(a, 1) == 0 && !awake.get()) {
+                Thread.onSpinWait(); // Until it sleeps (again).
+            }
+        }
+        assertFalse(awake.get());
+        Note.wakeup(a);
+        sleeper.join();
+    }
+
     /** No wake-up is lost, and what the waker wrote before is seen after. */
     @Stress
     void pingPong() throws InterruptedException {
@@ -78,6 +98,34 @@ class NoteTest {
                 Note.clear(b);
                 assertEquals(2 * i + 1, plain[0]++);
                 Note.wakeup(a);
+            }
+        }).run();
+    }
+
+    /** The wake-up comes at the moment when the sleeper goes to sleep. */
+    @Stress
+    void atTheSameMoment() throws InterruptedException {
+        AtomicInteger round = new AtomicInteger();
+        AtomicInteger woken = new AtomicInteger();
+        new Threads().add("sleeper", () -> {
+            for (int i = 1; i <= PING_PONGS; i++) {
+                Note.clear(a);
+                round.set(i);
+                Note.sleep(a);
+                woken.set(i);
+            }
+        }).add("waker", () -> {
+            for (int i = 1; i <= PING_PONGS; i++) {
+                while (round.get() < i) {
+                    Thread.onSpinWait();
+                }
+                for (int pause = i % 32; pause > 0; pause--) {
+                    Thread.onSpinWait();
+                }
+                Note.wakeup(a);
+                while (woken.get() < i) {
+                    Thread.onSpinWait();
+                }
             }
         }).run();
     }

@@ -73,6 +73,40 @@ class WaitGroupTest {
         }
     }
 
+    /** Many wait on one group, and each on the next as soon as it is let go: a woken waiter's place is used again at once. */
+    @Stress
+    void manyWaiters() {
+        int groups = 300;
+        int waiters = 20;
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.run(() -> {
+                WaitGroup[] gates = new WaitGroup[groups];
+                AtomicInteger[] passed = new AtomicInteger[groups];
+                for (int i = 0; i < groups; i++) {
+                    gates[i] = new WaitGroup();
+                    gates[i].add(1);
+                    passed[i] = new AtomicInteger();
+                }
+                WaitGroup all = new WaitGroup();
+                for (int w = 0; w < waiters; w++) {
+                    all.go(() -> {
+                        for (int i = 0; i < groups; i++) {
+                            gates[i].await();
+                            passed[i].incrementAndGet();
+                        }
+                    });
+                }
+                for (int i = 0; i < groups; i++) {
+                    gates[i].done();
+                    while (passed[i].get() < waiters) {
+                        Go.gosched();
+                    }
+                }
+                all.await();
+            });
+        }
+    }
+
     /** Threads and goroutines wait on one group. */
     @Stress
     void threadsToo() throws InterruptedException {

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Removes one barrier or check at a time and sees that a named test fails: {@code java .ci/Mutants.java [PATTERN]}.
+ *
+ * <p>The list is {@code mutants.txt} beside this file; PATTERN is a regular expression that picks entries by name. The
+ * sources are copied to a temporary directory and built there once; then each mutant compiles the one file that it changes
+ * and runs its test on what that gives before everything else on the class path. Each test is run without a mutant first:
+ * it has to pass.
+ *
+ * <p>Exit code 0: each mutant made its test fail. 1: one survived, or no longer applies. 2: bad usage, or no build.
+ * It runs on a JDK 25, without a dependency.
+ */
+public final class Mutants {
+    private static final int JDK = 25;
+    private static final String RUN = "org.gmp4j.testing.RunTest";
+    /** How long a test may take; who takes longer hangs. */
+    private static final int SECONDS = Integer.getInteger("mutants.seconds", 30);
+    private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    private static final String JAVAC = Path.of(System.getProperty("java.home"), "bin", "javac").toString();
+    private static final PrintStream OUT = System.out;
+
+    /** One text and what stands in its place. */
+    record Edit(String from, String to) {
+    }
+
+    /** One entry of the list. */
+    record Mutant(String name, String file, String test, List<String> jvm, String why, List<Edit> edits) {
+    }
+
+    /** How a run of a test ended. */
+    enum End {
+        /** The mutant was not noticed. */
+        SURVIVED(false),
+        /** A test said so. */
+        FAILED(true),
+        /** The runtime's own checks said so: a throw or a fatal error. */
+        THREW(true),
+        /** The JVM crashed. */
+        CRASHED(true),
+        /** The time was up. */
+        HUNG(true),
+        /** The text is not there, or there more than once. */
+        NOT_APPLICABLE(false),
+        /** javac or cc refused it. */
+        NOT_COMPILED(false),
+        /** There is no such test. */
+        NO_TEST(false);
+
+        final boolean killed;
+
+        End(boolean killed) {
+            this.killed = killed;
+        }
+    }
+
+    private final Path root;
+    private final Path copy;
+    private String classPath;
+    private List<String> flags;
+    /** The test under way. */
+    private volatile Process running;
+
+    private Mutants(Path root, Path copy) {
+        this.root = root;
+        this.copy = copy;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Path root = Path.of("").toAbsolutePath();
+        Path list = root.resolve(".ci/mutants.txt");
+        if (args.length > 1 || !Files.exists(list)) {
+            System.err.println("usage, in the project's directory: java .ci/Mutants.java [PATTERN]");
+            System.exit(2);
+        }
+        if (Runtime.version().feature() != JDK) {
+            System.err.println("this is Java " + Runtime.version() + ": start it with the java of a JDK " + JDK);
+            System.exit(2);
+        }
+        Pattern pick = Pattern.compile(args.length == 0 ? "" : args[0]);
+        List<Mutant> mutants = parse(Files.readAllLines(list)).stream().filter(m -> pick.matcher(m.name).find()).toList();
+        Path copy = Files.createTempDirectory("mutants");
+        Mutants all = new Mutants(root, copy);
+        Runtime.getRuntime().addShutdownHook(new Thread(all::cleanUp)); // Also when it is interrupted.
+        try {
+            boolean ok = all.run(mutants);
+            System.exit(ok ? 0 : 1);
+        } catch (IllegalStateException e) {
+            System.err.println(e.getMessage());
+            System.exit(2);
+        }
+    }
+
+    private void cleanUp() {
+        try {
+            Process p = running;
+            if (p != null) {
+                p.destroyForcibly().waitFor();
+            }
+            delete(copy);
+        } catch (IOException | java.io.UncheckedIOException e) {
+            System.err.println(copy + " is left: " + e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean run(List<Mutant> mutants) throws Exception {
+        if (mutants.isEmpty()) {
+            throw new IllegalStateException("no mutant has such a name");
+        }
+        build();
+        boolean ok = true;
+        Set<String> checked = new LinkedHashSet<>();
+        for (Mutant m : mutants) {
+            if (checked.add(m.test + m.jvm)) {
+                End end = test(m, null);
+                if (end != End.SURVIVED) {
+                    OUT.printf("%-28s %-14s without any mutant%n", m.test.replaceAll(".*\\.", ""), end);
+                    ok = false;
+                }
+            }
+        }
+        OUT.printf("%-28s %-14s %4s  %s%n", "mutant", "end", "s", "test");
+        int killed = 0;
+        int hung = 0;
+        for (Mutant m : mutants) {
+            long began = System.nanoTime();
+            End end = apply(m);
+            OUT.printf("%-28s %-14s %4d  %s%n", m.name, end, (System.nanoTime() - began) / 1_000_000_000L,
+                    m.test.replaceAll(".*\\.", ""));
+            if (end.killed) {
+                killed++;
+                hung += end == End.HUNG ? 1 : 0;
+            } else {
+                OUT.println("    " + m.why);
+                ok = false;
+            }
+        }
+        OUT.printf("%d of %d noticed, %d of them by a hang%n", killed, mutants.size(), hung);
+        return ok;
+    }
+
+    // The list
+
+    /** An entry: "== name", then file, test, jvm and why lines, then edits of "-" lines and "+" lines. "#" is a comment. */
+    private static List<Mutant> parse(List<String> lines) {
+        List<Mutant> all = new ArrayList<>();
+        String name = null;
+        String file = null;
+        String test = null;
+        String why = null;
+        List<String> jvm = List.of();
+        List<Edit> edits = new ArrayList<>();
+        StringBuilder from = new StringBuilder();
+        StringBuilder to = new StringBuilder();
+        List<String> withEnd = new ArrayList<>(lines);
+        withEnd.add("== end");
+        for (String line : withEnd) {
+            boolean minus = line.startsWith("-");
+            if ((minus && !to.isEmpty() || line.startsWith("==")) && !from.isEmpty()) {
+                edits.add(new Edit(text(from), text(to)));
+                from.setLength(0);
+                to.setLength(0);
+            }
+            if (minus) {
+                from.append(line.substring(1)).append('\n');
+            } else if (line.startsWith("+")) {
+                to.append(line.substring(1)).append('\n');
+            } else if (line.startsWith("==")) {
+                if (name != null) {
+                    all.add(new Mutant(name, file, test, jvm, why, List.copyOf(edits)));
+                }
+                name = line.substring(2).strip();
+                jvm = List.of();
+                edits.clear();
+            } else if (!line.isBlank() && !line.startsWith("#")) {
+                String[] words = line.strip().split("\\s+", 2);
+                switch (words[0]) {
+                    case "file" -> file = words[1];
+                    case "test" -> test = words[1];
+                    case "jvm" -> jvm = List.of(words[1].split("\\s+"));
+                    case "why" -> why = words[1];
+                    default -> throw new IllegalStateException("mutants.txt: " + line);
+                }
+            }
+        }
+        return all;
+    }
+
+    /** Without the last newline. */
+    private static String text(StringBuilder b) {
+        return b.isEmpty() ? "" : b.substring(0, b.length() - 1);
+    }
+
+    // Building
+
+    private void build() throws Exception {
+        for (String part : List.of("pom.xml", ".mvn", "mvnw", "native-bindings", "runtime", "bench/pom.xml", "c-shims")) {
+            copy(root.resolve(part), copy.resolve(part));
+        }
+        Path path = copy.resolve("classpath");
+        Path log = copy.resolve("build.log");
+        Process p = new ProcessBuilder(copy.resolve("mvnw").toString(), "-B", "-ntp", "-q", "-pl", "native-bindings,runtime",
+                "test-compile", "dependency:build-classpath", "-Dmdep.outputFile=" + path)
+                .directory(copy.toFile()).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+        if (p.waitFor() != 0 || !Files.exists(path)) {
+            throw new IllegalStateException("the build failed:\n" + Files.readString(log));
+        }
+        classPath = String.join(":", copy.resolve("runtime/target/test-classes").toString(),
+                copy.resolve("runtime/target/classes").toString(), copy.resolve("native-bindings/target/classes").toString(),
+                Files.readString(path).strip());
+        Matcher m = Pattern.compile("<gmp.jvm.flags>(.*?)</gmp.jvm.flags>").matcher(Files.readString(root.resolve("pom.xml")));
+        if (!m.find()) {
+            throw new IllegalStateException("pom.xml has no gmp.jvm.flags");
+        }
+        flags = List.of(m.group(1).split(" "));
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        Files.walkFileTree(from, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path dir, BasicFileAttributes a) {
+                return dir.getFileName().toString().equals("target") ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes a) throws IOException {
+                Path target = to.resolve(from.relativize(file).toString());
+                if (from.equals(file)) {
+                    target = to;
+                }
+                Files.createDirectories(target.getParent());
+                Files.copy(file, target, StandardCopyOption.COPY_ATTRIBUTES, StandardCopyOption.REPLACE_EXISTING);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+
+    private static void delete(Path dir) throws IOException {
+        try (Stream<Path> all = Files.walk(dir)) {
+            for (Path p : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(p);
+            }
+        }
+    }
+
+    // One mutant
+
+    private End apply(Mutant m) throws Exception {
+        Path file = copy.resolve(m.file);
+        String original = Files.readString(file);
+        String mutated = original;
+        for (Edit e : m.edits) {
+            int at = mutated.indexOf(e.from);
+            if (at < 0 || mutated.indexOf(e.from, at + 1) >= 0) {
+                return End.NOT_APPLICABLE;
+            }
+            mutated = mutated.substring(0, at) + e.to + mutated.substring(at + e.from.length());
+        }
+        Path out = Files.createTempDirectory(copy, "out");
+        try {
+            Files.writeString(file, mutated);
+            return compile(m, file, out) ? test(m, out) : End.NOT_COMPILED;
+        } finally {
+            Files.writeString(file, original);
+            delete(out);
+        }
+    }
+
+    /** The one file that changed; what depends on it stays as it is, since no mutant changes a signature or a constant. */
+    private boolean compile(Mutant m, Path file, Path out) throws Exception {
+        List<String> command = m.file.endsWith(".c")
+                ? List.of("bash", copy.resolve("c-shims/build.sh").toString(), out.resolve("native").toString(), "cc")
+                : List.of(JAVAC, "-nowarn", "-g", "-proc:none", "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
+                        "-cp", classPath, "-d", out.toString(), file.toString());
+        Process p = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String said = new String(p.getInputStream().readAllBytes());
+        boolean ok = p.waitFor() == 0;
+        if (!ok) {
+            OUT.print(said);
+        }
+        return ok;
+    }
+
+    /** Runs the mutant's test; {@code out} is null without the mutant. */
+    private End test(Mutant m, Path out) throws Exception {
+        List<String> command = new ArrayList<>(List.of(JAVA));
+        command.addAll(flags);
+        command.addAll(List.of("-Dgmp.lockrank=true", "-XX:-CreateCoredumpOnCrash", "-XX:+SuppressFatalErrorMessage"));
+        command.addAll(m.jvm);
+        command.addAll(List.of("-cp", (out == null ? "" : out + ":") + classPath, RUN, m.test));
+        Path log = copy.resolve("test.log");
+        Process p = new ProcessBuilder(command).directory(copy.toFile()).redirectErrorStream(true)
+                .redirectOutput(log.toFile()).start();
+        running = p;
+        if (!p.waitFor(SECONDS, TimeUnit.SECONDS)) {
+            p.destroyForcibly().waitFor();
+            return End.HUNG;
+        }
+        int exit = p.exitValue();
+        if (out == null && exit != 0) {
+            OUT.print(Files.readString(log));
+        }
+        if (Boolean.getBoolean("mutants.log")) {
+            OUT.print(Files.readString(log).lines().limit(20).map(s -> "    | " + s + "\n").reduce("", String::concat));
+        }
+        return switch (exit) {
+            case 0 -> End.SURVIVED;
+            case 1 -> End.FAILED;
+            case 2 -> End.THREW;
+            case 3 -> End.NO_TEST;
+            default -> End.CRASHED;
+        };
+    }
+}

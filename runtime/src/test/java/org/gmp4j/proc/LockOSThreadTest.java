@@ -1,0 +1,133 @@
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.M;
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+/** {@code LockOSThread}: a goroutine and a thread of its own, for as long as it wants. */
+class LockOSThreadTest {
+    private static final int STEPS = 300;
+
+    /** Through every kind of wait it comes back to the same thread. */
+    @Stress
+    void staysOnItsThread() {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.run(() -> {
+                WaitGroup wg = new WaitGroup();
+                Chan<Integer> c = Chan.make();
+                for (int i = 0; i < 6; i++) {
+                    int id = i;
+                    wg.go(() -> {
+                        if (id < 4) {
+                            Go.lockOSThread();
+                        }
+                        int tid = OsThread.gettid();
+                        for (int k = 0; k < STEPS; k++) {
+                            switch (k % 4) {
+                                case 0 -> Go.gosched();
+                                case 1 -> Thread.yield();
+                                case 2 -> Go.sleep(Duration.ofNanos(1_000));
+                                default -> {
+                                    if (id % 2 == 0) {
+                                        c.send(k);
+                                    } else {
+                                        c.recv();
+                                    }
+                                }
+                            }
+                            if (id < 4) {
+                                assertEquals(tid, OsThread.gettid());
+                            }
+                        }
+                    });
+                }
+                wg.await();
+            });
+            gmp.check();
+        }
+    }
+
+    /** While it waits no other goroutine is on its thread. */
+    @Test
+    void nobodyElseOnItsThread() {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.run(() -> {
+                Chan<Integer> mine = Chan.make();
+                Chan<Integer> c = Chan.make();
+                Go.go(() -> {
+                    Go.lockOSThread();
+                    mine.send(OsThread.gettid());
+                    c.recv();
+                    Go.unlockOSThread();
+                });
+                int locked = mine.recv();
+                WaitGroup wg = new WaitGroup();
+                Set<Integer> used = ConcurrentHashMap.newKeySet();
+                for (int i = 0; i < STEPS; i++) {
+                    wg.go(() -> {
+                        used.add(OsThread.gettid());
+                        Go.gosched();
+                        used.add(OsThread.gettid());
+                    });
+                }
+                wg.await();
+                assertFalse(used.contains(locked));
+                c.send(1);
+            });
+        }
+    }
+
+    /** A goroutine that ends locked takes its thread along. */
+    @Test
+    void endsItsThread() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            int[] tid = new int[1];
+            gmp.run(() -> {
+                Go.lockOSThread();
+                Go.lockOSThread();
+                Go.unlockOSThread();
+                tid[0] = OsThread.gettid();
+            });
+            while (Files.exists(Path.of("/proc/self/task/" + tid[0]))) {
+                Thread.onSpinWait();
+            }
+            gmp.run(() -> assertNotEquals(tid[0], OsThread.gettid()));
+        }
+    }
+
+    /** As many unlocks as locks; one too many does nothing. */
+    @Test
+    void locksAreCounted() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> {
+                GStack st = GStack.current();
+                Go.lockOSThread();
+                Go.lockOSThread();
+                Go.unlockOSThread();
+                assertEquals(Machine.of().mp, G.lockedm(st.gp));
+                assertEquals(st.gp, M.lockedg(Machine.of().mp));
+                Go.unlockOSThread();
+                assertEquals(0, G.lockedm(st.gp));
+                assertEquals(0, M.lockedg(Machine.of().mp));
+                Go.unlockOSThread();
+                assertEquals(0, M.lockedExt(Machine.of().mp));
+            });
+        }
+    }
+}

@@ -1,0 +1,275 @@
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.ffi.Signals;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+/**
+ * {@link Preempt} and the signal handler ({@code c-shims/src/preempt.c}), request by request: the test asks, not sysmon,
+ * whose quantum is a minute here. One P.
+ */
+class PreemptTest {
+    private static final long HELD_NANOS = 30_000_000;
+    private static final int ASK_AGAIN = 1 << 22;
+
+    /** A goroutine that has the P, and what the test does to it. */
+    private static final class Hog {
+        final AtomicInteger phase = new AtomicInteger();
+        volatile Scheduler s;
+        volatile long gp;
+        volatile long mp;
+        volatile long pp;
+
+        /** On the goroutine: says where it runs. */
+        void begin() {
+            GStack st = GStack.enter();
+            s = st.s;
+            gp = st.gp;
+            mp = Machine.of().mp;
+            pp = Machine.of().pp();
+            GStack.exit(st);
+            phase.set(1);
+        }
+
+        void await(int n) {
+            while (phase.get() < n) {
+                Thread.onSpinWait();
+            }
+        }
+
+        int tick() {
+            return P.schedtickOpaque(pp);
+        }
+
+        /**
+         * Sends a request and waits for the handler; says which of its counters moved. Now and then it asks again, as sysmon
+         * does: a signal that is pending already swallows a second one.
+         */
+        String answer(Runnable request) {
+            long locks = M.siglocksOpaque(mp);
+            long idle = M.sigidleOpaque(mp);
+            long late = M.siglateOpaque(mp);
+            long handoff = M.sighandoffOpaque(mp);
+            for (int i = 0;; i++) {
+                if (i % ASK_AGAIN == 0) {
+                    request.run();
+                }
+                if (M.siglocksOpaque(mp) != locks) {
+                    return "locks";
+                } else if (M.sigidleOpaque(mp) != idle) {
+                    return "idle";
+                } else if (M.siglateOpaque(mp) != late) {
+                    return "late";
+                } else if (M.sighandoffOpaque(mp) != handoff) {
+                    return "taken";
+                }
+                Thread.onSpinWait();
+            }
+        }
+
+        String handoff(int tick) {
+            return answer(() -> assertTrue(Preempt.handoff(s, mp, tick)));
+        }
+
+        void keepsItsP() {
+            assertEquals(PStatus.PRUNNING, PStatus.get(pp));
+            assertEquals(mp, P.mOpaque(pp));
+            assertEquals(pp, M.pOpaque(mp));
+        }
+    }
+
+    private static TestGmp oneP() {
+        return TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1)));
+    }
+
+    /** Runs {@code body} against a goroutine that calls nothing until body has ended. */
+    private static void against(Consumer<Hog> body) {
+        try (TestGmp gmp = oneP()) {
+            Hog hog = new Hog();
+            gmp.go(() -> {
+                hog.begin();
+                hog.await(2);
+            });
+            hog.await(1);
+            try {
+                body.accept(hog);
+            } finally {
+                hog.phase.set(2);
+            }
+        }
+    }
+
+    /** A goroutine in user code loses its P; another runs; the first gets a P when it next calls the runtime. */
+    @Test
+    void aHogLosesItsP() {
+        try (TestGmp gmp = oneP()) {
+            Hog hog = new Hog();
+            gmp.go(() -> {
+                hog.begin();
+                hog.await(2);
+                Go.gosched();
+                GStack st = GStack.enter();
+                assertNotEquals(0, Machine.of().pp());
+                GStack.exit(st);
+            });
+            hog.await(1);
+            assertEquals("taken", hog.handoff(hog.tick()));
+            gmp.run(() -> hog.phase.set(2)); // Or this would not run.
+        }
+    }
+
+    @Test
+    void aSecondRequestFindsNoP() {
+        against(hog -> {
+            int tick = hog.tick();
+            assertEquals("taken", hog.handoff(tick));
+            assertEquals(0, M.pOpaque(hog.mp));
+            assertEquals(GStatus.GSYSCALL, GStatus.readgstatus(hog.gp));
+            assertEquals("idle", hog.handoff(tick));
+        });
+    }
+
+    @Test
+    void aLateRequestIsRefused() {
+        against(hog -> {
+            assertEquals("late", hog.handoff(hog.tick() - 1));
+            hog.keepsItsP();
+        });
+    }
+
+    /** A signal without a request, as when two were merged or one came twice. */
+    @Test
+    void aRequestIsTakenOnce() {
+        against(hog -> {
+            M.setSigtickOpaque(hog.mp, hog.tick());
+            assertEquals("late", hog.answer(() -> Signals.queue((int) M.procid(hog.mp), Signals.SIGURG, hog.mp)));
+            hog.keepsItsP();
+        });
+    }
+
+    /** G6: whoever holds the scan bit holds the G where it is. */
+    @Test
+    void aHeldGKeepsItsP() {
+        against(hog -> {
+            assertTrue(GStatus.castogscanstatus(hog.gp, GStatus.GRUNNING));
+            assertEquals("late", hog.handoff(hog.tick()));
+            hog.keepsItsP();
+            GStatus.casfromgscanstatus(hog.gp, GStatus.GRUNNING);
+            assertEquals("taken", hog.handoff(hog.tick()));
+        });
+    }
+
+    /** kill(1), out-of-band data: not ours. */
+    @Test
+    void aForeignSignalIsIgnored() {
+        against(hog -> {
+            Signals.send((int) M.procid(hog.mp), Signals.SIGURG);
+            assertEquals("late", hog.handoff(hog.tick() - 1)); // After it, on the same thread.
+            hog.keepsItsP();
+        });
+    }
+
+    /** Between enter and exit the P stays, however often it is asked for. */
+    @Test
+    void theRuntimeKeepsItsP() {
+        try (TestGmp gmp = oneP()) {
+            Hog hog = new Hog();
+            gmp.go(() -> {
+                GStack st = GStack.enter();
+                hog.begin();
+                hog.await(2);
+                GStack.exit(st);
+            });
+            hog.await(1);
+            for (int i = 0; i < 10; i++) {
+                assertEquals("locks", hog.handoff(hog.tick()));
+                hog.keepsItsP();
+            }
+            hog.phase.set(2);
+        }
+    }
+
+    /** One that was told to yield does at its next call. */
+    @Test
+    void leavingTheRuntimeIsAPoint() {
+        Chan<Integer> c = Chan.make();
+        yieldsAt(c::len);
+    }
+
+    @Test
+    void anExplicitPointYields() {
+        yieldsAt(Go::preemptPoint);
+    }
+
+    private static void yieldsAt(Runnable point) {
+        try (TestGmp gmp = oneP()) {
+            Hog hog = new Hog();
+            AtomicBoolean ran = new AtomicBoolean();
+            gmp.go(() -> {
+                Go.go(() -> ran.set(true));
+                hog.begin();
+                while (!ran.get()) {
+                    point.run();
+                }
+            });
+            hog.await(1);
+            assertTrue(Preempt.preemptone(hog.s, hog.pp));
+        }
+    }
+
+    /** The inner of two exits is none: what the outer one knows of its P must stay true. */
+    @Test
+    void noYieldInsideTheRuntime() {
+        try (TestGmp gmp = oneP()) {
+            Hog hog = new Hog();
+            gmp.go(() -> {
+                AtomicBoolean ran = new AtomicBoolean();
+                Go.go(() -> ran.set(true));
+                GStack st = GStack.enter();
+                hog.begin();
+                hog.await(2);
+                assertNotEquals(0, G.preemptOpaque(st.gp));
+                GStack.exit(GStack.enter());
+                assertFalse(ran.get());
+                GStack.exit(st);
+                assertTrue(ran.get());
+            });
+            hog.await(1);
+            assertTrue(Preempt.preemptone(hog.s, hog.pp));
+            hog.phase.set(2);
+        }
+    }
+
+    /** Within its quantum a goroutine is left alone, whoever waits. */
+    @Test
+    void withinItsQuantum() {
+        try (TestGmp gmp = oneP()) {
+            gmp.run(() -> {
+                AtomicBoolean ran = new AtomicBoolean();
+                Go.go(() -> ran.set(true));
+                long end = System.nanoTime() + HELD_NANOS;
+                while (System.nanoTime() < end) {
+                    Go.preemptPoint();
+                }
+                assertFalse(ran.get());
+            });
+        }
+    }
+}
