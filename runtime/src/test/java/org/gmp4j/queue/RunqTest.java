@@ -20,7 +20,7 @@ class RunqTest {
     private static final int ROUNDS = 20;
     private static final int GS = 20_000;
     private static final int THIEVES = 3;
-    private static final int EMPTY_ROUNDS = 1_000_000;
+    private static final int EMPTY_ROUNDS = 400_000;
 
     private final FakeSched f = new FakeSched(1 + THIEVES);
 
@@ -96,6 +96,9 @@ class RunqTest {
                 phase.incrementAndGet();
                 Runq.runqput(f.sched, pp, g1, true);
                 assertEquals(g1 | Runq.INHERIT, Runq.runqget(pp)); // From here on only the ring holds one.
+                for (int i = 0; i < 10; i++) {
+                    Thread.onSpinWait();
+                }
                 phase.incrementAndGet();
                 assertEquals(g0, Runq.runqget(pp));
             }
