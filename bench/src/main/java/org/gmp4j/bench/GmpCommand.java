@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench;
 
+import org.gmp4j.bench.preempt.PreemptCommand;
 import org.gmp4j.bench.steal.StealCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -20,6 +21,7 @@ import picocli.CommandLine.Spec;
         footer = {"", "'gmp COMMAND --help' or 'gmp help COMMAND' tells a command's options."},
         subcommands = {
             StealCommand.class,
+            PreemptCommand.class,
             LauncherCommands.Test.class,
             LauncherCommands.Run.class,
             BenchCommand.class

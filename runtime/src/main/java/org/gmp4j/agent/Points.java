@@ -57,6 +57,19 @@ public final class Points {
             long nudges, long reached, Map<LeftAlone, Long> leftAlone) {
     }
 
+    /**
+     * The class file with points, as the agent would load the class; null where it gets none. For class loaders of
+     * measurements that hold a class both ways.
+     *
+     * @throws IllegalStateException when there are no points in this JVM
+     */
+    public static byte[] addTo(byte[] classFile) {
+        if (JdkPoint.PROBLEM != null) {
+            throw new IllegalStateException(JdkPoint.PROBLEM);
+        }
+        return PointTransformer.addPoints(classFile);
+    }
+
     /** What a point calls while {@link #setWanted wanted}, on the thread that reached it. What it throws, the code throws. */
     public static void setHook(Runnable r) {
         hook = r;

@@ -51,6 +51,10 @@ public final class GStack extends Stack {
     /** Whether goexit was called and has not come through yet. */
     private boolean exiting;
 
+    /** Of {@link Syscall}: somebody took the P in the last system call; when the present call gave it away, or 0. */
+    boolean lostP;
+    long handedOff;
+
     private volatile int ticket;
 
     /** Told how the goroutine ended, instead of the uncaught-exception policy: null, Goexit.INSTANCE or an exception. */

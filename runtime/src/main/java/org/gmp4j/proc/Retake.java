@@ -34,8 +34,14 @@ final class Retake {
     private static final int SCHED_OTHER = 0;
     private static final int SCHED_IDLE = 5;
     private static final long SYSCALL_NANOS = 10_000_000;
-    /** How long a request by signal may take before sysmon looks elsewhere; it is answered at the next look. */
+    /**
+     * How long a request by signal may take before sysmon looks elsewhere; it is answered at the next look. A thread that
+     * sleeps must be woken to answer.
+     */
     private static final long ANSWER_NANOS = 50_000;
+    private static final long WAKE_ANSWER_NANOS = 150_000;
+    /** By so much at most a time slice is taken to have begun before the look that first saw it. */
+    private static final long MAX_EARLIER = 250_000;
 
     private static final VarHandle SCHEDTICK = Mem.field(p.layout(), "sysmontick", "schedtick");
     private static final VarHandle SYSCALLTICK = Mem.field(p.layout(), "sysmontick", "syscalltick");
@@ -48,6 +54,9 @@ final class Retake {
     private final ArmPoints points = new ArmPoints();
     private boolean workWaits;
     private boolean anyOver;
+    /** The last look; and when the first of the goroutines that others wait for will have had its quantum. */
+    private long lastLook;
+    private long firstOver;
 
     Retake(Scheduler s) {
         this.s = s;
@@ -59,9 +68,18 @@ final class Retake {
         return workWaits;
     }
 
-    /** One look at all Ps; whether a P was taken. */
+    /** Nanoseconds from {@code now} until a goroutine will have had its quantum, if any that others wait for has not yet. */
+    long untilOver(long now) {
+        return firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);
+    }
+
+    /** One look at all Ps; whether there was something to do. */
     boolean look(long now) {
         boolean took = false;
+        // A new slice began since the last look, half the time ago on average.
+        long earlier = Math.min((now - lastLook) / 2, MAX_EARLIER);
+        lastLook = now;
+        firstOver = Long.MAX_VALUE;
         workWaits = false;
         anyOver = false;
         int procs = Schedt.gomaxprocsOpaque(s.sched);
@@ -75,12 +93,16 @@ final class Retake {
             boolean same = P.schedtickOpaque(pp) == (int) SCHEDTICK.get(pp);
             if (!same) {
                 SCHEDTICK.set(pp, P.schedtickOpaque(pp));
-                SCHEDWHEN.set(pp, now);
+                SCHEDWHEN.set(pp, now - earlier);
             }
             if (status == PStatus.PSYSCALL) {
                 took |= syscall(pp, now);
             } else if (work(pp, now)) {
                 workWaits = true;
+                long over = (long) SCHEDWHEN.get(pp) + quantum;
+                if (over > now) {
+                    firstOver = Math.min(firstOver, over);
+                }
                 took |= same && running(pp, now, now - (long) SCHEDWHEN.get(pp));
             }
         }
@@ -147,16 +169,16 @@ final class Retake {
         if (!Preempt.handoff(s, mp, tick)) {
             return false;
         }
-        long end = System.nanoTime() + ANSWER_NANOS;
+        long end = System.nanoTime() + (running ? ANSWER_NANOS : WAKE_ANSWER_NANOS);
         while (PStatus.get(pp) != PStatus.PSYSCALL) {
             if (M.sigreqOpaque(mp) == 0 && PStatus.get(pp) != PStatus.PSYSCALL || System.nanoTime() > end) {
-                return false; // Refused, or not answered yet: the next look finds _Psyscall or asks again.
+                return true; // Refused, or not answered yet: the next look, soon, finds _Psyscall or asks again.
             }
             Thread.onSpinWait();
         }
-        boolean took = running && May.DEMOTE ? demoteAndTake(pp, mp, tick) : take(pp);
+        boolean unused = running && May.DEMOTE ? demoteAndTake(pp, mp, tick) : take(pp);
         s.stalls.add(s, mp, running);
-        return took;
+        return true; // Also when the thread was faster: it blocks others, so look again soon.
     }
 
     private boolean demoteAndTake(long pp, long mp, int tick) {

@@ -5,6 +5,7 @@ import org.gmp4j.ffi.OsThread;
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -19,11 +20,17 @@ import org.gmp4j.struct.Schedt;
  * ({@link Sysmon}), stopTheWorld. The signal handler does the same to a goroutine that cannot do it itself
  * ({@code preempt.c}); the two ways meet in {@link #exitsyscall}, which the next {@link GStack#enter} calls.
  *
+ * <p>A goroutine whose last call lasted until somebody took its P gives it to another M at once when it enters the next, if
+ * work waits ({@code entersyscallblock}): sysmon's look would come tens of microseconds later. A call so entered that turns
+ * out to be short ends that.
+ *
  * <p>The P may have gone to another M and be in another system call when we come back; taking it then is a theft like any
  * other, and that M will find another P.
  */
 public final class Syscall {
     private static final int SCHED_OTHER = 0;
+    /** A call that took less would better have kept its P. */
+    private static final long SHORT_NANOS = 50_000;
 
     private Syscall() {
     }
@@ -31,14 +38,30 @@ public final class Syscall {
     /** The calling goroutine runs on without a P until {@link #exit}, or until it calls the runtime. */
     public static void enter(GStack st) {
         st.acquirem();
-        entersyscall(st);
+        if (st.lostP && workWaits(st)) {
+            st.handedOff = System.nanoTime();
+            entersyscallblock(st);
+        } else {
+            entersyscall(st);
+        }
         st.releasem();
     }
 
     /** Ends {@link #enter}: the goroutine has a P again, perhaps on another M. */
     public static void exit(GStack st) {
+        long handedOff = st.handedOff;
+        if (handedOff != 0) {
+            st.handedOff = 0;
+            st.lostP = System.nanoTime() - handedOff >= SHORT_NANOS;
+        }
         st.acquirem(); // Calls exitsyscall.
         st.releasem();
+    }
+
+    /** Whether anything but the caller could run on its P. */
+    private static boolean workWaits(GStack st) {
+        Machine m = st.machine();
+        return !Runq.runqempty(m.pp()) || Schedt.runqsizeOpaque(m.s.sched) > 0;
     }
 
     /** On the goroutine's stack, inside {@link GStack#enter}: gives the P up. Ends with the next enter. */
@@ -46,7 +69,7 @@ public final class Syscall {
         Machine m = st.machine();
         long mp = m.mp;
         long pp = m.pp();
-        GStatus.casgstatus(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
+        GStatus.setOwn(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
         M.setSyscalltick(mp, P.syscalltickOpaque(pp));
         M.setOldp(mp, pp);
         P.setMOpaque(pp, 0);
@@ -74,7 +97,7 @@ public final class Syscall {
     static void entersyscallblock(GStack st) {
         Machine m = st.machine();
         M.setSyscalltick(m.mp, P.syscalltickOpaque(m.pp()));
-        GStatus.casgstatus(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
+        GStatus.setOwn(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
         long pp = Threads.releasep(m);
         P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
         M.setOldp(m.mp, 0);
@@ -86,9 +109,13 @@ public final class Syscall {
         Machine m = st.machine();
         long mp = m.mp;
         promote(mp);
+        boolean left = M.oldp(mp) != 0;
         if (reacquire(m)) {
             resumed(st, m.pp());
             return;
+        }
+        if (left) {
+            st.lostP = true; // Not given away: taken.
         }
         long pp = idlep(m.s);
         if (pp != 0) {
@@ -113,7 +140,7 @@ public final class Syscall {
     }
 
     private static void resumed(GStack st, long pp) {
-        GStatus.casgstatus(st.gp, GStatus.GSYSCALL, GStatus.GRUNNING);
+        GStatus.setOwn(st.gp, GStatus.GSYSCALL, GStatus.GRUNNING);
         P.setSchedtickOpaque(pp, P.schedtick(pp) + 1); // A new time slice.
     }
 

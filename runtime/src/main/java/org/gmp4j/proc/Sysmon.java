@@ -7,7 +7,8 @@ import org.gmp4j.struct.Schedt;
 /**
  * {@code sysmon}: a thread without a P that looks after the others. It sleeps 20 µs, doubling to 10 ms after 50 rounds
  * without work, and deeply while all Ps are idle or the world is stopped. While a P has work waiting behind a goroutine
- * it looks every tenth of a quantum, or half a millisecond: a thread that falls asleep with a P loses it within one.
+ * it looks every tenth of a quantum, or half a millisecond, and when the quantum ends: a thread that falls asleep with a P
+ * loses it within a millisecond, and soon if others did so just before.
  *
  * <p>Its duties: {@link Retake}, {@link Checkdead}, what C code readied, schedtrace, the machine's CPU limits once a second, and
  * a poll of the network when nobody did for 10 ms.
@@ -75,7 +76,7 @@ final class Sysmon {
             } else if (idle > BUSY_ROUNDS) {
                 sleep = Math.min(sleep * 2, MAX_SLEEP);
             }
-            Note.sleep(note, retake.workWaits() ? Math.min(sleep, workSleep) : sleep);
+            Note.sleep(note, retake.workWaits() ? Math.min(Math.min(sleep, workSleep), untilOver(retake)) : sleep);
             Note.clear(note);
             Inject.drain(s);
             if (drained) {
@@ -100,6 +101,11 @@ final class Sysmon {
             }
         }
         retake.close();
+    }
+
+    /** Until a goroutine that others wait for will have had its quantum. */
+    private static long untilOver(Retake retake) {
+        return Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime()));
     }
 
     /** Sleeps until woken (Threads.acquirep does) while nothing runs; true if it did. */

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.preempt;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.HdrHistogram.Histogram;
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.SpinPolicy;
+import org.gmp4j.sync.WaitGroup;
+
+/** A goroutine blocks its thread for 2 ms on 1 P while another is runnable: from the call to the other's start. */
+final class Blocked {
+    private static final int BLOCK_MICROS = 2_000;
+
+    private Blocked() {}
+
+    /** All lines. */
+    public static void main(String[] args) {
+        System.out.println("from a call that blocks 2 ms to the next goroutine on its P");
+        Callable<Void> call = () -> {
+            Ticker.usleep(BLOCK_MICROS);
+            return null;
+        };
+        measure("Go.blocking", SpinPolicy.go(), () -> Go.blocking(call));
+        measure("not annotated", SpinPolicy.go(), call);
+        measure("Go.blocking, latency", SpinPolicy.latency(Duration.ofMillis(5)), () -> Go.blocking(call));
+        measure("not annotated, latency", SpinPolicy.latency(Duration.ofMillis(5)), call);
+    }
+
+    private static void measure(String name, SpinPolicy spin, Callable<?> call) {
+        Histogram h = Child.histogram();
+        try (Gmp gmp = Gmp.builder().procs(1).spin(spin).build()) {
+            gmp.run(() -> {
+                calls(Child.nanos() / 4, Child.histogram(), call);
+                calls(Child.nanos(), h, call);
+            });
+        }
+        System.out.println(Child.line(name, h));
+    }
+
+    private static void calls(long nanos, Histogram h, Callable<?> call) {
+        long end = System.nanoTime() + nanos;
+        long[] start = new long[1];
+        while (System.nanoTime() < end) {
+            WaitGroup other = new WaitGroup();
+            other.go(() -> h.recordValue(System.nanoTime() - start[0]));
+            start[0] = System.nanoTime();
+            try {
+                Object unused = call.call();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+            other.await();
+        }
+    }
+}

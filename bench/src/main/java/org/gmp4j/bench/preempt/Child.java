@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.preempt;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.HdrHistogram.Histogram;
+import org.gmp4j.Gmp;
+
+/** JVMs that measure one thing each, with the agent. Their main classes print lines for people to stdout. */
+final class Child {
+    private static final String SECONDS = "gmp.bench.seconds";
+    private static final double MICROS = 1e3;
+
+    private final PrintWriter out;
+    private final double seconds;
+    private final boolean points;
+
+    Child(PrintWriter out, double seconds, boolean points) {
+        this.out = out;
+        this.seconds = seconds;
+        this.points = points;
+    }
+
+    PrintWriter out() {
+        return out;
+    }
+
+    /** Runs a main class and passes its lines on. */
+    void show(Class<?> main, String... args) throws IOException, InterruptedException {
+        lines(main, points, args).forEach(out::println);
+        out.flush();
+    }
+
+    /** Runs a main class and returns its lines; {@code points}: classes get preemption points as they load. */
+    List<String> lines(Class<?> main, boolean points, String... args) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-javaagent:" + jar() + (points ? "" : "=points=off"),
+                "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
+                "--add-opens=java.base/java.lang=ALL-UNNAMED",
+                "--enable-native-access=ALL-UNNAMED",
+                "-D" + SECONDS + "=" + seconds,
+                "-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(Arrays.asList(args));
+        Process p = new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
+        List<String> lines;
+        try (var in = p.inputReader(StandardCharsets.UTF_8)) {
+            lines = in.lines().toList();
+            if (p.waitFor() != 0) {
+                throw new IOException(main.getSimpleName() + " ended with " + p.exitValue());
+            }
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        } finally {
+            p.destroyForcibly();
+        }
+        return lines;
+    }
+
+    private static String jar() {
+        try {
+            return Path.of(Gmp.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    // ---- in the child
+
+    /** How long a figure is measured, in nanoseconds. */
+    static long nanos() {
+        return (long) (Double.parseDouble(System.getProperty(SECONDS)) * 1e9);
+    }
+
+    /** For nanoseconds, up to a minute. */
+    static Histogram histogram() {
+        return new Histogram(60_000_000_000L, 3);
+    }
+
+    /** A line of percentiles, in microseconds. */
+    static String line(String what, Histogram h) {
+        return String.format(Locale.ROOT, "  %-44s p50 %9.1f us  p99 %9.1f us  max %9.1f us  n %d", what,
+                h.getValueAtPercentile(50) / MICROS, h.getValueAtPercentile(99) / MICROS, h.getMaxValue() / MICROS,
+                h.getTotalCount());
+    }
+
+    /** The middle one, or the mean of the two in the middle. */
+    static double median(double... values) {
+        double[] v = values.clone();
+        Arrays.sort(v);
+        return (v[v.length / 2] + v[(v.length - 1) / 2]) / 2;
+    }
+}

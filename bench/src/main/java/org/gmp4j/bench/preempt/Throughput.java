@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.preempt;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.agent.Points;
+import org.gmp4j.bench.points.Kernel;
+import org.gmp4j.bench.points.Kernels;
+import org.gmp4j.sync.WaitGroup;
+
+/** Two goroutines that never yield share a P: the work of both against the same work of one, in turns. */
+final class Throughput {
+    private static final long PART_NANOS = 300_000_000;
+    private static volatile long sink;
+
+    private Throughput() {}
+
+    /** All lines. */
+    public static void main(String[] args) {
+        System.out.println("two hogs on 1 P, quantum 10 ms, against one");
+        measure("vectorised sum", Kernels.VectorSum::new);
+        measure("matrix product", Kernels.MatrixProduct::new);
+        measure("fib", Kernels.Fib::new);
+        measure("sort", Kernels.Sort::new);
+    }
+
+    private static void measure(String name, java.util.function.Supplier<Kernel> kernel) {
+        List<Double> ratios = new ArrayList<>();
+        try (Gmp gmp = Gmp.builder().procs(1).build()) {
+            int[] rounds = {1};
+            gmp.run(() -> {
+                long end = System.nanoTime() + 2 * PART_NANOS;
+                Kernel k = kernel.get();
+                while (System.nanoTime() < end) {
+                    rounds(k, 100);
+                }
+                long start = System.nanoTime();
+                rounds(k, 100);
+                rounds[0] = (int) Math.max(1, PART_NANOS * 100 / (System.nanoTime() - start));
+            });
+            long end = System.nanoTime() + 2 * Child.nanos();
+            for (int i = 0; i < 2 || System.nanoTime() < end; i++) {
+                double one = time(gmp, kernel, 1, 2 * rounds[0]);
+                double two = time(gmp, kernel, 2, rounds[0]);
+                if (i > 0) {
+                    ratios.add(two / one);
+                }
+            }
+        }
+        System.out.println(String.format(Locale.ROOT, "  %-44s time %.3f of one's, armed %d times", name,
+                Child.median(ratios.stream().mapToDouble(Double::doubleValue).toArray()), Points.counters().armings()));
+    }
+
+    private static double time(Gmp gmp, java.util.function.Supplier<Kernel> kernel, int hogs, int rounds) {
+        long[] nanos = new long[1];
+        gmp.run(() -> {
+            WaitGroup done = new WaitGroup();
+            long start = System.nanoTime();
+            for (int i = 0; i < hogs; i++) {
+                Kernel k = kernel.get();
+                done.go(() -> rounds(k, rounds));
+            }
+            done.await();
+            nanos[0] = System.nanoTime() - start;
+        });
+        return nanos[0];
+    }
+
+    private static void rounds(Kernel k, int rounds) {
+        long sum = 0;
+        for (int i = 0; i < rounds; i++) {
+            sum += k.run();
+        }
+        sink = sum;
+    }
+}
