@@ -22,7 +22,8 @@ class GmpCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "nope", "--nope", "help nope", "bench --json", "bench NoSuchBenchmark", "bench -nope", "run X"})
+    @ValueSource(strings = {"", "nope", "--nope", "help nope", "bench --json", "bench NoSuchBenchmark", "bench -nope", "run X",
+            "preempt nope", "preempt --runs=0"})
     void badUsageIsOneSentenceOnStderr(String line) {
         assertEquals(2, gmp(line.isEmpty() ? new String[0] : line.split(" ")));
         assertEquals("", out.toString());

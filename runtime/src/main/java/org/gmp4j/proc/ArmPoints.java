@@ -11,12 +11,20 @@ import org.gmp4j.struct.M;
  * How sysmon brings a goroutine that overran its quantum to a preemption point of the agent. One for each scheduler, used
  * by its sysmon alone.
  *
- * <p>For each overrun: points are wanted and the threads are nudged through them once; a millisecond later the outermost
- * loops of what the goroutine runs are armed; then a level deeper each millisecond. When there is nothing left to arm, or
- * no class with points was loaded at all, the P is taken instead. What is armed and stops nobody for a second is disarmed.
+ * <p>For each overrun: points are wanted and the threads are nudged through them, {@value #NUDGES} times at most; a
+ * millisecond later the outermost loops of what the goroutine runs are armed; then a level deeper each millisecond. When
+ * there is nothing left to arm, or no class with points was loaded at all, the P is taken instead. What is armed and stops
+ * nobody for a second is disarmed.
+ *
+ * <p>Arming is what costs: code is compiled again, and a loop that was vectorised is not any more. So the millisecond is one
+ * of the thread's CPU time: one that waits for a CPU had no chance to reach a point.
  */
 final class ArmPoints {
     private static final long LEVEL_NANOS = 1_000_000;
+    /** Without CPU time for so long, the levels go on all the same: it may be that the kernel does not tell. */
+    private static final long MAX_LEVEL_NANOS = 20_000_000;
+    private static final int NUDGES = 3;
+    private static final long NUDGE_NANOS = 100_000;
     private static final long DISARM_EVERY = 1_000_000_000;
 
     /** Schedulers that want points: the agent has one switch for all. */
@@ -33,7 +41,11 @@ final class ArmPoints {
     static final class Overrun {
         private int tick;
         private long since;
+        private int nudges;
         private int level;
+        /** When the level was reached, in time and in the thread's CPU time. */
+        private long reached;
+        private long cpu;
         private boolean helpless;
     }
 
@@ -50,19 +62,37 @@ final class ArmPoints {
             o.since = now;
             o.level = -1;
             o.helpless = Points.counters().linked() == 0;
+            o.nudges = 0;
             if (!o.helpless) {
                 want(true);
-                Points.nudge();
+                o.reached = now;
+                o.cpu = ThreadState.cpuNanos(m);
+                nudge(o);
             }
             return !o.helpless;
         }
-        if (!o.helpless && now - o.since >= (o.level + 2) * LEVEL_NANOS) {
-            o.level++;
-            long gp = M.curgOpaque(m.mp);
-            Stack st = gp == 0 ? null : GSlots.stack(gp);
-            o.helpless = st == null || !Points.arm(st.thread.getStackTrace(), o.level);
+        if (o.helpless) {
+            return false;
+        }
+        if (o.nudges < NUDGES && now - o.since >= o.nudges * NUDGE_NANOS) {
+            nudge(o);
+        } else if (now - o.reached >= LEVEL_NANOS) {
+            long cpu = ThreadState.cpuNanos(m);
+            if (cpu == 0 || cpu - o.cpu >= LEVEL_NANOS || now - o.reached >= MAX_LEVEL_NANOS) {
+                o.level++;
+                o.reached = now;
+                o.cpu = cpu;
+                long gp = M.curgOpaque(m.mp);
+                Stack st = gp == 0 ? null : GSlots.stack(gp);
+                o.helpless = st == null || !Points.arm(st.thread.getStackTrace(), o.level);
+            }
         }
         return !o.helpless;
+    }
+
+    private static void nudge(Overrun o) {
+        o.nudges++;
+        Points.nudge();
     }
 
     /** After each look at all Ps: whether any goroutine is over its quantum. */

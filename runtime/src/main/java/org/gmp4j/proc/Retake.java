@@ -53,7 +53,10 @@ final class Retake {
     private final ThreadState threads = new ThreadState();
     private final ArmPoints points = new ArmPoints();
     private boolean workWaits;
+    private boolean busy;
     private boolean anyOver;
+    /** Whether one of those is to come to a point soon. */
+    private boolean awaited;
     /** The last look; and when the first of the goroutines that others wait for will have had its quantum. */
     private long lastLook;
     private long firstOver;
@@ -68,9 +71,17 @@ final class Retake {
         return workWaits;
     }
 
-    /** Nanoseconds from {@code now} until a goroutine will have had its quantum, if any that others wait for has not yet. */
+    /** Whether at the last look a P ran a goroutine. */
+    boolean busy() {
+        return busy;
+    }
+
+    /**
+     * Nanoseconds from {@code now} until a goroutine that others wait for will have had its quantum: 0 while one has. It
+     * was told to yield, and what makes it yield slows others down until sysmon sees that it did.
+     */
     long untilOver(long now) {
-        return firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);
+        return awaited ? 0 : firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);
     }
 
     /** One look at all Ps; whether there was something to do. */
@@ -81,7 +92,9 @@ final class Retake {
         lastLook = now;
         firstOver = Long.MAX_VALUE;
         workWaits = false;
+        busy = false;
         anyOver = false;
+        awaited = false;
         int procs = Schedt.gomaxprocsOpaque(s.sched);
         Processor[] all = s.procs();
         for (int i = 0; i < Math.min(procs, all.length); i++) {
@@ -90,6 +103,7 @@ final class Retake {
             if (status != PStatus.PRUNNING && status != PStatus.PSYSCALL) {
                 continue;
             }
+            busy = true;
             boolean same = P.schedtickOpaque(pp) == (int) SCHEDTICK.get(pp);
             if (!same) {
                 SCHEDTICK.set(pp, P.schedtickOpaque(pp));
@@ -160,9 +174,14 @@ final class Retake {
             m.preemptedTick = tick;
             boolean unused = Preempt.preemptone(s, pp);
             unused = points.overran(m, tick, now);
-            return false; // A look's time to get to a point.
+            awaited = true; // A look's time to get to a point.
+            return false;
         }
-        return !points.overran(m, tick, now) && takeBySignal(pp, mp, tick, true);
+        if (points.overran(m, tick, now)) {
+            awaited = true;
+            return false;
+        }
+        return takeBySignal(pp, mp, tick, true);
     }
 
     private boolean takeBySignal(long pp, long mp, int tick, boolean running) {

@@ -69,7 +69,7 @@ public final class Syscall {
         Machine m = st.machine();
         long mp = m.mp;
         long pp = m.pp();
-        GStatus.setOwn(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
+        GStatus.casgstatus(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
         M.setSyscalltick(mp, P.syscalltickOpaque(pp));
         M.setOldp(mp, pp);
         P.setMOpaque(pp, 0);
@@ -97,7 +97,7 @@ public final class Syscall {
     static void entersyscallblock(GStack st) {
         Machine m = st.machine();
         M.setSyscalltick(m.mp, P.syscalltickOpaque(m.pp()));
-        GStatus.setOwn(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
+        GStatus.casgstatus(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
         long pp = Threads.releasep(m);
         P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
         M.setOldp(m.mp, 0);
@@ -140,7 +140,7 @@ public final class Syscall {
     }
 
     private static void resumed(GStack st, long pp) {
-        GStatus.setOwn(st.gp, GStatus.GSYSCALL, GStatus.GRUNNING);
+        GStatus.casgstatus(st.gp, GStatus.GSYSCALL, GStatus.GRUNNING);
         P.setSchedtickOpaque(pp, P.schedtick(pp) + 1); // A new time slice.
     }
 

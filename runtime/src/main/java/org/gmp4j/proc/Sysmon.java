@@ -10,15 +10,19 @@ import org.gmp4j.struct.Schedt;
  * it looks every tenth of a quantum, or half a millisecond, and when the quantum ends: a thread that falls asleep with a P
  * loses it within a millisecond, and soon if others did so just before.
  *
- * <p>Its duties: {@link Retake}, {@link Checkdead}, what C code readied, schedtrace, the machine's CPU limits once a second, and
- * a poll of the network when nobody did for 10 ms.
+ * <p>Its duties: {@link Retake}, what C code readied, schedtrace, the machine's CPU limits once a second, and a poll of the
+ * network when nobody did for 10 ms.
  */
 final class Sysmon {
     private static final long MIN_SLEEP = 20_000;
     private static final long MAX_SLEEP = 10_000_000;
     private static final int BUSY_ROUNDS = 50;
-    /** While a P has work waiting, sysmon looks so often in a quantum, and at least every so many nanoseconds. */
+    /**
+     * While a P has work waiting, sysmon looks so often in a quantum, and at least every so many nanoseconds; while one runs
+     * and nothing waits, less often.
+     */
     private static final int QUANTUM_LOOKS = 10;
+    private static final int BUSY_LOOKS = 4;
     private static final long WORK_SLEEP = 500_000;
     private static final long POLL_AFTER = 10_000_000;
     private static final long PROCS_EVERY = 1_000_000_000;
@@ -76,7 +80,7 @@ final class Sysmon {
             } else if (idle > BUSY_ROUNDS) {
                 sleep = Math.min(sleep * 2, MAX_SLEEP);
             }
-            Note.sleep(note, retake.workWaits() ? Math.min(Math.min(sleep, workSleep), untilOver(retake)) : sleep);
+            Note.sleep(note, sleepFor(retake, sleep, workSleep));
             Note.clear(note);
             Inject.drain(s);
             if (drained) {
@@ -103,9 +107,12 @@ final class Sysmon {
         retake.close();
     }
 
-    /** Until a goroutine that others wait for will have had its quantum. */
-    private static long untilOver(Retake retake) {
-        return Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime()));
+    /** While a goroutine runs, not so long that the beginning of its time slice would be off by much. */
+    private long sleepFor(Retake retake, long sleep, long workSleep) {
+        if (!retake.workWaits()) {
+            return retake.busy() ? Math.min(sleep, Math.max(s.config.quantumNanos() / BUSY_LOOKS, MIN_SLEEP)) : sleep;
+        }
+        return Math.min(Math.min(sleep, workSleep), Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
     }
 
     /** Sleeps until woken (Threads.acquirep does) while nothing runs; true if it did. */

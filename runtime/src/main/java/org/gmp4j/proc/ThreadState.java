@@ -2,6 +2,8 @@ package org.gmp4j.proc;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -57,6 +59,16 @@ final class ThreadState {
         } catch (IOException ex) {
             close(tid);
             return 'R';
+        }
+    }
+
+    /** The CPU time of the thread in nanoseconds; 0 when it cannot be read. Cold: sysmon asks about those that overran. */
+    static long cpuNanos(Machine m) {
+        try {
+            String stat = Files.readString(Path.of("/proc/self/task/" + M.procid(m.mp) + "/schedstat"));
+            return Long.parseLong(stat.substring(0, stat.indexOf(' ')));
+        } catch (IOException | IndexOutOfBoundsException | NumberFormatException e) {
+            return 0;
         }
     }
 

@@ -5,8 +5,7 @@ import java.lang.invoke.VarHandle;
 import org.gmp4j.ffi.gmp.g;
 
 /**
- * {@code g.atomicstatus}: the states of a goroutine and the edges between them (G1: every transition is one CAS, but for
- * the two of {@link #setOwn}).
+ * {@code g.atomicstatus}: the states of a goroutine and the edges between them (G1: every transition is one CAS).
  *
  * <pre>
  *  from         to           who, and why
@@ -104,24 +103,6 @@ public final class GStatus {
         }
     }
 
-    /**
-     * {@code entersyscall} and {@code exitsyscall} between {@code _Grunning} and {@code _Gsyscall}: a store, by the thread
-     * that runs {@code gp}, inside acquirem. Nobody else moves a G out of these two states: it is on no queue, the signal
-     * handler runs on this very thread and refuses, and the scan bit is not given on top of them. A CAS would guard
-     * against nobody and cost 6 ns.
-     *
-     * <p>A release: whoever reads the state by acquire sees what came before. It needs no acquire of its own, the last
-     * transition was this thread's. The move of the P's status next to it, a full fence, is what stopTheWorld looks at.
-     *
-     * @throws Throw if the edge is not one of the two, or the G is in another state
-     */
-    public static void setOwn(long gp, int from, int to) {
-        if (from + to != GRUNNING + GSYSCALL || (int) STATUS.getOpaque(gp) != from) {
-            throw bad(gp, from, to);
-        }
-        STATUS.setRelease(gp, to);
-    }
-
     /** Like {@link #casgstatus}, but false when the G is not in state {@code from}: for wakers that may race. */
     public static boolean trycasgstatus(long gp, int from, int to) {
         while (!STATUS.compareAndSet(gp, from, to)) {
@@ -133,12 +114,9 @@ public final class GStatus {
         return true;
     }
 
-    /**
-     * Takes the scan bit on top of {@code from}; false when the G is elsewhere or already held, or runs: its own thread
-     * then moves it without looking, see {@link #setOwn}.
-     */
+    /** Takes the scan bit on top of {@code from}; false when the G is elsewhere or already held. */
     public static boolean castogscanstatus(long gp, int from) {
-        return from != GRUNNING && from != GSYSCALL && STATUS.compareAndSet(gp, from, from | GSCAN);
+        return STATUS.compareAndSet(gp, from, from | GSCAN);
     }
 
     /** Gives the scan bit back. */

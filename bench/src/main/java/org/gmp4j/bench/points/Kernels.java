@@ -9,7 +9,8 @@ import java.util.Random;
 /** Loops and recursions of many shapes, to see what preemption points cost them. Each is a public nested class. */
 public final class Kernels {
     /** Their names. */
-    public static final List<String> NAMES = Arrays.stream(Kernels.class.getClasses()).map(Class::getSimpleName).sorted().toList();
+    public static final List<String> NAMES =
+            Arrays.stream(Kernels.class.getClasses()).map(Class::getSimpleName).sorted().toList();
 
     private static final long SEED = 42;
 
