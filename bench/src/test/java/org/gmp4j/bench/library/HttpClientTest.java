@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -30,7 +31,8 @@ class HttpClientTest {
     private static final int REQUESTS = 20;
 
     private static URI uri(HttpService service, String path) {
-        return URI.create("http://" + service.address().getAddress().getHostAddress() + ":" + service.address().getPort() + path);
+        InetSocketAddress address = service.address();
+        return URI.create("http://" + address.getAddress().getHostAddress() + ":" + address.getPort() + path);
     }
 
     private static HttpRequest request(URI uri, byte[] body) {

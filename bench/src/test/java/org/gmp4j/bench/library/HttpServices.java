@@ -175,7 +175,9 @@ final class HttpServices {
                     @Override
                     protected void initChannel(SocketChannel channel) {
                         channel.pipeline()
-                                .addLast(new HttpServerCodec(), new HttpObjectAggregator(MAX_BODY), new NettyHandler(executor));
+                                .addLast(new HttpServerCodec())
+                                .addLast(new HttpObjectAggregator(MAX_BODY))
+                                .addLast(new NettyHandler(executor));
                     }
                 })
                 .bind(anyPort())
