@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.module.ModuleDescriptor;
+import java.lang.module.ModuleFinder;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 
 import com.tngtech.archunit.core.domain.Dependency;
@@ -45,19 +47,32 @@ class ArchitectureTest {
     private static final Set<String> EXPORTED = Set.of("", "sync", "time", "context", "net", "affinity", "memory",
             "metrics", "trace");
 
-    /** The classes that know what the JDK keeps to itself, and the one that carries a field of it for the first. */
-    private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkThreads", "agent.JdkPoint");
-    private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.Stack");
+    /** The classes that know what the JDK keeps to itself, the tool of the first, and the one that carries a field for it. */
+    private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkThreads", "stack.MountClass", "agent.JdkPoint");
+    private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.MountClass", "stack.Stack");
 
     private static final Path CLASSES = classes(Gmp.class);
-    private static final JavaClasses ALL = new ClassFileImporter().importPath(CLASSES);
-    private static final JavaClasses BINDINGS = new ClassFileImporter().importPath(classes(Memory.class));
+    private static final JavaClasses ALL = read(CLASSES);
+    private static final JavaClasses BINDINGS = read(classes(Memory.class));
 
     private static Path classes(Class<?> of) {
         try {
             return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI());
         } catch (URISyntaxException e) {
             throw new AssertionError(e);
+        }
+    }
+
+    /** From a directory, or the jar that a packaged build has. */
+    private static JavaClasses read(Path classes) {
+        ClassFileImporter importer = new ClassFileImporter();
+        if (Files.isDirectory(classes)) {
+            return importer.importPath(classes);
+        }
+        try (JarFile jar = new JarFile(classes.toFile())) {
+            return importer.importJar(jar);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
@@ -163,7 +178,7 @@ class ArchitectureTest {
 
     /** The module of the bindings stands on java.base alone. */
     @Test
-    void theBindingsDependOnNothing() throws IOException {
+    void theBindingsDependOnNothing() {
         assertTrue(BINDINGS.size() > 20, "no classes of the bindings");
         noClasses().should().dependOnClassesThat().resideOutsideOfPackages("java..", "org.gmp4j.ffi..").check(BINDINGS);
         ModuleDescriptor module = module(classes(Memory.class));
@@ -177,14 +192,12 @@ class ArchitectureTest {
         noClasses().should().dependOnClassesThat().resideInAPackage("org.gmp4j.ffi.linux..").check(ALL);
     }
 
-    private static ModuleDescriptor module(Path classes) throws IOException {
-        try (InputStream in = Files.newInputStream(classes.resolve("module-info.class"))) {
-            return ModuleDescriptor.read(in);
-        }
+    private static ModuleDescriptor module(Path classes) {
+        return ModuleFinder.of(classes).findAll().iterator().next().descriptor();
     }
 
     @Test
-    void onlyTheApiIsExported() throws IOException {
+    void onlyTheApiIsExported() {
         ModuleDescriptor module = module(CLASSES);
         for (ModuleDescriptor.Exports e : module.exports()) {
             assertTrue(e.source().equals(ROOT) || EXPORTED.contains(e.source().substring(ROOT.length() + 1)), e::toString);

@@ -10,8 +10,8 @@ import org.gmp4j.struct.Schedt;
  * it looks every tenth of a quantum, or half a millisecond, and when the quantum ends: a thread that falls asleep with a P
  * loses it within a millisecond, and soon if others did so just before.
  *
- * <p>Its duties: {@link Retake}, what C code readied, schedtrace, the machine's CPU limits once a second, and a poll of the
- * network when nobody did for 10 ms.
+ * <p>Its duties: {@link Retake}, {@link Checkdead}, what C code readied, schedtrace, the machine's CPU limits once a second, and
+ * a poll of the network when nobody did for 10 ms.
  */
 final class Sysmon {
     private static final long MIN_SLEEP = 20_000;
