@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#define GMP_ABI_VERSION 2
+#define GMP_ABI_VERSION 3
 
 /* Go's names for an address that is not a reference. */
 typedef uint64_t guintptr;
@@ -94,8 +94,6 @@ struct g {
     uint64_t parentGoid;   /* newproc */
     uint32_t sig;          /* C handler: the preemption signal last taken */
     uint32_t sigcode0;     /* C handler: the request, GMP_SIG_* */
-    uint64_t sigcode1;     /* C handler: the thread that was interrupted */
-    uint64_t sigpc;        /* C handler: the interrupted PC */
     uint64_t allocseq;     /* newproc: how often the slot was used; tells a recycled G from the old one */
 };
 
@@ -149,6 +147,7 @@ struct m {
     uint64_t sigidle;       /* handler: refused, no goroutine or no P */
     uint64_t siglocks;      /* handler: refused, the runtime is at work */
     uint64_t siglate;       /* handler: refused, another goroutine runs by now, or the request was gone */
+    uint64_t sigpc;         /* handler: the PC that it interrupted when it last did something */
     int32_t demoted;        /* sysmon 1, the M 0: runs at SCHED_IDLE because it has lost its P */
 };
 

@@ -83,8 +83,7 @@ static void on_signal(int signo, siginfo_t *info, void *context) {
     }
     g->sig = (uint32_t)signo;
     g->sigcode0 = request;
-    g->sigcode1 = m->procid;
-    g->sigpc = interrupted_pc(context);
+    m->sigpc = interrupted_pc(context);
     if (request == GMP_SIG_PREEMPT) {
         COUNT(m->sigpreempt);
     } else if (take_p(m, g, p)) {

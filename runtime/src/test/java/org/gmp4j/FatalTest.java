@@ -359,7 +359,7 @@ class FatalTest {
 
         private static void corrupt(Runnable next) {
             Go.go(() -> Chan.make().recv());
-            Go.gosched();
+            Go.sleep(Duration.ofMillis(50)); // The other has parked by now, on whatever P it runs.
             Raw.setInt(g.layout(), "atomicstatus", GStack.current().gp(), GStatus.GCOPYSTACK);
             next.run();
         }

@@ -21,22 +21,20 @@ import jdk.internal.vm.Continuation;
  * {@code YIELDED}. Whoever looks at an unmounted stack holds it by the {@code SUSPENDED} bit (the JDK's
  * {@code tryGetStackTrace}); {@link #toRunning} waits that out, as Go waits out {@code _Gscan}.
  *
- * <p>Mounting without locks. An interrupt also has to reach the carrier, for whoever is blocked pinned to it, and must not
- * reach a carrier that has moved on. The JDK's {@code interrupt} does, under the thread's {@code interruptLock}: {@code
- * interrupted = true}, then reads {@code carrierThread}, then marks that. The JDK's {@code unmount} takes the same lock.
- * Here instead both sides are store, fence, load:
- * <ul>
- * <li>mount writes {@code carrierThread}, makes the state RUNNING by a CAS (the fence), and then reads {@code interrupted}:
- * either it sees the interrupt and marks the carrier itself, or the interrupter sees the carrier;
- * <li>unmount writes {@code carrierThread = null}; the CAS on the goroutine's status or the JDK's state that follows is the
- * fence; the next mount of anything on this carrier reads {@code interrupted} of the thread that was on it before. Who
- * read the old carrier had set {@code interrupted}. So when it is clear, either nobody did, or the thread has cleared it
- * since: under the lock, hence after the interrupter was done, and its mark is seen. When it is set, taking the lock once
- * waits for an interrupter that is still at it. A mark found on the carrier is then dropped.
- * </ul>
- * In between only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock also guards the
+ * <p>Unmounting without a lock. An interrupt also marks the carrier, for whoever is blocked pinned to it, and must not mark
+ * a carrier that has moved on. The JDK's {@code interrupt} does, under the thread's {@code interruptLock}: {@code interrupted
+ * = true}, then reads {@code carrierThread}, then marks that. The JDK's {@code unmount} takes the same lock. Ours writes
+ * {@code carrierThread = null}; the CAS on the goroutine's status or the JDK's state that follows is a fence; and the next
+ * mount of anything on this carrier reads {@code interrupted} of the thread that was on it before. Who read the old carrier
+ * had set {@code interrupted}. So when it is clear, either nobody did, or the thread has cleared it since: under the lock,
+ * hence after the interrupter was done, and its mark is seen. When it is set, taking the lock once waits for an interrupter
+ * that is still at it. The JDK's {@code mount} then drops a mark that the new thread does not deserve.
+ *
+ * <p>In between only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock also guards the
  * JDK's {@code unpark} of a pinned thread; a late one leaves the carrier a permit: a park that returns for no reason, which
- * every user of {@code park} allows for. {@code -Dgmp.mount=jdk} calls the JDK's own {@code mount} and {@code unmount}.
+ * every user of {@code park} allows for. A {@code mount} of our own would save a fence, by setting {@code carrierThread}
+ * before the CAS that makes the thread RUNNING; but it would do so before JVMTI knows of the mount, and a debugger then
+ * loses track of who is suspended. {@code -Dgmp.mount=jdk} calls the JDK's own {@code unmount}.
  */
 public final class JdkThreads {
     private static final int JDK = 25;
@@ -61,10 +59,7 @@ public final class JdkThreads {
     private static final MethodHandle DO_YIELD;
     private static final MethodHandle NOTIFY_UNMOUNT;
     private static final MethodHandle NOTIFY_MOUNT;
-    private static final VarHandle CARRIER_THREAD;
     private static final MethodHandle INTERRUPT_LOCK;
-    private static final MethodHandle SET_INTERRUPT;
-    private static final MethodHandle CLEAR_INTERRUPT;
     private static final MethodHandle MOUNT;
     private static final MethodHandle UNMOUNT;
     private static final MethodHandle YIELD;
@@ -110,10 +105,7 @@ public final class JdkThreads {
         DO_YIELD = h == null ? null : h.doYield;
         NOTIFY_UNMOUNT = h == null ? null : h.notifyUnmount;
         NOTIFY_MOUNT = h == null ? null : h.notifyMount;
-        CARRIER_THREAD = h == null ? null : h.carrierThread;
         INTERRUPT_LOCK = h == null ? null : h.interruptLock;
-        SET_INTERRUPT = h == null ? null : h.setInterrupt;
-        CLEAR_INTERRUPT = h == null ? null : h.clearInterrupt;
         MOUNT = h == null ? null : h.mount;
         UNMOUNT = h == null ? null : h.unmount;
         YIELD = h == null ? null : h.yield;
@@ -145,10 +137,7 @@ public final class JdkThreads {
         final MethodHandle doYield;
         final MethodHandle notifyUnmount;
         final MethodHandle notifyMount;
-        final VarHandle carrierThread;
         final MethodHandle interruptLock;
-        final MethodHandle setInterrupt;
-        final MethodHandle clearInterrupt;
         final MethodHandle mount;
         final MethodHandle unmount;
         final MethodHandle yield;
@@ -184,10 +173,7 @@ public final class JdkThreads {
             MethodType notify = MethodType.methodType(void.class, Thread.class, boolean.class);
             notifyUnmount = l.findVirtual(vt, "notifyJvmtiUnmount", hide).asType(notify);
             notifyMount = l.findVirtual(vt, "notifyJvmtiMount", hide).asType(notify);
-            carrierThread = word(l, vt, "carrierThread", Thread.class);
             interruptLock = tl.findGetter(Thread.class, "interruptLock", Object.class);
-            setInterrupt = tl.findVirtual(Thread.class, "setInterrupt", nothing);
-            clearInterrupt = tl.findVirtual(Thread.class, "clearInterrupt", nothing);
             mount = l.findVirtual(vt, "mount", nothing).asType(onThread);
             unmount = l.findVirtual(vt, "unmount", nothing).asType(onThread);
             yield = l.findVirtual(vt, "yieldContinuation", MethodType.methodType(boolean.class))
@@ -292,6 +278,9 @@ public final class JdkThreads {
         }
     }
 
+    /** Where the class of {@code runContinuation} tasks, of which there is one in a JVM, keeps its thread. */
+    private static volatile Field taskThread;
+
     /**
      * The virtual thread that a {@code runContinuation} task belongs to: the receiver its method reference captured.
      *
@@ -299,11 +288,16 @@ public final class JdkThreads {
      */
     public static Thread threadOf(Runnable task) {
         try {
+            Field known = taskThread;
+            if (known != null && known.getDeclaringClass() == task.getClass()) {
+                return (Thread) known.get(task);
+            }
             for (Field f : task.getClass().getDeclaredFields()) {
                 if (Thread.class.isAssignableFrom(f.getType())) {
                     f.setAccessible(true);
                     Thread t = (Thread) f.get(task);
                     if (t != null && t.isVirtual() && runContinuation(t) == task) {
+                        taskThread = f;
                         return t;
                     }
                 }
@@ -328,8 +322,8 @@ public final class JdkThreads {
                 Thread vt = st.thread;
                 Host host = st.host;
                 Thread carrier = host.thread;
-                if (interrupted(vt) || interrupted(host.before) || interrupted(carrier)) {
-                    settleInterrupts(vt, host.before, carrier);
+                if (interrupted(host.before)) {
+                    awaitInterrupters(host.before);
                 }
                 host.before = vt;
                 MOUNT_AND_RUN.invokeExact(vt, st.cont, carrier);
@@ -353,17 +347,9 @@ public final class JdkThreads {
         return (boolean) INTERRUPTED.getVolatile(t);
     }
 
-    /** Makes the carrier's interrupt status that of the thread which is about to run on it: see the class comment. */
-    private static void settleInterrupts(Thread vt, Thread before, Thread carrier) throws Throwable {
-        synchronized ((Object) INTERRUPT_LOCK.invokeExact(before)) {
-            // Whoever interrupted the one before is done with the carrier.
-        }
+    private static void awaitInterrupters(Thread vt) throws Throwable {
         synchronized ((Object) INTERRUPT_LOCK.invokeExact(vt)) {
-            if (interrupted(vt)) {
-                SET_INTERRUPT.invokeExact(carrier);
-            } else {
-                CLEAR_INTERRUPT.invokeExact(carrier);
-            }
+            // Whoever was interrupting it is done with the carrier.
         }
     }
 
@@ -409,12 +395,9 @@ public final class JdkThreads {
         }
     }
 
-    /** Before {@link #run}, with the host set: to RUNNING from whatever unmounted state, waiting out a dump that holds it. */
+    /** Before {@link #run}: to RUNNING from whatever unmounted state, waiting out a dump that holds the stack. */
     public static void toRunning(Stack st) {
         Thread vt = st.thread;
-        if (!JDK_MOUNT) {
-            CARRIER_THREAD.setRelease(vt, (Thread) st.host.thread);
-        }
         for (;;) {
             int s = (int) STATE.getVolatile(vt);
             if ((s & SUSPENDED) == 0 && STATE.compareAndSet(vt, s, RUNNING)) {

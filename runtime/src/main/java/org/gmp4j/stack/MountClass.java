@@ -11,13 +11,12 @@ import org.gmp4j.agent.ClassFileWriter;
 
 /**
  * A hidden class of ours in the nest of {@code java.lang.VirtualThread}: what the JDK's {@code mount}, run and {@code
- * unmount} do, without their locks and with one call instead of three. In Java it would read
+ * unmount} do, without the lock of the last and with one call instead of three. In Java it would read
  *
  * <pre>
  * &#64;ChangesCurrentThread &#64;ReservedStackAccess
  * public static void run(Thread vt, Continuation c, Thread carrier) {
- *     ((VirtualThread) vt).notifyJvmtiMount(true);
- *     carrier.setCurrentThread(vt);
+ *     ((VirtualThread) vt).mount();
  *     try { c.run(); } finally { unmount(vt, carrier); }
  * }
  * &#64;ChangesCurrentThread &#64;ReservedStackAccess &#64;ForceInline
@@ -28,8 +27,7 @@ import org.gmp4j.agent.ClassFileWriter;
  * }
  * </pre>
  *
- * <p>Setting {@code carrierThread} and looking at interrupts is {@link JdkThreads}' part, which says why no lock is
- * needed. Why a class and not method handles: only code that the compiler knows to change the current thread may do so.
+ * <p>{@link JdkThreads} says why no lock is needed. Why a class and not method handles: only code that the compiler knows to change the current thread may do so.
  * In a caller without that mark it could read {@code Thread.currentThread()} once and use it on both sides of the change.
  *
  * <p>And a second one in the nest of {@code jdk.internal.vm.Continuation}, with which a yield leaves two frames less on
@@ -64,7 +62,6 @@ final class MountClass {
 
     private static final int ACONST_NULL = 1;
     private static final int ICONST_0 = 3;
-    private static final int ICONST_1 = 4;
     private static final int ALOAD_0 = 42;
     private static final int ALOAD_1 = 43;
     private static final int ALOAD_2 = 44;
@@ -116,14 +113,13 @@ final class MountClass {
     private static byte[] mountBytes() {
         ClassFileWriter c = new ClassFileWriter(SELF);
         int vt = c.type(VIRTUAL_THREAD);
-        int notifyMount = c.method(VIRTUAL_THREAD, "notifyJvmtiMount", "(Z)V");
+        int mount = c.method(VIRTUAL_THREAD, "mount", "()V");
         int notifyUnmount = c.method(VIRTUAL_THREAD, "notifyJvmtiUnmount", "(Z)V");
         int setCurrent = c.method("java/lang/Thread", "setCurrentThread", "(Ljava/lang/Thread;)V");
         int run = c.method(CONTINUATION, "run", "()V");
         int unmount = c.ownMethod("unmount", UNMOUNT);
-        c.addGuarded(PUBLIC_STATIC, "run", RUN.descriptorString(), 3, 3, new int[] {13, 17, 23}, new int[] {
-            ALOAD_0, CHECKCAST, vt >> 8, vt, ICONST_1, INVOKEVIRTUAL, notifyMount >> 8, notifyMount,
-            ALOAD_2, ALOAD_0, INVOKEVIRTUAL, setCurrent >> 8, setCurrent,
+        c.addGuarded(PUBLIC_STATIC, "run", RUN.descriptorString(), 3, 3, new int[] {7, 11, 17}, new int[] {
+            ALOAD_0, CHECKCAST, vt >> 8, vt, INVOKEVIRTUAL, mount >> 8, mount,
             ALOAD_1, INVOKEVIRTUAL, run >> 8, run,
             ALOAD_0, ALOAD_2, INVOKESTATIC, unmount >> 8, unmount, RETURN,
             ALOAD_0, ALOAD_2, INVOKESTATIC, unmount >> 8, unmount, ATHROW

@@ -77,6 +77,11 @@ public final class GSlots {
         return gp;
     }
 
+    /** How many slots were ever made, for all schedulers. */
+    static int made() {
+        return directory.length << SHIFT;
+    }
+
     /** Calls {@code f} with every G slot of this scheduler, dead ones too ({@code forEachG}). */
     public void forEach(LongConsumer f) {
         List<Chunk> chunks;

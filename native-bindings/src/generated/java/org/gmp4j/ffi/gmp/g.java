@@ -35,8 +35,6 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     uint64_t parentGoid;
  *     uint32_t sig;
  *     uint32_t sigcode0;
- *     uint64_t sigcode1;
- *     uint64_t sigpc;
  *     uint64_t allocseq;
  * }
  * }
@@ -69,8 +67,6 @@ public class g {
         gmp_h.C_LONG.withName("parentGoid"),
         gmp_h.C_INT.withName("sig"),
         gmp_h.C_INT.withName("sigcode0"),
-        gmp_h.C_LONG.withName("sigcode1"),
-        gmp_h.C_LONG.withName("sigpc"),
         gmp_h.C_LONG.withName("allocseq")
     ).withName("g");
 
@@ -959,94 +955,6 @@ public class g {
      */
     public static void sigcode0(MemorySegment struct, int fieldValue) {
         struct.set(sigcode0$LAYOUT, sigcode0$OFFSET, fieldValue);
-    }
-
-    private static final OfLong sigcode1$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigcode1"));
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * uint64_t sigcode1
-     * }
-     */
-    public static final OfLong sigcode1$layout() {
-        return sigcode1$LAYOUT;
-    }
-
-    private static final long sigcode1$OFFSET = $LAYOUT.byteOffset(groupElement("sigcode1"));
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * uint64_t sigcode1
-     * }
-     */
-    public static final long sigcode1$offset() {
-        return sigcode1$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * uint64_t sigcode1
-     * }
-     */
-    public static long sigcode1(MemorySegment struct) {
-        return struct.get(sigcode1$LAYOUT, sigcode1$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * uint64_t sigcode1
-     * }
-     */
-    public static void sigcode1(MemorySegment struct, long fieldValue) {
-        struct.set(sigcode1$LAYOUT, sigcode1$OFFSET, fieldValue);
-    }
-
-    private static final OfLong sigpc$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigpc"));
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * uint64_t sigpc
-     * }
-     */
-    public static final OfLong sigpc$layout() {
-        return sigpc$LAYOUT;
-    }
-
-    private static final long sigpc$OFFSET = $LAYOUT.byteOffset(groupElement("sigpc"));
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * uint64_t sigpc
-     * }
-     */
-    public static final long sigpc$offset() {
-        return sigpc$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * uint64_t sigpc
-     * }
-     */
-    public static long sigpc(MemorySegment struct) {
-        return struct.get(sigpc$LAYOUT, sigpc$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * uint64_t sigpc
-     * }
-     */
-    public static void sigpc(MemorySegment struct, long fieldValue) {
-        struct.set(sigpc$LAYOUT, sigpc$OFFSET, fieldValue);
     }
 
     private static final OfLong allocseq$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allocseq"));

@@ -53,6 +53,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     uint64_t sigidle;
  *     uint64_t siglocks;
  *     uint64_t siglate;
+ *     uint64_t sigpc;
  *     int32_t demoted;
  * }
  * }
@@ -106,8 +107,9 @@ public class m {
         gmp_h.C_LONG.withName("sigidle"),
         gmp_h.C_LONG.withName("siglocks"),
         gmp_h.C_LONG.withName("siglate"),
+        gmp_h.C_LONG.withName("sigpc"),
         gmp_h.C_INT.withName("demoted"),
-        MemoryLayout.paddingLayout(68)
+        MemoryLayout.paddingLayout(60)
     ).withName("m");
 
     /**
@@ -1787,6 +1789,50 @@ public class m {
      */
     public static void siglate(MemorySegment struct, long fieldValue) {
         struct.set(siglate$LAYOUT, siglate$OFFSET, fieldValue);
+    }
+
+    private static final OfLong sigpc$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigpc"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint64_t sigpc
+     * }
+     */
+    public static final OfLong sigpc$layout() {
+        return sigpc$LAYOUT;
+    }
+
+    private static final long sigpc$OFFSET = $LAYOUT.byteOffset(groupElement("sigpc"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint64_t sigpc
+     * }
+     */
+    public static final long sigpc$offset() {
+        return sigpc$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint64_t sigpc
+     * }
+     */
+    public static long sigpc(MemorySegment struct) {
+        return struct.get(sigpc$LAYOUT, sigpc$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint64_t sigpc
+     * }
+     */
+    public static void sigpc(MemorySegment struct, long fieldValue) {
+        struct.set(sigpc$LAYOUT, sigpc$OFFSET, fieldValue);
     }
 
     private static final OfInt demoted$LAYOUT = (OfInt)$LAYOUT.select(groupElement("demoted"));
