@@ -48,8 +48,8 @@ class ArchitectureTest {
             "metrics", "trace");
 
     /** The classes that know what the JDK keeps to itself, the tool of the first, and the one that carries a field for it. */
-    private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkThreads", "stack.MountClass", "agent.JdkPoint");
-    private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.MountClass", "stack.Stack");
+    private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkThreads", "stack.SwitchClasses", "agent.JdkPoint");
+    private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.SwitchClasses", "stack.Stack");
 
     private static final Path CLASSES = classes(Gmp.class);
     private static final JavaClasses ALL = read(CLASSES);

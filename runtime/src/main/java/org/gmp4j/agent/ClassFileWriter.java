@@ -8,8 +8,6 @@ public final class ClassFileWriter {
     private static final int VERSION = 69; // Java 25
     private static final int CLASS_FLAGS = 0x1031; // public final super synthetic
     private static final int FIELD_FLAGS = 0x0049; // public static volatile
-    private static final int SAME_FRAME_ONE_STACK_ITEM = 64;
-    private static final int TAG_OBJECT = 7;
 
     private final Constants constants = new Constants(1);
     private final Bytes fields = new Bytes(64);
@@ -67,46 +65,25 @@ public final class ClassFileWriter {
      */
     public void addMethod(int flags, String name, String type, int stack, int locals, int jump, int[] code,
             String... annotations) {
-        add(flags, name, type, stack, locals, code, null, jump < 0 ? new int[0] : new int[] {jump}, annotations);
-    }
-
-    /**
-     * Adds a method with a handler of every exception.
-     *
-     * @param guarded where the guarded code begins, where it ends, where the handler begins
-     */
-    public void addGuarded(int flags, String name, String type, int stack, int locals, int[] guarded, int[] code,
-            String... annotations) {
-        int throwable = constants.type("java/lang/Throwable");
-        add(flags, name, type, stack, locals, code, guarded,
-                new int[] {SAME_FRAME_ONE_STACK_ITEM + guarded[2], TAG_OBJECT, throwable >> 8, throwable}, annotations);
-    }
-
-    private void add(int flags, String name, String type, int stack, int locals, int[] code, int[] guarded, int[] frame,
-            String[] annotations) {
         methods.u2(flags);
         methods.u2(constants.utf8(name));
         methods.u2(constants.utf8(type));
         methods.u2(2);
         methods.u2(constants.utf8("Code"));
-        methods.i4(12 + code.length + (guarded == null ? 0 : 8) + (frame.length == 0 ? 0 : 8 + frame.length));
+        methods.i4(12 + code.length + (jump < 0 ? 0 : 9));
         methods.u2(stack);
         methods.u2(locals);
         methods.i4(code.length);
-        bytes(code);
-        methods.u2(guarded == null ? 0 : 1);
-        if (guarded != null) {
-            for (int at : guarded) {
-                methods.u2(at);
-            }
-            methods.u2(0); // any exception
+        for (int b : code) {
+            methods.u1(b);
         }
-        methods.u2(frame.length == 0 ? 0 : 1);
-        if (frame.length != 0) {
+        methods.u2(0); // exceptions
+        methods.u2(jump < 0 ? 0 : 1);
+        if (jump >= 0) {
             methods.u2(constants.utf8("StackMapTable"));
-            methods.i4(2 + frame.length);
+            methods.i4(3);
             methods.u2(1);
-            bytes(frame);
+            methods.u1(jump); // the frame is as at the start
         }
         methods.u2(constants.utf8("RuntimeVisibleAnnotations"));
         methods.i4(2 + 4 * annotations.length);
@@ -116,12 +93,6 @@ public final class ClassFileWriter {
             methods.u2(0);
         }
         methodCount++;
-    }
-
-    private void bytes(int[] values) {
-        for (int v : values) {
-            methods.u1(v);
-        }
     }
 
     /** The class file. */

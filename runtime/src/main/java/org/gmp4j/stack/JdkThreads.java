@@ -11,7 +11,7 @@ import jdk.internal.vm.Continuation;
 
 /**
  * The one class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
- * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link MountClass} is its tool). It checks the version and every member
+ * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link SwitchClasses} is its tool). It checks the version and every member
  * once, in {@link #check}.
  *
  * <p>State words. While a goroutine is parked by us its virtual thread's {@code state} is {@code WAIT}: a dump sees an
@@ -34,7 +34,7 @@ import jdk.internal.vm.Continuation;
  * JDK's {@code unpark} of a pinned thread; a late one leaves the carrier a permit: a park that returns for no reason, which
  * every user of {@code park} allows for. A {@code mount} of our own would save a fence, by setting {@code carrierThread}
  * before the CAS that makes the thread RUNNING; but it would do so before JVMTI knows of the mount, and a debugger then
- * loses track of who is suspended. {@code -Dgmp.mount=jdk} calls the JDK's own {@code unmount}.
+ * loses track of who is suspended. {@code -Dgmp.mount=jdk} switches by the JDK's own methods alone.
  */
 public final class JdkThreads {
     private static final int JDK = 25;
@@ -55,7 +55,10 @@ public final class JdkThreads {
     private static final MethodHandle NEW_VTHREAD;
     private static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
 
-    private static final MethodHandle MOUNT_AND_RUN;
+    private static final MethodHandle LIGHT_UNMOUNT;
+    private static final MethodHandle START;
+    private static final MethodHandle RESUME;
+    private static final MethodHandle INNERMOST;
     private static final MethodHandle DO_YIELD;
     private static final MethodHandle NOTIFY_UNMOUNT;
     private static final MethodHandle NOTIFY_MOUNT;
@@ -101,8 +104,11 @@ public final class JdkThreads {
         }
         PROBLEM = problem;
         NEW_VTHREAD = h == null ? null : h.newVthread;
-        MOUNT_AND_RUN = h == null ? null : h.mountAndRun;
-        DO_YIELD = h == null ? null : h.doYield;
+        LIGHT_UNMOUNT = h == null ? null : h.switches.unmount;
+        START = h == null ? null : h.switches.start;
+        RESUME = h == null ? null : h.switches.resume;
+        INNERMOST = h == null ? null : h.switches.innermost;
+        DO_YIELD = h == null ? null : h.switches.yield;
         NOTIFY_UNMOUNT = h == null ? null : h.notifyUnmount;
         NOTIFY_MOUNT = h == null ? null : h.notifyMount;
         INTERRUPT_LOCK = h == null ? null : h.interruptLock;
@@ -133,8 +139,7 @@ public final class JdkThreads {
     /** All look-ups in one place, so that one missing member is one exception. */
     private static final class Handles {
         final MethodHandle newVthread;
-        final MethodHandle mountAndRun;
-        final MethodHandle doYield;
+        final SwitchClasses switches;
         final MethodHandle notifyUnmount;
         final MethodHandle notifyMount;
         final MethodHandle interruptLock;
@@ -167,8 +172,7 @@ public final class JdkThreads {
             newVthread = l.findConstructor(vt, MethodType.methodType(void.class, Executor.class, String.class, int.class,
                     Runnable.class)).asType(MethodType.methodType(Thread.class, Executor.class, String.class, int.class,
                     Runnable.class));
-            mountAndRun = MountClass.run(vt);
-            doYield = MountClass.yield();
+            switches = new SwitchClasses(vt);
             MethodType hide = MethodType.methodType(void.class, boolean.class);
             MethodType notify = MethodType.methodType(void.class, Thread.class, boolean.class);
             notifyUnmount = l.findVirtual(vt, "notifyJvmtiUnmount", hide).asType(notify);
@@ -326,7 +330,17 @@ public final class JdkThreads {
                     awaitInterrupters(host.before);
                 }
                 host.before = vt;
-                MOUNT_AND_RUN.invokeExact(vt, st.cont, carrier);
+                MOUNT.invokeExact(vt);
+                try {
+                    if (st.begun) {
+                        RESUME.invokeExact(st.cont);
+                    } else {
+                        st.begun = true;
+                        START.invokeExact(st.cont);
+                    }
+                } finally {
+                    LIGHT_UNMOUNT.invokeExact(vt, carrier);
+                }
             }
             return st.cont.isDone();
         } catch (Throwable e) {
@@ -363,6 +377,9 @@ public final class JdkThreads {
         try {
             if (JDK_MOUNT) {
                 return (boolean) YIELD.invokeExact(vt);
+            }
+            if ((Continuation) INNERMOST.invokeExact() != st.cont) {
+                return false; // In a continuation of the user's own, which would be what yields.
             }
             NOTIFY_UNMOUNT.invokeExact(vt, true);
             try {

@@ -21,6 +21,9 @@ public abstract class Stack implements Executor, Runnable {
     /** The M this stack is mounted on. Written by that M before it mounts the stack; read by code on the stack. */
     public Host host;
 
+    /** Whether the continuation ever ran. Written by the M that runs it. */
+    boolean begun;
+
     /** A pooled stack: a new virtual thread that will run {@link #run}, never started through the JDK. */
     protected Stack() {
         thread = JdkThreads.newVirtualThread(this, "", this);

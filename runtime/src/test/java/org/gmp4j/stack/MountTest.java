@@ -3,8 +3,12 @@ package org.gmp4j.stack;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+
+import jdk.internal.vm.Continuation;
+import jdk.internal.vm.ContinuationScope;
 
 import org.gmp4j.Go;
 import org.gmp4j.sync.WaitGroup;
@@ -47,6 +51,33 @@ class MountTest {
                 }
                 wg.await();
                 assertEquals(0, wrong.get());
+            });
+            gmp.check();
+        }
+    }
+
+    /** A goroutine that runs a continuation of its own: a switch in there must not end in that continuation's caller. */
+    @Test
+    void aContinuationInAGoroutine() {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.run(() -> {
+                ContinuationScope scope = new ContinuationScope("generator");
+                AtomicInteger steps = new AtomicInteger();
+                Continuation generator = new Continuation(scope, () -> {
+                    for (int i = 0; i < 100; i++) {
+                        Go.gosched();
+                        Go.sleep(Duration.ofNanos(1));
+                        steps.incrementAndGet();
+                        boolean unused = Continuation.yield(scope);
+                    }
+                });
+                for (int i = 1; i <= 100; i++) {
+                    generator.run();
+                    assertEquals(i, steps.get());
+                    Go.gosched();
+                }
+                generator.run();
+                assertTrue(generator.isDone());
             });
             gmp.check();
         }
