@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -424,5 +425,40 @@ class JdkInteropTest {
                 assertNotSame(a, pool.submit(Thread::currentThread).get());
             }
         }
+    }
+
+    /** Virtual threads of the JDK's scheduler, more than it has carriers, wait for each other on our channels. */
+    @Stress
+    void theJdksVirtualThreadsOnOurChannels() throws InterruptedException {
+        int n = 100;
+        Chan<Integer> c = Chan.make();
+        Chan<Integer> back = Chan.make();
+        List<Thread> receivers = new ArrayList<>();
+        for (int i = 0; i < n; i++) {
+            receivers.add(Thread.startVirtualThread(() -> {
+                back.send(c.recv() + 1);
+                assertFalse(Thread.currentThread().isInterrupted());
+            }));
+        }
+        Thread interrupted = Thread.startVirtualThread(() -> {
+            Thread.currentThread().interrupt();
+            back.send(c.recv() + 1);
+            back.send(Thread.currentThread().isInterrupted() ? 1 : 0);
+        });
+        Thread sender = Thread.startVirtualThread(() -> {
+            for (int i = 0; i <= n; i++) {
+                c.send(i);
+            }
+        });
+        int sum = 0;
+        for (int i = 0; i < n + 2; i++) {
+            sum += back.recv();
+        }
+        assertEquals((n + 1) * (n + 2) / 2 + 1, sum);
+        for (Thread t : receivers) {
+            t.join();
+        }
+        interrupted.join();
+        sender.join();
     }
 }

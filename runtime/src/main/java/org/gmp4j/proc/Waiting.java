@@ -1,11 +1,14 @@
 package org.gmp4j.proc;
 
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.SudogCache;
 import org.gmp4j.queue.WaitQ;
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.SudogSlots;
 
@@ -25,6 +28,9 @@ public final class Waiting {
 
     /** Threads that are not Ms, asleep in {@link #await}: they may be woken from outside, so they hold off checkdead. */
     private static final AtomicInteger THREADS = new AtomicInteger();
+
+    /** Those of them that are virtual threads of the JDK's scheduler, by sudog: they wait without their carrier. */
+    private static final ConcurrentHashMap<Long, Thread> VIRTUAL = new ConcurrentHashMap<>();
 
     private Waiting() {
     }
@@ -56,9 +62,28 @@ public final class Waiting {
         long note = Sudog.threadAddress(sg);
         Note.clear(note);
         int unused = THREADS.incrementAndGet();
-        lock.unlock();
-        Note.sleep(note);
+        if (Thread.currentThread().isVirtual()) {
+            VIRTUAL.put(sg, Thread.currentThread());
+            lock.unlock();
+            parkUntilWoken(note);
+            VIRTUAL.remove(sg);
+        } else {
+            lock.unlock();
+            Note.sleep(note);
+        }
         unused = THREADS.decrementAndGet();
+    }
+
+    /** An interrupt does not end the wait; it is there again afterwards. */
+    private static void parkUntilWoken(long note) {
+        boolean interrupted = false;
+        while (!Note.woken(note)) {
+            LockSupport.park();
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Wakes a waiter that was taken off its queue; the lock is not held. */
@@ -69,7 +94,13 @@ public final class Waiting {
             Park.goready(gp);
             GStack.exit(st);
         } else {
+            Thread virtual = VIRTUAL.get(sg); // Afterwards the sudog is its waiter's.
             Note.wakeup(Sudog.threadAddress(sg));
+            if (virtual != null) {
+                JdkThreads.pin(); // The JDK's scheduler takes locks.
+                LockSupport.unpark(virtual);
+                JdkThreads.unpin();
+            }
         }
     }
 
