@@ -128,6 +128,7 @@ class StopTheWorldTest {
                 Chan<Integer> c = Chan.make();
                 AtomicInteger phase = new AtomicInteger();
                 AtomicLong locked = new AtomicLong();
+                AtomicBoolean stopped = new AtomicBoolean();
                 s.setIdleHook(() -> {
                     if (locked.get() != 0 && phase.compareAndSet(0, 1)) {
                         awaitStopping(s.sched);
@@ -143,12 +144,15 @@ class StopTheWorldTest {
                     locked.set(Machine.of().pp());
                     GStack.exit(st);
                     Go.go(() -> { });
-                    awaitStopping(s.sched);
+                    while (Schedt.gcwaitingAcquire(s.sched) == 0 && !stopped.get()) {
+                        Thread.onSpinWait(); // Preempted at its quantum, it may miss the stop.
+                    }
                     assertEquals(7, c.recv());
                     Go.unlockOSThread();
                 });
                 awaitOutside(phase, 1);
                 assertEquals(2, gmp.gmp.setProcs(2));
+                stopped.set(true);
                 c.send(7);
             }
             s.setIdleHook(null);
