@@ -228,7 +228,8 @@ public final class Mutants {
         classPath = String.join(":", copy.resolve("runtime/target/test-classes").toString(),
                 copy.resolve("runtime/target/classes").toString(), copy.resolve("native-bindings/target/classes").toString(),
                 Files.readString(path).strip());
-        Matcher m = Pattern.compile("<gmp.jvm.flags>(.*?)</gmp.jvm.flags>").matcher(Files.readString(root.resolve("pom.xml")));
+        Matcher m = Pattern.compile("<gmp.jvm.flags>(.*?)</gmp.jvm.flags>")
+                .matcher(Files.readString(root.resolve("pom.xml")));
         if (!m.find()) {
             throw new IllegalStateException("pom.xml has no gmp.jvm.flags");
         }
@@ -239,7 +240,8 @@ public final class Mutants {
         Files.walkFileTree(from, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path dir, BasicFileAttributes a) {
-                return dir.getFileName().toString().equals("target") ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+                return dir.getFileName().toString().equals("target") ? FileVisitResult.SKIP_SUBTREE
+                        : FileVisitResult.CONTINUE;
             }
 
             @Override

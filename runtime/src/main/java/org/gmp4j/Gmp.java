@@ -116,7 +116,11 @@ public final class Gmp implements AutoCloseable {
         /** Told of an exception that ends a goroutine (goid, exception). Default: Go's text on stderr. */
         Builder uncaught(BiConsumer<Long, Throwable> handler);
 
-        /** Whether it ends the process when all goroutines are asleep. Default off. */
+        /**
+         * Whether it ends the process when all goroutines are asleep and nothing outside can wake one: no other scheduler
+         * lives, no goroutine waits in the JDK, and no plain thread is in a blocking call of ours or left one within the
+         * last second. What else a plain thread may do later is not known here. Default off.
+         */
         Builder deadlockDetection(boolean on);
 
         /** Debug settings as in the variable GMPDEBUG, which is the default: {@code schedtrace=1000,scheddetail=1}. */
@@ -214,8 +218,10 @@ public final class Gmp implements AutoCloseable {
             if (maxStack < LEAST_STACK) {
                 throw new IllegalArgumentException("maxStack is " + maxStack + " bytes: use " + LEAST_STACK + " or more");
             }
-            return Scheduler.schedinit(new Config(n, byHand ? null : Procs::numCPU, affinity.place(n), spin.spinNanos(), quantum.toNanos(), maxThreads, maxStack, uncaught,
-                    program || deadlockDetection, program, DebugVars.parse(debug)), new SleepTimers());
+            Config config = new Config(n, byHand ? null : Procs::numCPU, affinity.place(n), spin.spinNanos(),
+                    quantum.toNanos(), maxThreads, maxStack, uncaught, program || deadlockDetection, program,
+                    DebugVars.parse(debug));
+            return Scheduler.schedinit(config, new SleepTimers());
         }
     }
 
@@ -337,7 +343,8 @@ public final class Gmp implements AutoCloseable {
     /**
      * Makes virtual threads with an identity of their own that this scheduler runs: for servers and drivers that want
      * threads. They are goroutines too: {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them,
-     * {@link #close} waits for them. Starting one after close throws {@link java.util.concurrent.RejectedExecutionException}.
+     * {@link #close} waits for them. Starting one after close throws
+     * {@link java.util.concurrent.RejectedExecutionException}.
      */
     public ThreadFactory threadFactory() {
         return task -> s.newThread(Objects.requireNonNull(task));

@@ -67,4 +67,29 @@ class OsThreadTest {
                 "sched_getscheduler(8388608) failed: ESRCH (No such process)",
                 assertThrows(NativeException.class, () -> OsThread.scheduler(1 << 23)).getMessage());
     }
+
+    /** Exact while the thread runs, and of a thread that is not the caller. */
+    @Test
+    void cpuTime() throws InterruptedException {
+        int self = OsThread.gettid();
+        long before = OsThread.cpuNanos(self);
+        Thread other = Thread.ofPlatform().start(() -> {
+            long t = OsThread.cpuNanos(self);
+            while (OsThread.cpuNanos(self) == t) {
+                Thread.onSpinWait();
+            }
+        });
+        while (other.isAlive()) {
+            Thread.onSpinWait();
+        }
+        other.join();
+        long wall = System.nanoTime();
+        long now = OsThread.cpuNanos(self);
+        while (OsThread.cpuNanos(self) < now + 1_000_000) {
+            Thread.onSpinWait();
+        }
+        assertTrue(now > before);
+        assertTrue(System.nanoTime() - wall >= 1_000_000, "more CPU time than time");
+        assertThrows(NativeException.class, () -> OsThread.cpuNanos(1 << 23));
+    }
 }

@@ -39,8 +39,8 @@ final class PointClass {
         int constant = c.method("java/lang/invoke/MethodHandleImpl", "isCompileConstant", "(Ljava/lang/Object;)Z");
         int check = c.ownMethod("check", SITE);
         c.addMethod(PUBLIC_STATIC, "point", SITE, 1, 1, 11,
-                new int[] {ALOAD_0, INVOKESTATIC, constant >> 8, constant, IFNE, 0, 7, ALOAD_0, INVOKESTATIC, check >> 8, check,
-                        RETURN},
+                new int[] {ALOAD_0, INVOKESTATIC, constant >> 8, constant, IFNE, 0, 7, ALOAD_0, INVOKESTATIC, check >> 8,
+                        check, RETURN},
                 FORCE_INLINE, HIDDEN, SCOPED);
 
         int slow = c.ownMethod("slow", SITE);

@@ -70,7 +70,7 @@ public final class Points {
         return PointTransformer.addPoints(classFile);
     }
 
-    /** What a point calls while {@link #setWanted wanted}, on the thread that reached it. What it throws, the code throws. */
+    /** What a point calls while {@link #setWanted wanted}, on the thread that reached it; what it throws, the code throws. */
     public static void setHook(Runnable r) {
         hook = r;
     }

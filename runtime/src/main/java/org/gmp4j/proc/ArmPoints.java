@@ -21,8 +21,6 @@ import org.gmp4j.struct.M;
  */
 final class ArmPoints {
     private static final long LEVEL_NANOS = 1_000_000;
-    /** Without CPU time for so long, the levels go on all the same: it may be that the kernel does not tell. */
-    private static final long MAX_LEVEL_NANOS = 20_000_000;
     private static final int NUDGES = 3;
     private static final long NUDGE_NANOS = 100_000;
     private static final long DISARM_EVERY = 1_000_000_000;
@@ -78,7 +76,7 @@ final class ArmPoints {
             nudge(o);
         } else if (now - o.reached >= LEVEL_NANOS) {
             long cpu = ThreadState.cpuNanos(m);
-            if (cpu == 0 || cpu - o.cpu >= LEVEL_NANOS || now - o.reached >= MAX_LEVEL_NANOS) {
+            if (cpu - o.cpu >= LEVEL_NANOS) {
                 o.level++;
                 o.reached = now;
                 o.cpu = cpu;

@@ -21,7 +21,8 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>Why {@code look} is right, though everything moves while it looks. It reads, in this order: how often goroutines were
  * run (c0); every G (pass 1); every M; what is outside, and the timers under their locks; every G (pass 2); the runs again
- * (c1). It says dead if both passes found every living G waiting, every M slept or spun, nothing was outside, no timer was
+ * (c1); that no procresize moved timers meanwhile. (The Ms are looked at before all that too: cheap, and most often one is
+ * at work.) It says dead if both passes found every living G waiting, every M slept or spun, nothing was outside, no timer was
  * set, and c0 = c1. Suppose a G was runnable or running at a moment t between the look at the Ms and pass 2. Pass 2 saw it
  * waiting or dead, so it ran to that end after t. A run begins with a CAS on the status, then the count, and ends with a
  * CAS: c1 has this run. So c0 had it too, and it began before pass 1. Pass 1 then saw it run, or saw it wait while its M was
@@ -37,7 +38,6 @@ final class Checkdead {
     /** The runs at the last look: nothing is looked at unless they stand still. */
     private long lastRuns = -1;
     private int living;
-    private int waiting;
 
     Checkdead(Scheduler s) {
         this.s = s;
@@ -68,7 +68,7 @@ final class Checkdead {
 
     /** Whether something that is no goroutine of this scheduler may ready one. */
     private static boolean outside(Scheduler s) {
-        return Schedt.njdkwaitVolatile(s.sched) > 0 || Waiting.threads() > 0 || Schedt.injectAcquire(s.sched) != 0
+        return Schedt.njdkwaitVolatile(s.sched) > 0 || Waiting.threads() || Schedt.injectAcquire(s.sched) != 0
                 || othersLive(s);
     }
 
@@ -90,7 +90,10 @@ final class Checkdead {
         long runs = runs();
         boolean still = runs == lastRuns;
         lastRuns = runs;
-        if (still && !outside(s) && allWait() && machinesRest() && !outside(s) && !timers() && allWait() && runs() == runs) {
+        long resized = Schedt.procresizetimeVolatile(s.sched);
+        if (still && !outside(s) && machinesRest()
+                && allWait() && machinesRest() && !outside(s) && !timers() && allWait() && runs() == runs
+                && Schedt.gcwaitingAcquire(s.sched) == 0 && Schedt.procresizetimeVolatile(s.sched) == resized) {
             report(s);
         }
     }
@@ -108,17 +111,15 @@ final class Checkdead {
     /** Whether each living goroutine waits, and there is one, or main has gone. */
     private boolean allWait() {
         living = 0;
-        waiting = 0;
-        s.slots.forEach(gp -> {
+        boolean wait = s.slots.all(gp -> {
             int status = GStatus.readgstatus(gp);
-            if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
-                living++;
-                if ((status & ~GStatus.GSCAN) == GStatus.GWAITING) {
-                    waiting++;
-                }
+            if (status == GStatus.GDEAD || status == GStatus.GIDLE) {
+                return true;
             }
+            living++;
+            return (status & ~GStatus.GSCAN) == GStatus.GWAITING;
         });
-        return living == waiting && (living > 0 || s.mainExited() && Newproc.gcount(s) == 0);
+        return wait && (living > 0 || s.mainExited() && Newproc.gcount(s) == 0);
     }
 
     /** Whether each M sleeps until it gets a P, or searches for work. */

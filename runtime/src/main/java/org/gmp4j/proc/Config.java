@@ -20,8 +20,8 @@ import java.util.function.IntSupplier;
  * @param program whether this is program mode, where fatal errors end the process
  * @param debug GMPDEBUG
  */
-public record Config(int procs, IntSupplier autoProcs, List<BitSet> place, long spinNanos, long quantumNanos, int maxThreads, long maxStack,
-        BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program, DebugVars debug) {
+public record Config(int procs, IntSupplier autoProcs, List<BitSet> place, long spinNanos, long quantumNanos, int maxThreads,
+        long maxStack, BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program, DebugVars debug) {
     /** How long a thief leaves runnext to the P that is about to take it, in nanoseconds (seed 001). */
     static final long POLITE_NANOS = 3_000;
 

@@ -113,8 +113,8 @@ final class Mcall {
     }
 
     /**
-     * gosched_m, gopreempt_m: to the global queue, behind everyone. When this P has nothing of its own the next G comes from there in
-     * the same hold of the lock: what findRunnable would find.
+     * gosched_m, gopreempt_m: to the global queue, behind everyone. When this P has nothing of its own the next G comes
+     * from there in the same hold of the lock: what findRunnable would find.
      */
     private static long goschedm(Machine m, long gp) {
         long sched = m.s.sched;

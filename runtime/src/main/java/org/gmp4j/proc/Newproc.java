@@ -82,7 +82,13 @@ final class Newproc {
         long gp = GFree.getGlobal(sched);
         GlobalRunq.unlock(sched);
         if (gp == 0) {
-            gp = malg(s);
+            try {
+                gp = malg(s);
+            } catch (Throwable t) { // Out of memory: it was never born.
+                unused = Schedt.addNexitextern(sched, 1);
+                s.waitsForOutside(-1);
+                throw t;
+            }
         }
         if (st == null) {
             GSlots.setFn(gp, fn);

@@ -31,8 +31,6 @@ import org.gmp4j.struct.Schedt;
  * that loses that CAS therefore sees m.demoted when it has its next P; if sysmon loses, it undoes both itself.
  */
 final class Retake {
-    private static final int SCHED_OTHER = 0;
-    private static final int SCHED_IDLE = 5;
     private static final long SYSCALL_NANOS = 10_000_000;
     /**
      * How long a request by signal may take before sysmon looks elsewhere; it is answered at the next look. A thread that
@@ -40,7 +38,7 @@ final class Retake {
      */
     private static final long ANSWER_NANOS = 50_000;
     private static final long WAKE_ANSWER_NANOS = 150_000;
-    /** By so much at most a time slice is taken to have begun before the look that first saw it. */
+    /** By so much at most, and a quarter of a quantum, a slice is taken to have begun before the look that first saw it. */
     private static final long MAX_EARLIER = 250_000;
 
     private static final VarHandle SCHEDTICK = Mem.field(p.layout(), "sysmontick", "schedtick");
@@ -88,7 +86,7 @@ final class Retake {
     boolean look(long now) {
         boolean took = false;
         // A new slice began since the last look, half the time ago on average.
-        long earlier = Math.min((now - lastLook) / 2, MAX_EARLIER);
+        long earlier = Math.min((now - lastLook) / 2, Math.min(MAX_EARLIER, quantum / 4));
         lastLook = now;
         firstOver = Long.MAX_VALUE;
         workWaits = false;
@@ -206,14 +204,14 @@ final class Retake {
         if (tid == 0 || P.schedtickOpaque(pp) != tick) {
             return take(pp); // Another's by now.
         }
-        setScheduler(tid, SCHED_IDLE);
+        setScheduler(tid, OsThread.SCHED_IDLE);
         M.setDemotedOpaque(mp, 1);
         VarHandle.fullFence(); // Before the CAS: an M that loses it reads m.demoted afterwards.
         if (P.syscalltickOpaque(pp) == syscall && take(pp)) {
             return true;
         }
         M.setDemotedOpaque(mp, 0);
-        setScheduler(tid, SCHED_OTHER);
+        setScheduler(tid, OsThread.SCHED_OTHER);
         return false;
     }
 
@@ -239,8 +237,8 @@ final class Retake {
         boolean[] may = new boolean[1];
         Thread t = new Thread(() -> {
             try {
-                OsThread.setScheduler(0, SCHED_IDLE, 0);
-                OsThread.setScheduler(0, SCHED_OTHER, 0);
+                OsThread.setScheduler(0, OsThread.SCHED_IDLE, 0);
+                OsThread.setScheduler(0, OsThread.SCHED_OTHER, 0);
                 may[0] = true;
             } catch (NativeException e) {
                 may[0] = false;

@@ -341,8 +341,12 @@ public final class Scheduler {
     /** The place where Go runs its GC mark workers: the M has a P and nothing to do. */
     boolean idleWork(Machine m) {
         BooleanSupplier hook = idleHook;
+        if (hook == null) {
+            return false;
+        }
+        boolean unused = Thread.interrupted(); // Meant for a goroutine that was here: see JdkThreads.
         try {
-            return hook != null && hook.getAsBoolean();
+            return hook.getAsBoolean();
         } catch (RuntimeException e) {
             idleHook = null; // Once is enough: it would be called again at once.
             System.err.println("gmp4j: the idle hook threw " + e + " and is off");

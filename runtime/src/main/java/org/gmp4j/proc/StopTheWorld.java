@@ -148,7 +148,7 @@ final class StopTheWorld {
         if (Schedt.procresizetime(sched) != 0) {
             Schedt.setTotaltime(sched, Schedt.totaltime(sched) + old * (now - Schedt.procresizetime(sched)));
         }
-        Schedt.setProcresizetime(sched, now);
+        Schedt.setProcresizetimeVolatile(sched, now);
         s.growAllp(procs);
         if (m != null && P.id(m.pp()) >= procs) {
             // The caller's P is to die: it goes on with the first.

@@ -28,7 +28,6 @@ import org.gmp4j.struct.Schedt;
  * other, and that M will find another P.
  */
 public final class Syscall {
-    private static final int SCHED_OTHER = 0;
     /** A call that took less would better have kept its P. */
     private static final long SHORT_NANOS = 50_000;
 
@@ -38,7 +37,9 @@ public final class Syscall {
     /** The calling goroutine runs on without a P until {@link #exit}, or until it calls the runtime. */
     public static void enter(GStack st) {
         st.acquirem();
-        if (st.lostP && workWaits(st)) {
+        boolean lostP = st.lostP;
+        st.lostP = false; // Of the last call, not of one before it.
+        if (lostP && workWaits(st)) {
             st.handedOff = System.nanoTime();
             entersyscallblock(st);
         } else {
@@ -132,7 +133,7 @@ public final class Syscall {
         if (M.demotedOpaque(mp) != 0) {
             M.setDemotedOpaque(mp, 0);
             try {
-                OsThread.setScheduler(0, SCHED_OTHER, 0);
+                OsThread.setScheduler(0, OsThread.SCHED_OTHER, 0);
             } catch (NativeException e) {
                 return; // It could be raised when the process began: see Retake. Then it stays low, and that is all.
             }

@@ -7,11 +7,12 @@ import org.gmp4j.struct.Schedt;
 /**
  * {@code sysmon}: a thread without a P that looks after the others. It sleeps 20 µs, doubling to 10 ms after 50 rounds
  * without work, and deeply while all Ps are idle or the world is stopped. While a P has work waiting behind a goroutine
- * it looks every tenth of a quantum, or half a millisecond, and when the quantum ends: a thread that falls asleep with a P
- * loses it within a millisecond, and soon if others did so just before.
+ * it looks every tenth of a quantum, or half a millisecond, and when the quantum ends; from then until the goroutine has
+ * yielded it stays at 20 µs. So a thread that falls asleep with a P loses it within a millisecond, and soon if others did so
+ * just before.
  *
- * <p>Its duties: {@link Retake}, {@link Checkdead}, what C code readied, schedtrace, the machine's CPU limits once a second, and
- * a poll of the network when nobody did for 10 ms.
+ * <p>Its duties: {@link Retake}, {@link Checkdead}, what C code readied, schedtrace, the machine's CPU limits once a second,
+ * and a poll of the network when nobody did for 10 ms.
  */
 final class Sysmon {
     private static final long MIN_SLEEP = 20_000;

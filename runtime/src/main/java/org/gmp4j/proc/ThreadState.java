@@ -2,11 +2,11 @@ package org.gmp4j.proc;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.ffi.OsThread;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 
@@ -18,6 +18,7 @@ import org.gmp4j.struct.P;
  */
 final class ThreadState {
     private static final int STAT_BYTES = 512;
+    private static final int MAX_FILES = 256;
 
     private final Map<Long, Entry> entries = new HashMap<>();
     private final byte[] buf = new byte[STAT_BYTES];
@@ -34,6 +35,9 @@ final class ThreadState {
         long pp = m.attachedP();
         if (tid == 0 || pp == 0 || M.locksOpaque(m.mp) != 0) {
             return false;
+        }
+        if (entries.size() >= MAX_FILES) {
+            close(); // Most are of threads that have ended; the others are opened again.
         }
         Entry e = entries.computeIfAbsent(tid, t -> new Entry());
         boolean before = e.asleep && e.schedtick == P.schedtickOpaque(pp);
@@ -62,12 +66,11 @@ final class ThreadState {
         }
     }
 
-    /** The CPU time of the thread in nanoseconds; 0 when it cannot be read. Cold: sysmon asks about those that overran. */
+    /** The CPU time of the thread in nanoseconds; 0 when it has ended. */
     static long cpuNanos(Machine m) {
         try {
-            String stat = Files.readString(Path.of("/proc/self/task/" + M.procid(m.mp) + "/schedstat"));
-            return Long.parseLong(stat.substring(0, stat.indexOf(' ')));
-        } catch (IOException | IndexOutOfBoundsException | NumberFormatException e) {
+            return OsThread.cpuNanos((int) M.procid(m.mp));
+        } catch (NativeException e) {
             return 0;
         }
     }

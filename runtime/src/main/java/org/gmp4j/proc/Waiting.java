@@ -26,8 +26,13 @@ public final class Waiting {
         return true;
     };
 
+    /** So long after its wait has ended a thread may do what readies a goroutine: it need not begin its next wait first. */
+    private static final long GRACE_NANOS = 1_000_000_000;
+
     /** Threads that are not Ms, asleep in {@link #await}: they may be woken from outside, so they hold off checkdead. */
     private static final AtomicInteger THREADS = new AtomicInteger();
+    /** When one of them last left, by nanoTime; written before THREADS. */
+    private static volatile long left = System.nanoTime() - GRACE_NANOS;
 
     /** Those of them that are virtual threads of the JDK's scheduler, by sudog: they wait without their carrier. */
     private static final ConcurrentHashMap<Long, Thread> VIRTUAL = new ConcurrentHashMap<>();
@@ -71,6 +76,7 @@ public final class Waiting {
             lock.unlock();
             Note.sleep(note);
         }
+        left = System.nanoTime();
         unused = THREADS.decrementAndGet();
     }
 
@@ -124,8 +130,8 @@ public final class Waiting {
         return lock;
     }
 
-    /** How many threads that are not Ms wait. */
-    static int threads() {
-        return THREADS.get();
+    /** Whether threads that are not Ms wait, or did a moment ago. */
+    static boolean threads() {
+        return THREADS.get() > 0 || System.nanoTime() - left < GRACE_NANOS;
     }
 }

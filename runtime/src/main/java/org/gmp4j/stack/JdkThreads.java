@@ -84,6 +84,9 @@ public final class JdkThreads {
     private static final MethodHandle SET_INHERITABLE_THREAD_LOCALS;
     private static final String PROBLEM;
 
+    /** Where the class of {@code runContinuation} tasks, of which there is one in a JVM, keeps its thread. */
+    private static volatile Field taskThread;
+
     static {
         Handles h = null;
         String problem = null;
@@ -97,18 +100,18 @@ public final class JdkThreads {
                 problem = "gmp4j has no access to java.lang.VirtualThread: start java with -javaagent:gmp4j-runtime.jar, "
                         + "or with --add-exports=java.base/jdk.internal.vm=ALL-UNNAMED "
                         + "--add-opens=java.base/java.lang=ALL-UNNAMED";
-            } catch (ReflectiveOperationException e) {
+            } catch (ReflectiveOperationException | LinkageError e) {
                 problem = "gmp4j does not know this build of the JDK (%s): %s is missing; use another build of JDK %d"
                         .formatted(Runtime.version(), e.getMessage(), JDK);
             }
         }
         PROBLEM = problem;
         NEW_VTHREAD = h == null ? null : h.newVthread;
-        LIGHT_UNMOUNT = h == null ? null : h.switches.unmount;
-        START = h == null ? null : h.switches.start;
-        RESUME = h == null ? null : h.switches.resume;
-        INNERMOST = h == null ? null : h.switches.innermost;
-        DO_YIELD = h == null ? null : h.switches.yield;
+        LIGHT_UNMOUNT = h == null || JDK_MOUNT ? null : h.switches.unmount;
+        START = h == null || JDK_MOUNT ? null : h.switches.start;
+        RESUME = h == null || JDK_MOUNT ? null : h.switches.resume;
+        INNERMOST = h == null || JDK_MOUNT ? null : h.switches.innermost;
+        DO_YIELD = h == null || JDK_MOUNT ? null : h.switches.yield;
         NOTIFY_UNMOUNT = h == null ? null : h.notifyUnmount;
         NOTIFY_MOUNT = h == null ? null : h.notifyMount;
         INTERRUPT_LOCK = h == null ? null : h.interruptLock;
@@ -172,7 +175,7 @@ public final class JdkThreads {
             newVthread = l.findConstructor(vt, MethodType.methodType(void.class, Executor.class, String.class, int.class,
                     Runnable.class)).asType(MethodType.methodType(Thread.class, Executor.class, String.class, int.class,
                     Runnable.class));
-            switches = new SwitchClasses(vt);
+            switches = JDK_MOUNT ? null : new SwitchClasses(vt);
             MethodType hide = MethodType.methodType(void.class, boolean.class);
             MethodType notify = MethodType.methodType(void.class, Thread.class, boolean.class);
             notifyUnmount = l.findVirtual(vt, "notifyJvmtiUnmount", hide).asType(notify);
@@ -281,9 +284,6 @@ public final class JdkThreads {
             throw new IllegalStateException(e);
         }
     }
-
-    /** Where the class of {@code runContinuation} tasks, of which there is one in a JVM, keeps its thread. */
-    private static volatile Field taskThread;
 
     /**
      * The virtual thread that a {@code runContinuation} task belongs to: the receiver its method reference captured.

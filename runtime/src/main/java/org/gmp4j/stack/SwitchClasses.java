@@ -3,6 +3,7 @@ package org.gmp4j.stack;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.reflect.Member;
 import java.security.ProtectionDomain;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,7 +42,8 @@ import org.gmp4j.agent.ClassFileWriter;
  * </pre>
  *
  * <p>{@code unmount} is not a method handle on the parts because only code that the compiler knows to change the current
- * thread may do so: in a caller without that mark it could read {@code Thread.currentThread()} once and use it on both sides.
+ * thread may do so: in a caller without that mark it could read {@code Thread.currentThread()} once and use it on both
+ * sides.
  *
  * <p>{@code start} and {@code resume} leave out what {@code Continuation.run} does for continuations that are nested in
  * others or that anybody may run: ours are outermost and run by the M that made them RUNNING. They are inlined in the M's
@@ -85,6 +87,7 @@ final class SwitchClasses {
     final MethodHandle yield;
 
     SwitchClasses(Class<?> virtualThread) throws ReflectiveOperationException {
+        require(virtualThread);
         Class<?> threads = define(virtualThread, "java/lang/GmpUnmount");
         Class<?> continuations = define(Continuation.class, "jdk/internal/vm/GmpSwitch");
         MethodHandles.Lookup l = MethodHandles.lookup();
@@ -94,6 +97,16 @@ final class SwitchClasses {
         resume = l.findStatic(continuations, "resume", enter);
         innermost = l.findStatic(continuations, "innermost", MethodType.methodType(Continuation.class));
         yield = l.findStatic(continuations, "yield", MethodType.methodType(int.class));
+    }
+
+    /** Looks for what the code below names, which would else be missed at the first switch. */
+    private static void require(Class<?> virtualThread) throws ReflectiveOperationException {
+        List<Member> unused = List.of(virtualThread.getDeclaredField("U"), virtualThread.getDeclaredField("CARRIER_THREAD"),
+                virtualThread.getDeclaredMethod("notifyJvmtiUnmount", boolean.class),
+                Thread.class.getDeclaredMethod("setCurrentThread", Thread.class),
+                Continuation.class.getDeclaredField("JLA"), Continuation.class.getDeclaredField("scopedValueCache"),
+                Continuation.class.getDeclaredMethod("doYield"),
+                Continuation.class.getDeclaredMethod("enterSpecial", Continuation.class, boolean.class, boolean.class));
     }
 
     private static Class<?> define(Class<?> nest, String name) throws ReflectiveOperationException {
@@ -154,7 +167,8 @@ final class SwitchClasses {
         }
         Code innermost = new Code();
         innermost.op(GETSTATIC, access).op(GETSTATIC, access).call(carrier, 1)
-                .call(c.interfaceMethod(ACCESS, "getContinuation", "(Ljava/lang/Thread;)L" + CONTINUATION + ";"), 2).op(ARETURN);
+                .call(c.interfaceMethod(ACCESS, "getContinuation", "(Ljava/lang/Thread;)L" + CONTINUATION + ";"), 2)
+                .op(ARETURN);
         c.addMethod(PUBLIC_STATIC, "innermost", "()L" + CONTINUATION + ";", 2, 0, -1, innermost.bytes(),
                 ANNOTATION + "ForceInline;");
         Code yield = new Code();

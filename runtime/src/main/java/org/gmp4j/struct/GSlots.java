@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
 
 import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.stack.JdkThreads;
@@ -84,15 +85,26 @@ public final class GSlots {
 
     /** Calls {@code f} with every G slot of this scheduler, dead ones too ({@code forEachG}). */
     public void forEach(LongConsumer f) {
+        boolean unused = all(gp -> {
+            f.accept(gp);
+            return true;
+        });
+    }
+
+    /** Whether {@code p} holds for every G slot of this scheduler, dead ones too; stops at the first where it does not. */
+    public boolean all(LongPredicate p) {
         List<Chunk> chunks;
         synchronized (this) {
             chunks = List.copyOf(mine);
         }
         for (Chunk c : chunks) {
             for (int i = 0, n = c.used; i < n; i++) {
-                f.accept(c.addr + i * STRIDE);
+                if (!p.test(c.addr + i * STRIDE)) {
+                    return false;
+                }
             }
         }
+        return true;
     }
 
     /** Gives all slots back, for the next scheduler. No G of this one may be alive. */

@@ -371,8 +371,12 @@ public final class Schedt {
         return (long) PROCRESIZETIME.get(s);
     }
 
-    public static void setProcresizetime(long s, long v) {
-        PROCRESIZETIME.set(s, v);
+    public static long procresizetimeVolatile(long s) {
+        return (long) PROCRESIZETIME.getVolatile(s);
+    }
+
+    public static void setProcresizetimeVolatile(long s, long v) {
+        PROCRESIZETIME.setVolatile(s, v);
     }
 
     public static long totaltime(long s) {

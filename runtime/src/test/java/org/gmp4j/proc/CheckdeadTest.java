@@ -49,7 +49,7 @@ class CheckdeadTest {
             Chan<Integer> toThread = Chan.make();
             Chan<Integer> toGoroutine = Chan.make();
             Threads thread = new Threads().add("thread", () -> toGoroutine.send(toThread.recv())).start();
-            while (Waiting.threads() == 0) {
+            while (!Waiting.threads()) {
                 Thread.onSpinWait();
             }
             CountDownLatch parks = new CountDownLatch(1);
@@ -65,6 +65,37 @@ class CheckdeadTest {
             toThread.send(1);
             done.await();
             thread.join();
+        }
+    }
+
+    /** It was woken by the last goroutine that ran, and takes its time. */
+    @Test
+    void aThreadThatLeftABlockingCall() throws InterruptedException {
+        try (TestGmp gmp = detecting(1)) {
+            Chan<Integer> toThread = Chan.make();
+            Chan<Integer> toGoroutine = Chan.make();
+            Threads thread = new Threads().add("thread", () -> {
+                toThread.recv();
+                Thread.sleep(150); // Sysmon looks each 60 ms at least.
+                toGoroutine.send(1);
+            }).start();
+            gmp.run(() -> {
+                toThread.send(1);
+                toGoroutine.recv();
+            });
+            thread.join();
+        }
+    }
+
+    /** Between its count and its queue a goroutine from outside is nobody's. */
+    @Test
+    void startsFromOutside() throws InterruptedException {
+        try (TestGmp gmp = detecting(1)) {
+            for (int i = 0; i < 1_000; i++) {
+                CountDownLatch done = new CountDownLatch(1);
+                gmp.go(done::countDown);
+                done.await();
+            }
         }
     }
 
