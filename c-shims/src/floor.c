@@ -248,14 +248,15 @@ int64_t gmp_floor_steal(uint64_t n, uint32_t batch)
 
 int64_t gmp_floor_failed_probe(uint64_t n)
 {
-    struct p *ps = new_ps(2);
+    enum { ROUND = 16 }; /* victims that a thief walks, all empty */
+    struct p *ps = new_ps(1 + ROUND);
     if (ps == NULL) {
         return -1;
     }
     uint64_t sum = 0;
     int64_t start = now();
     for (uint64_t i = 0; i < n; i++) {
-        sum += runqsteal(&ps[0], &ps[1]);
+        sum += runqsteal(&ps[0], &ps[1 + i % ROUND]);
     }
     int64_t total = now() - start;
     consume(sum);

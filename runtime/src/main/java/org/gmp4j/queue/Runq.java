@@ -220,8 +220,15 @@ public final class Runq {
      */
     private static void copy(long thief, int at, long victim, int from, int n) {
         if (n < BLOCK) {
-            for (int i = 0; i < n; i++) {
-                store(thief, at + i, load(victim, from + i));
+            copySlot(thief, at, victim, from); // No loop: its bookkeeping costs as much as the copies.
+            if (n > 1) {
+                copySlot(thief, at + 1, victim, from + 1);
+            }
+            if (n > 2) {
+                copySlot(thief, at + 2, victim, from + 2);
+            }
+            if (n > 3) {
+                copySlot(thief, at + 3, victim, from + 3);
             }
             return;
         }
@@ -232,6 +239,10 @@ public final class Runq {
             from += k;
             n -= k;
         }
+    }
+
+    private static void copySlot(long thief, int at, long victim, int from) {
+        store(thief, at, load(victim, from));
     }
 
     private static long grabRunNext(long victim, long politeNanos) {

@@ -107,9 +107,16 @@ public final class Rings implements AutoCloseable {
 
     /** One steal of each pair. */
     public long steal() {
+        return steals(victims, thieves, stride, ROUND);
+    }
+
+    /** The addresses are in registers, as in C: read from fields, an acquire inside would make them be read again. */
+    private static long steals(long victim, long thief, long stride, int n) {
         long sum = 0;
-        for (int i = 0; i < ROUND; i++) {
-            sum += Runq.runqsteal(thieves + i * stride, victims + i * stride, false, 0);
+        for (int i = 0; i < n; i++) {
+            sum += Runq.runqsteal(thief, victim, false, 0);
+            victim += stride;
+            thief += stride;
         }
         return sum;
     }
@@ -125,11 +132,20 @@ public final class Rings implements AutoCloseable {
         return sum;
     }
 
-    /** {@code n} failed probes of one empty victim. */
+    /** {@code n} failed probes, a multiple of {@link #ROUND}: of one empty victim after the other, as a thief walks Ps. */
     public long probe(int n) {
         long sum = 0;
-        for (int i = 0; i < n; i++) {
-            sum += Runq.runqsteal(thieves, victims, false, 0);
+        for (int i = 0; i < n; i += ROUND) {
+            sum += probes(thieves, victims, stride);
+        }
+        return sum;
+    }
+
+    private static long probes(long thief, long victim, long stride) {
+        long sum = 0;
+        for (int i = 0; i < ROUND; i++) {
+            sum += Runq.runqsteal(thief, victim, false, 0);
+            victim += stride;
         }
         return sum;
     }
