@@ -1,6 +1,7 @@
 package org.gmp4j;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -8,6 +9,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.lock.HeapMutex;
@@ -86,6 +88,16 @@ public final class Gmp implements AutoCloseable {
         return new Settings();
     }
 
+    /**
+     * A goroutine kept a P from others: it blocked its thread, or ran past its quantum and reached no point.
+     *
+     * @param goid the goroutine
+     * @param running true when it ran, false when its thread slept in the kernel
+     * @param stack where it was, innermost frame first
+     */
+    public record Stall(long goid, boolean running, List<StackTraceElement> stack) {
+    }
+
     /** Settings of a {@link Gmp}. Not thread-safe. Bad values are refused by {@link #build}. */
     public interface Builder {
         /**
@@ -108,6 +120,12 @@ public final class Gmp implements AutoCloseable {
         Builder maxThreads(int n);
 
         /**
+         * How long a thread that nobody wants sleeps before it ends, 1 ms to 1000 days. Default: for ever, as in Go. For services
+         * that block in many threads now and then.
+         */
+        Builder idleThreads(Duration keep);
+
+        /**
          * Most bytes of a goroutine's stack, at least 64 KiB. Default 1 GiB. A StackOverflowError that ends a goroutine
          * ends the process with Go's text, unless there is a handler for uncaught exceptions.
          */
@@ -115,6 +133,13 @@ public final class Gmp implements AutoCloseable {
 
         /** Told of an exception that ends a goroutine (goid, exception). Default: Go's text on stderr. */
         Builder uncaught(BiConsumer<Long, Throwable> handler);
+
+        /**
+         * Told of a goroutine that kept a P from others until it was taken; at most once a second, or as often as
+         * {@code GMPDEBUG=stall=MILLIS} says. Runs on the scheduler's monitor thread: be quick. One that throws is not told
+         * again.
+         */
+        Builder stalled(Consumer<Stall> told);
 
         /**
          * Whether it ends the process when all goroutines are asleep and nothing outside can wake one: no other scheduler
@@ -136,13 +161,17 @@ public final class Gmp implements AutoCloseable {
     }
 
     private static final class Settings implements Builder {
+        private static final int MAX_DAYS = 1000;
+
         private Integer procs;
         private Affinity affinity = Affinity.none();
         private SpinPolicy spin = SpinPolicy.go();
         private Duration quantum = DEFAULT_QUANTUM;
         private int maxThreads = DEFAULT_MAX_THREADS;
         private long maxStack = DEFAULT_MAX_STACK;
+        private Duration idleThreads;
         private BiConsumer<Long, Throwable> uncaught;
+        private Consumer<Stall> stalled;
         private boolean deadlockDetection;
         private String debug = System.getenv(DEBUG_VARIABLE);
 
@@ -189,6 +218,18 @@ public final class Gmp implements AutoCloseable {
         }
 
         @Override
+        public Builder idleThreads(Duration keep) {
+            idleThreads = Objects.requireNonNull(keep);
+            return this;
+        }
+
+        @Override
+        public Builder stalled(Consumer<Stall> told) {
+            stalled = Objects.requireNonNull(told);
+            return this;
+        }
+
+        @Override
         public Builder deadlockDetection(boolean on) {
             deadlockDetection = on;
             return this;
@@ -219,9 +260,23 @@ public final class Gmp implements AutoCloseable {
                 throw new IllegalArgumentException("maxStack is " + maxStack + " bytes: use " + LEAST_STACK + " or more");
             }
             Config config = new Config(n, byHand ? null : Procs::numCPU, affinity.place(n), spin.spinNanos(),
-                    quantum.toNanos(), maxThreads, maxStack, uncaught, program || deadlockDetection, program,
+                    quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
                     DebugVars.parse(debug));
-            return Scheduler.schedinit(config, new SleepTimers());
+            Scheduler s = Scheduler.schedinit(config, new SleepTimers());
+            if (stalled != null) {
+                s.stalls.setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
+            }
+            return s;
+        }
+
+        private long idleNanos() {
+            if (idleThreads == null) {
+                return -1;
+            }
+            if (idleThreads.toMillis() < 1 || idleThreads.toDays() > MAX_DAYS) {
+                throw new IllegalArgumentException("idleThreads is " + idleThreads + ": use 1 ms to " + MAX_DAYS + " days");
+            }
+            return idleThreads.toNanos();
         }
     }
 

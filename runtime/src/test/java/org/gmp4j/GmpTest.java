@@ -97,6 +97,7 @@ class GmpTest {
                 "quantum is PT0.0001S: use 200 µs to 1 minute", b -> b.quantum(Duration.ofNanos(100_000)),
                 "quantum is PT2M: use 200 µs to 1 minute", b -> b.quantum(Duration.ofMinutes(2)),
                 "maxThreads is 0: use 1 or more", b -> b.maxThreads(0),
+                "idleThreads is PT0S: use 1 ms to 1000 days", b -> b.idleThreads(Duration.ZERO),
                 "maxStack is 1 bytes: use 65536 or more", b -> b.maxStack(1));
         return bad.entrySet().stream().map(e -> Arguments.of(e.getKey(), e.getValue()));
     }

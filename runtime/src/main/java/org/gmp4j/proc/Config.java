@@ -14,6 +14,7 @@ import java.util.function.IntSupplier;
  * @param spinNanos how long an M searches before it sleeps: 0 as Go does, Long.MAX_VALUE for ever
  * @param quantumNanos how long a goroutine runs before it is told to yield, when others wait
  * @param maxThreads most Ms
+ * @param idleNanos how long an M that nobody wants is kept asleep before it ends; negative for ever
  * @param maxStack most bytes of a goroutine's stack
  * @param uncaught told of an exception that ends a goroutine; null for the default
  * @param deadlockDetection whether it is fatal when all goroutines are asleep
@@ -21,7 +22,8 @@ import java.util.function.IntSupplier;
  * @param debug GMPDEBUG
  */
 public record Config(int procs, IntSupplier autoProcs, List<BitSet> place, long spinNanos, long quantumNanos, int maxThreads,
-        long maxStack, BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program, DebugVars debug) {
+        long idleNanos, long maxStack, BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program,
+        DebugVars debug) {
     /** How long a thief leaves runnext to the P that is about to take it, in nanoseconds (seed 001). */
     static final long POLITE_NANOS = 3_000;
 

@@ -7,6 +7,7 @@ import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
@@ -96,7 +97,8 @@ final class Retake {
         int procs = Schedt.gomaxprocsOpaque(s.sched);
         Processor[] all = s.procs();
         for (int i = 0; i < Math.min(procs, all.length); i++) {
-            long pp = all[i].pp;
+            Processor pr = all[i];
+            long pp = pr.pp;
             int status = PStatus.get(pp);
             if (status != PStatus.PRUNNING && status != PStatus.PSYSCALL) {
                 continue;
@@ -108,14 +110,14 @@ final class Retake {
                 SCHEDWHEN.set(pp, now - earlier);
             }
             if (status == PStatus.PSYSCALL) {
-                took |= syscall(pp, now);
+                took |= answered(pr) ? takeFrom(pr) : syscall(pp, now);
             } else if (work(pp, now)) {
                 workWaits = true;
                 long over = (long) SCHEDWHEN.get(pp) + quantum;
                 if (over > now) {
                     firstOver = Math.min(firstOver, over);
                 }
-                took |= same && running(pp, now, now - (long) SCHEDWHEN.get(pp));
+                took |= same && running(pr, now, now - (long) SCHEDWHEN.get(pp));
             }
         }
         points.looked(anyOver, now);
@@ -154,14 +156,15 @@ final class Retake {
         return true;
     }
 
-    private boolean running(long pp, long now, long age) {
+    private boolean running(Processor pr, long now, long age) {
+        long pp = pr.pp;
         long mp = P.mOpaque(pp);
         if (mp == 0) {
             return false;
         }
         int tick = P.schedtickOpaque(pp);
         if (threads.asleep(s.machine(mp))) {
-            return takeBySignal(pp, mp, tick, false);
+            return takeBySignal(pr, mp, tick, false);
         }
         if (age < quantum) {
             return false;
@@ -179,22 +182,43 @@ final class Retake {
             awaited = true;
             return false;
         }
-        return takeBySignal(pp, mp, tick, true);
+        return takeBySignal(pr, mp, tick, true);
     }
 
-    private boolean takeBySignal(long pp, long mp, int tick, boolean running) {
+    private boolean takeBySignal(Processor pr, long mp, int tick, boolean running) {
+        Processor.Request r = pr.request;
+        r.mp = mp;
+        r.tick = tick;
+        r.gp = M.curgOpaque(mp);
+        r.goid = r.gp == 0 ? 0 : G.goid(r.gp);
+        r.running = running;
+        r.handoffs = M.sighandoffOpaque(mp);
         if (!Preempt.handoff(s, mp, tick)) {
+            r.mp = 0;
             return false;
         }
         long end = System.nanoTime() + (running ? ANSWER_NANOS : WAKE_ANSWER_NANOS);
-        while (PStatus.get(pp) != PStatus.PSYSCALL) {
-            if (M.sigreqOpaque(mp) == 0 && PStatus.get(pp) != PStatus.PSYSCALL || System.nanoTime() > end) {
-                return true; // Refused, or not answered yet: the next look, soon, finds _Psyscall or asks again.
+        while (!answered(pr)) {
+            if (M.sigreqOpaque(mp) == 0 && PStatus.get(pr.pp) == PStatus.PRUNNING || System.nanoTime() > end) {
+                return true; // Refused, or not answered yet: the next look, soon, takes the P or asks again.
             }
             Thread.onSpinWait();
         }
-        boolean unused = running && May.DEMOTE ? demoteAndTake(pp, mp, tick) : take(pp);
-        s.stalls.add(s, mp, running);
+        return takeFrom(pr);
+    }
+
+    /** Whether the handler gave the P up as asked: it counts that last, and the time slice is still the one. */
+    private static boolean answered(Processor pr) {
+        Processor.Request r = pr.request;
+        return r.mp != 0 && M.sighandoffOpaque(r.mp) != r.handoffs && P.schedtickOpaque(pr.pp) == r.tick;
+    }
+
+    /** The handler has put the P into _Psyscall, and its goroutine may be coming back already. */
+    private boolean takeFrom(Processor pr) {
+        Processor.Request r = pr.request;
+        boolean unused = r.running && May.DEMOTE ? demoteAndTake(pr.pp, r.mp, r.tick) : take(pr.pp);
+        s.stalls.add(r);
+        r.mp = 0;
         return true; // Also when the thread was faster: it blocks others, so look again soon.
     }
 

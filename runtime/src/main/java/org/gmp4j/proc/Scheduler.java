@@ -284,6 +284,41 @@ public final class Scheduler {
         exited.release();
     }
 
+    /**
+     * What became of preemption's signals, summed over all Ms since the beginning; each number lags a little.
+     *
+     * @param sent signals sent
+     * @param marked the goroutine ran its own code and was marked to yield at its next point
+     * @param taken it gave its P up on the spot
+     * @param idle refused: no goroutine, or it had no P
+     * @param locks refused: inside the runtime, which yields by itself when it leaves
+     * @param late refused: another goroutine ran by then
+     */
+    public record Signals(long sent, long marked, long taken, long idle, long locks, long late) {
+    }
+
+    /** The counters of preemption by signal. From any thread. */
+    public Signals signals() {
+        long[] n = new long[6];
+        for (Machine m : machines) {
+            n[0] += M.sigsentOpaque(m.mp);
+            n[1] += M.sigpreemptOpaque(m.mp);
+            n[2] += M.sighandoffOpaque(m.mp);
+            n[3] += M.sigidleOpaque(m.mp);
+            n[4] += M.siglocksOpaque(m.mp);
+            n[5] += M.siglateOpaque(m.mp);
+        }
+        return new Signals(n[0], n[1], n[2], n[3], n[4], n[5]);
+    }
+
+    /** How many Ms there are, asleep or not. */
+    public int mcount() {
+        GlobalRunq.lock(sched);
+        int n = (int) (Schedt.mnext(sched) - Schedt.nmfreed(sched));
+        GlobalRunq.unlock(sched);
+        return n;
+    }
+
     // Gs
 
     /** {@code go fn()} from any thread. */

@@ -6,7 +6,6 @@ import java.util.function.Consumer;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
-import org.gmp4j.struct.M;
 
 /**
  * The stall detector: goroutines that kept a P from others, blocked in the kernel or running without a point, until sysmon
@@ -51,21 +50,20 @@ public final class Stalls {
         return ran.get();
     }
 
-    /** On sysmon: the P of {@code mp} is about to be taken. */
-    void add(Scheduler s, long mp, boolean running) {
-        long unused = (running ? ran : blocked).incrementAndGet();
+    /** On sysmon: the P was taken from the goroutine of this request. */
+    void add(Processor.Request r) {
+        long unused = (r.running ? ran : blocked).incrementAndGet();
         Consumer<Stall> c = callback;
         long now = System.nanoTime();
         if (printRate == 0 && c == null || last != 0 && now - last < (printRate == 0 ? DEFAULT_RATE_NANOS : printRate)) {
             return;
         }
-        last = now;
-        long gp = M.curgOpaque(mp);
-        Stack st = gp == 0 ? null : GSlots.stack(gp);
-        if (st == null) {
-            return;
+        Stack st = r.gp == 0 ? null : GSlots.stack(r.gp);
+        if (st == null || G.goid(r.gp) != r.goid) {
+            return; // It has ended.
         }
-        Stall stall = new Stall(G.goid(gp), running, st.thread.getStackTrace());
+        last = now;
+        Stall stall = new Stall(r.goid, r.running, st.thread.getStackTrace());
         if (c != null) {
             try {
                 c.accept(stall);
@@ -76,7 +74,7 @@ public final class Stalls {
         }
         if (printRate > 0) {
             StringBuilder b = new StringBuilder("STALL goroutine ").append(stall.goid)
-                    .append(running ? " ran past its quantum without a point:\n" : " blocked its thread:\n");
+                    .append(r.running ? " ran past its quantum without a point:\n" : " blocked its thread:\n");
             for (StackTraceElement e : stall.stack) {
                 b.append('\t').append(e).append('\n');
             }

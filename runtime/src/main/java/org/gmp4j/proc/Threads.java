@@ -179,18 +179,31 @@ final class Threads {
         if (dead) {
             Checkdead.report(s);
         }
-        mPark(m);
+        mPark(m, s.config.idleNanos());
         if (M.nextp(m.mp) == 0) {
             throw Exit.INSTANCE; // Scheduler.stop woke it.
         }
         takeNextp(m);
     }
 
-    /** Sleeps until the note is rung, and clears it. */
-    private static void mPark(Machine m) {
+    /**
+     * Sleeps until the note is rung, and clears it. An M of the idle list that nobody wanted for {@code nanos} (negative:
+     * for ever) ends.
+     */
+    private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);
         M.setBlockedOpaque(m.mp, 1);
-        Note.sleep(park);
+        if (!Note.sleep(park, nanos)) {
+            GlobalRunq.lock(m.s.sched);
+            boolean unwanted = Idle.mremove(m.s.sched, m.mp);
+            GlobalRunq.unlock(m.s.sched);
+            if (unwanted) {
+                M.setBlockedOpaque(m.mp, 0);
+                m.s.free(m);
+                throw Exit.INSTANCE;
+            }
+            Note.sleep(park); // Somebody took it off the list, and wakes it.
+        }
         Note.clear(park);
         M.setBlockedOpaque(m.mp, 0);
     }
@@ -259,7 +272,7 @@ final class Threads {
             handoffp(s, releasep(m));
         }
         incidlelocked(s, 1);
-        mPark(m);
+        mPark(m, -1);
         if (M.nextp(m.mp) == 0) {
             throw Throw.of("stoplockedm: not runnable");
         }

@@ -35,6 +35,24 @@ public final class Idle {
         return mp;
     }
 
+    /** Takes this M off the idle list; under the lock. False when it is not there any more. */
+    public static boolean mremove(long sched, long mp) {
+        long before = 0;
+        for (long at = Schedt.midle(sched); at != mp; at = M.schedlink(at)) {
+            if (at == 0) {
+                return false;
+            }
+            before = at;
+        }
+        if (before == 0) {
+            Schedt.setMidle(sched, M.schedlink(mp));
+        } else {
+            M.setSchedlink(before, M.schedlink(mp));
+        }
+        Schedt.setNmidleOpaque(sched, Schedt.nmidleOpaque(sched) - 1);
+        return true;
+    }
+
     /**
      * Puts a P that no M holds on the idle list; under the lock.
      *

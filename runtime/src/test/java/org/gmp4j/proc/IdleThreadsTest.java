@@ -1,0 +1,101 @@
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.gmp4j.testing.Threads;
+import org.junit.jupiter.api.Test;
+
+/** Ms that nobody wants end, when the builder says so; none that somebody wants does. */
+class IdleThreadsTest {
+    private static final int THREADS = 16;
+
+    /** So many Ms, each blocked, then all idle. */
+    private static void grow(TestGmp gmp) throws InterruptedException {
+        CountDownLatch all = new CountDownLatch(THREADS);
+        CountDownLatch go = new CountDownLatch(1);
+        WaitGroup done = new WaitGroup();
+        for (int i = 0; i < THREADS; i++) {
+            done.add(1);
+            gmp.go(() -> {
+                Go.lockOSThread(); // A thread each.
+                all.countDown();
+                Chan<Integer> c = Chan.make(1);
+                Thread waker = Thread.ofPlatform().start(() -> {
+                    try {
+                        go.await();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    c.send(1);
+                });
+                assertEquals(1, c.recv());
+                assertTrue(waker.threadId() != 0);
+                Go.unlockOSThread();
+                done.done();
+            });
+        }
+        all.await();
+        go.countDown();
+        done.await();
+    }
+
+    @Test
+    void unwantedOnesEnd() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).idleThreads(Duration.ofMillis(20)))) {
+            Scheduler s = gmp.scheduler();
+            grow(gmp);
+            while (s.mcount() > 1) {
+                Thread.sleep(1);
+            }
+            grow(gmp); // As good as new.
+            assertTrue(s.mcount() >= 1);
+            gmp.check();
+        }
+    }
+
+    @Test
+    void otherwiseTheyStay() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            grow(gmp);
+            int n = gmp.scheduler().mcount();
+            assertTrue(n >= THREADS);
+            Thread.sleep(50);
+            assertTrue(gmp.scheduler().mcount() >= n);
+        }
+    }
+
+    /** Work comes just when the time is up. */
+    @Stress
+    void wantedAtTheLastMoment() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).idleThreads(Duration.ofMillis(1)))) {
+            AtomicLong ran = new AtomicLong();
+            int rounds = 200;
+            new Threads().add(2, "starter", () -> {
+                for (int i = 0; i < rounds; i++) {
+                    CountDownLatch done = new CountDownLatch(1);
+                    gmp.go(() -> {
+                        ran.incrementAndGet();
+                        done.countDown();
+                    });
+                    done.await();
+                    long end = System.nanoTime() + 900_000 + (i % 21) * 10_000;
+                    while (System.nanoTime() < end) {
+                        Thread.onSpinWait();
+                    }
+                }
+            }).run();
+            assertEquals(2L * rounds, ran.get());
+            gmp.check();
+        }
+    }
+}
