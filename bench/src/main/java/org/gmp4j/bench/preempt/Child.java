@@ -36,20 +36,31 @@ final class Child {
 
     /** Runs a main class and passes its lines on. */
     void show(Class<?> main, String... args) throws IOException, InterruptedException {
-        lines(main, points, args).forEach(out::println);
+        show(List.of(), main, args);
+    }
+
+    /** The same with more JVM options. */
+    void show(List<String> options, Class<?> main, String... args) throws IOException, InterruptedException {
+        lines(options, main, points, args).forEach(out::println);
         out.flush();
     }
 
     /** Runs a main class and returns its lines; {@code points}: classes get preemption points as they load. */
     List<String> lines(Class<?> main, boolean points, String... args) throws IOException, InterruptedException {
+        return lines(List.of(), main, points, args);
+    }
+
+    private List<String> lines(List<String> options, Class<?> main, boolean points, String... args)
+            throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-javaagent:" + jar() + (points ? "" : "=points=off"),
                 "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
                 "--add-opens=java.base/java.lang=ALL-UNNAMED",
                 "--enable-native-access=ALL-UNNAMED",
-                "-D" + SECONDS + "=" + seconds,
-                "-cp", System.getProperty("java.class.path"), main.getName()));
+                "-D" + SECONDS + "=" + seconds));
+        command.addAll(options);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(Arrays.asList(args));
         Process p = new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
         List<String> lines;

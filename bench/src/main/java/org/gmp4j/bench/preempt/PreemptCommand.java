@@ -27,6 +27,8 @@ import picocli.CommandLine.Spec;
             "  stop        stopping and starting the world with 8 busy Ps",
             "  points      what the agent's points cost loops, unarmed and disarmed, against the same loops without",
             "  load        what the agent costs while classes load",
+            "  soak        all of it at once on each collector, results checked; only when asked for, as",
+            "              'gmp preempt soak --seconds 1800'",
             ""
         })
 public final class PreemptCommand implements Callable<Integer> {
@@ -62,7 +64,7 @@ public final class PreemptCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         for (String w : what) {
-            if (!ALL.contains(w)) {
+            if (!ALL.contains(w) && !w.equals("soak")) {
                 throw new ParameterException(spec.commandLine(), "nothing is called '" + w + "'");
             }
         }
@@ -80,6 +82,7 @@ public final class PreemptCommand implements Callable<Integer> {
                 case "syscall" -> child.show(SyscallCost.class);
                 case "stop" -> child.show(StopCost.class);
                 case "points" -> PointsCost.measure(child, runs);
+                case "soak" -> Soak.measure(child);
                 default -> LoadCost.measure(child, runs);
             }
             out.flush();
