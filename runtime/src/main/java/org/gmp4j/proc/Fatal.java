@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
@@ -137,6 +138,22 @@ public final class Fatal {
             halt();
         }
         return new Error(message);
+    }
+
+    /**
+     * Misuse that Go calls fatal: the end of the program when the caller belongs to program mode, an exception otherwise. A
+     * thread that is no goroutine belongs to it while a program runs in this process. Not inside {@link GStack#enter}.
+     *
+     * @return what the caller throws
+     */
+    public static IllegalStateException misuse(String message) {
+        GStack st = GStack.current();
+        for (Scheduler s : st == null ? Scheduler.all() : Set.of(st.s)) {
+            if (s.config.program() && !s.mainReturned()) {
+                throw fatal(s, "", message);
+            }
+        }
+        return new IllegalStateException(message);
     }
 
     /** The end of the program in program mode, with its last words. */

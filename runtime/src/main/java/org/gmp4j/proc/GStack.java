@@ -12,6 +12,7 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
@@ -145,6 +146,12 @@ public final class GStack extends Stack {
     /** The scheduler this stack belongs to. */
     public Scheduler scheduler() {
         return s;
+    }
+
+    /** Which P the calling goroutine has, or had a moment ago: for choosing among caches, no more. */
+    public int pHint() {
+        long pp = M.pOpaque(machine().mp);
+        return pp == 0 ? 0 : P.id(pp);
     }
 
     /** goexit begins: it is thrown again at every call of the runtime until deferred work runs. */

@@ -37,6 +37,8 @@ final class Mcall {
     static final int PREEMPT = 4;
     /** exitsyscall0: the M has no P. */
     static final int EXITSYSCALL = 5;
+    /** goyield_m. */
+    static final int GOYIELD = 6;
 
     private Mcall() {
     }
@@ -89,6 +91,13 @@ final class Mcall {
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GPREEMPTED);
                 GStatus.casgstatus(gp, GStatus.GPREEMPTED, GStatus.GRUNNABLE);
                 return goschedm(m, gp);
+            }
+            case GOYIELD -> {
+                GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GRUNNABLE);
+                Schedule.dropg(m, gp);
+                Runq.runqputAndFence(m.s.sched, m.pp(), gp, false);
+                Wakep.wakep(m.s); // Go's does not: the G might wait here while a P is idle.
+                return 0;
             }
             case EXITSYSCALL -> {
                 return Syscall.exitsyscall0(m, gp);

@@ -105,4 +105,13 @@ public final class Park {
         Mcall.mcall(st, m);
         st.releasem();
     }
+
+    /** {@code goyield}: to the end of this P's queue; what stands in runnext runs now, on what is left of the time slice. */
+    static void goyield(GStack st) {
+        st.acquirem();
+        Machine m = st.machine();
+        m.op = Mcall.GOYIELD;
+        Mcall.mcall(st, m);
+        st.releasem();
+    }
 }

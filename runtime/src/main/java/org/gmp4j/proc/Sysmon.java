@@ -11,8 +11,8 @@ import org.gmp4j.struct.Schedt;
  * yielded it stays at 20 µs. So a thread that falls asleep with a P loses it within a millisecond, and soon if others did so
  * just before.
  *
- * <p>Its duties: {@link Retake}, {@link Checkdead}, what C code readied, schedtrace, the machine's CPU limits once a second,
- * and a poll of the network when nobody did for 10 ms.
+ * <p>Its duties: {@link Retake}, {@link Checkdead}, {@link GcWatch}, what C code readied, schedtrace, the machine's CPU limits
+ * once a second, and a poll of the network when nobody did for 10 ms.
  */
 final class Sysmon {
     private static final long MIN_SLEEP = 20_000;
@@ -90,6 +90,7 @@ final class Sysmon {
             }
             checkdead.look();
             long now = System.nanoTime();
+            GcWatch.look();
             if (trace == 0 && deepSleep(note)) {
                 idle = 0;
                 continue;

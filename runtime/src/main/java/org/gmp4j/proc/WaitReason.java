@@ -32,7 +32,17 @@ public enum WaitReason {
     /** {@code NativeEvent.await}. */
     NATIVE_EVENT("native event"),
     /** Waits for something the runtime has no name for. */
-    FOREVER("forever");
+    FOREVER("forever"),
+    /** A semaphore. */
+    SEMACQUIRE("semacquire"),
+    /** {@code Mutex.lock}. */
+    MUTEX_LOCK("sync.Mutex.Lock"),
+    /** {@code RWMutex.rLock}. */
+    RWMUTEX_RLOCK("sync.RWMutex.RLock"),
+    /** {@code RWMutex.lock}, while readers are inside. */
+    RWMUTEX_LOCK("sync.RWMutex.Lock"),
+    /** {@code Cond.await}. */
+    COND_WAIT("sync.Cond.Wait");
 
     private static final WaitReason[] VALUES = values();
 

@@ -48,32 +48,49 @@ public final class Waiting {
      * @return the sudog, woken: read its element and success, then {@link #release} it
      */
     public static long await(WaitQ q, HeapMutex lock, Object elem, WaitReason reason) {
-        GStack st = GStack.current();
-        long sg = SudogCache.acquire(st == null ? 0 : st.machine().pp());
+        long sg = sudog();
         if (elem != null) {
             SudogSlots.setElem(sg, elem);
         }
         q.enqueue(sg);
+        park(sg, UNLOCK, lock, reason);
+        return sg;
+    }
+
+    /** A sudog of the calling goroutine or thread, which is inside {@link GStack#enter}: queue it, then {@link #park}. */
+    static long sudog() {
+        GStack st = GStack.current();
+        long sg = SudogCache.acquire(st == null ? 0 : st.machine().pp());
         if (st != null) {
             Sudog.setG(sg, st.gp);
-            Park.gopark(st, UNLOCK, lock, reason, 1);
-        } else {
-            awaitThread(sg, lock);
         }
         return sg;
     }
 
-    private static void awaitThread(long sg, HeapMutex lock) {
+    /**
+     * Waits; {@code sg} is where a waker finds it, under a lock that {@code unlock} gives back. Afterwards it may be queued
+     * and wait again.
+     */
+    static void park(long sg, Park.Unlock unlock, Object lock, WaitReason reason) {
+        GStack st = GStack.current();
+        if (st != null) {
+            Park.gopark(st, unlock, lock, reason, 1);
+        } else {
+            awaitThread(sg, unlock, lock);
+        }
+    }
+
+    private static void awaitThread(long sg, Park.Unlock unlock, Object lock) {
         long note = Sudog.threadAddress(sg);
         Note.clear(note);
         int unused = THREADS.incrementAndGet();
         if (Thread.currentThread().isVirtual()) {
             VIRTUAL.put(sg, Thread.currentThread());
-            lock.unlock();
+            boolean always = unlock.unlock(0, lock);
             parkUntilWoken(note);
             VIRTUAL.remove(sg);
         } else {
-            lock.unlock();
+            boolean always = unlock.unlock(0, lock);
             Note.sleep(note);
         }
         left = System.nanoTime();

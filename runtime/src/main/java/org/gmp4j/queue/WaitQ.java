@@ -16,6 +16,11 @@ public final class WaitQ {
         return first == 0;
     }
 
+    /** The one that waits longest; 0 when nobody does. */
+    public long first() {
+        return first;
+    }
+
     /** Puts a waiter at the end. */
     public void enqueue(long sg) {
         Sudog.setNext(sg, 0);

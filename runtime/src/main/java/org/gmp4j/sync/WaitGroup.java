@@ -1,64 +1,86 @@
 package org.gmp4j.sync;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
 
 import org.gmp4j.Go;
-import org.gmp4j.lock.HeapMutex;
-import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Sema;
 import org.gmp4j.proc.WaitReason;
-import org.gmp4j.proc.Waiting;
-import org.gmp4j.queue.WaitQ;
-import org.gmp4j.struct.Sudog;
 
 /**
  * Waits for a number of goroutines to be done. Thread-safe, from goroutines and plain threads. What is done before
- * {@link #done} happens before the return of the {@link #await} it lets go. Source: Go's {@code sync.WaitGroup}.
+ * {@link #done} happens before the return of the {@link #await} it lets go.
+ *
+ * <p>Rules. An {@link #add} that raises the counter from 0 comes before the {@link #await} that is to count it. A group may
+ * be used again once all who waited have returned. Whoever breaks a rule gets an {@link IllegalStateException}, if it is
+ * noticed: both are races.
+ *
+ * <p>The state: the counter in the upper half, the number of waiters in the lower one. Who brings the counter to 0 while
+ * some wait has to clear the state and let them go; in between nobody else may change it, which is how a forbidden add is
+ * found out. Source: Go's {@code sync.WaitGroup}.
  */
 public final class WaitGroup {
-    private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
-    private final WaitQ waiters = new WaitQ();
-    private int count;
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(WaitGroup.class, "state", long.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Anyone, by CAS; cleared by who lets the waiters go. */
+    private volatile long state;
+    private final Sema sema = new Sema();
 
     /** A group with nothing to wait for. */
     public WaitGroup() {
     }
 
+    private static int counter(long state) {
+        return (int) (state >> Integer.SIZE);
+    }
+
+    private static int waiters(long state) {
+        return (int) state;
+    }
+
     /**
-     * Adds {@code delta}, which may be negative, to the counter; at 0 lets the waiters go.
+     * Adds {@code delta}, which may be negative, to the counter; at 0 lets the waiters go. What it refuses changes nothing.
      *
-     * @throws IllegalStateException "sync: negative WaitGroup counter"
+     * @throws IllegalStateException "sync: negative WaitGroup counter"; "sync: WaitGroup misuse: Add called concurrently with
+     *     Wait" when waiters of the last round are being let go
      */
     public void add(int delta) {
-        GStack st = GStack.enter();
-        try {
-            add0(delta);
-        } finally {
-            GStack.exit(st);
+        for (;;) {
+            long s = state;
+            int n = counter(s) + delta;
+            int waiters = waiters(s);
+            if (n < 0) {
+                throw new IllegalStateException("sync: negative WaitGroup counter");
+            }
+            if (waiters != 0 && delta > 0 && counter(s) == 0) {
+                throw new IllegalStateException("sync: WaitGroup misuse: Add called concurrently with Wait");
+            }
+            if (STATE.compareAndSet(this, s, s + ((long) delta << Integer.SIZE))) {
+                if (n == 0 && waiters != 0 && delta != 0) {
+                    letGo(waiters);
+                }
+                return;
+            }
         }
     }
 
-    private void add0(int delta) {
-        lock.lock();
-        int n = count + delta;
-        if (n < 0) {
-            lock.unlock();
-            throw new IllegalStateException("sync: negative WaitGroup counter");
+    private void letGo(int waiters) {
+        state = 0; // Nobody waits on a counter of 0, so it is as we left it.
+        GStack st = GStack.enter();
+        for (int i = 0; i < waiters; i++) {
+            sema.release(false);
         }
-        count = n;
-        long list = 0;
-        if (n == 0) {
-            for (long sg = waiters.dequeue(); sg != 0; sg = waiters.dequeue()) {
-                Sudog.setWaitlink(sg, list);
-                list = sg;
-            }
-        }
-        lock.unlock();
-        while (list != 0) {
-            long sg = list;
-            list = Sudog.waitlink(sg);
-            Waiting.wake(sg);
-        }
+        GStack.exit(st);
     }
 
     /** {@code add(-1)}. */
@@ -66,25 +88,44 @@ public final class WaitGroup {
         add(-1);
     }
 
-    /** Waits until the counter is 0. */
+    /**
+     * Waits until the counter is 0.
+     *
+     * @throws IllegalStateException "sync: WaitGroup is reused before previous Wait has returned"
+     */
     public void await() {
-        GStack st = GStack.enter();
-        lock.lock();
-        if (count == 0) {
-            lock.unlock();
-        } else {
-            Waiting.release(Waiting.await(waiters, lock, null, WaitReason.WAIT_GROUP));
+        for (long s = state; counter(s) != 0; s = state) {
+            if (STATE.compareAndSet(this, s, s + 1)) {
+                GStack st = GStack.enter();
+                sema.acquire(false, WaitReason.WAIT_GROUP);
+                GStack.exit(st);
+                if (state != 0) {
+                    throw new IllegalStateException("sync: WaitGroup is reused before previous Wait has returned");
+                }
+                return;
+            }
         }
-        GStack.exit(st);
     }
 
-    /** Counts one more, runs {@code fn} as a goroutine of the caller's scheduler, and counts it done when it ends. */
+    /**
+     * Counts one more, runs {@code fn} as a goroutine of the caller's scheduler, and counts it done when it ends.
+     *
+     * @throws IllegalStateException outside a goroutine; then nothing was counted
+     */
     public void go(Runnable fn) {
         Objects.requireNonNull(fn, "go of nil func value");
         add(1);
-        Go.go(() -> {
-            Go.defer(this::done);
-            fn.run();
-        });
+        boolean started = false;
+        try {
+            Go.go(() -> {
+                Go.defer(this::done);
+                fn.run();
+            });
+            started = true;
+        } finally {
+            if (!started) {
+                done();
+            }
+        }
     }
 }

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.Chan;
@@ -11,8 +13,10 @@ import org.gmp4j.Go;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("ring")
 class WaitGroupTest {
     /** Go: {@code TestWaitGroup}: two groups let each other through, again and again. */
     @Stress
@@ -46,8 +50,9 @@ class WaitGroupTest {
         }
     }
 
+    /** Go: {@code TestWaitGroupMisuse}. What is refused changes nothing. */
     @Test
-    void negative() {
+    void waitGroupMisuse() {
         WaitGroup wg = new WaitGroup();
         wg.add(1);
         wg.done();
@@ -149,5 +154,71 @@ class WaitGroupTest {
             });
         }
         assertThrows(NullPointerException.class, () -> new WaitGroup().go(null));
+    }
+
+    private static VarHandle state() throws ReflectiveOperationException {
+        return MethodHandles.privateLookupIn(WaitGroup.class, MethodHandles.lookup()).findVarHandle(WaitGroup.class, "state",
+                long.class);
+    }
+
+    /** The moment between the last done and the release of the waiters, held open: no add from 0 now. */
+    @Test
+    void addWhileWaitersAreLetGo() throws ReflectiveOperationException {
+        WaitGroup wg = new WaitGroup();
+        VarHandle state = state();
+        state.setVolatile(wg, 1L); // Counter 0, one waiter.
+        assertEquals("sync: WaitGroup misuse: Add called concurrently with Wait",
+                assertThrows(IllegalStateException.class, () -> wg.add(1)).getMessage());
+        assertEquals(1L, (long) state.getVolatile(wg));
+        wg.await();
+    }
+
+    /** A new round before the waiter of the last has returned: it says so, and the new round counts. */
+    @Test
+    void reuseBeforeTheWaiterHasReturned() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> {
+                WaitGroup wg = new WaitGroup();
+                Chan<String> said = Chan.make(1);
+                wg.add(1);
+                Go.go(() -> said
+                        .send(assertThrows(IllegalStateException.class, wg::await).getMessage()));
+                Go.gosched(); // It waits.
+                wg.done(); // It is runnable, but there is one P.
+                wg.add(1);
+                assertEquals("sync: WaitGroup is reused before previous Wait has returned", said.recv());
+                wg.done();
+                wg.await();
+            });
+        }
+    }
+
+    /** A group may be used again and again, with many waiters each time. */
+    @Stress
+    void reuse() {
+        try (TestGmp gmp = TestGmp.procs(4)) {
+            gmp.run(() -> {
+                WaitGroup wg = new WaitGroup();
+                WaitGroup returned = new WaitGroup();
+                for (int i = 0; i < 1_000; i++) {
+                    wg.add(2);
+                    for (int k = 0; k < 3; k++) {
+                        returned.go(wg::await);
+                    }
+                    Go.go(wg::done);
+                    Go.go(wg::done);
+                    wg.await();
+                    returned.await();
+                }
+            });
+        }
+    }
+
+    /** Outside a goroutine nothing can be started, and nothing is counted. */
+    @Test
+    void goOutsideAGoroutine() {
+        WaitGroup wg = new WaitGroup();
+        assertThrows(IllegalStateException.class, () -> wg.go(() -> { }));
+        wg.await();
     }
 }

@@ -1,0 +1,273 @@
+package org.gmp4j.queue;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.lock.RuntimeMutex;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Sudog;
+import org.gmp4j.struct.SudogSlots;
+
+/**
+ * {@code semaRoot}: who waits for which semaphore. A table of {@link #ROOTS} roots, each with a lock, the number of its
+ * waiters and a treap with one node for each semaphore that somebody waits for. So a semaphore itself is a counter and an
+ * id, and costs nothing more while nobody waits.
+ *
+ * <p>The tree is ordered by the id, and a heap by a random ticket (smallest on top), which keeps its depth logarithmic
+ * whatever the ids are. Nodes are sudogs: {@code prev} is the left child, {@code next} the right, the element is the
+ * semaphore, {@code waitlink} the next waiter for the same one. These form a ring, and the node of the tree is the last of
+ * them: its waitlink is the first. One word finds both ends, so a sudog stays one cache line (Go's also has waittail and
+ * parent). For want of a parent, insertion splits the subtree under the new node and removal joins the two under the old
+ * one, on the way down; Go's rotations do the same on the way up.
+ *
+ * <p>A semaphore's key. Go takes its address; a Java object moves. The identity hash is not unique, and each collision would
+ * need a case of its own. So an id is allotted when somebody first waits ({@link Key#id}): a semaphore that nobody ever
+ * waits for takes none. Ids are consecutive, which spreads them evenly over the roots.
+ */
+public final class SemaRoot {
+    /** How many roots: {@code -Dgmp.semaroots}; tests crowd all semaphores into one or two. */
+    public static final int ROOTS = roots();
+
+    private static final AtomicLong IDS = new AtomicLong();
+    private static final SemaRoot[] TABLE = new SemaRoot[ROOTS];
+
+    // A root's words, two cache lines apart from the next root's.
+    private static final int NWAIT = 4;
+    private static final int TREAP = 8;
+    private static final int SEED = 16;
+
+    static {
+        long words = Memory.map((long) ROOTS * Mem.LINE);
+        for (int i = 0; i < ROOTS; i++) {
+            TABLE[i] = new SemaRoot(words + (long) i * Mem.LINE);
+        }
+    }
+
+    /** The address of its words: the lock, and the others beside it. */
+    private final long words;
+
+    /** What is waited for. */
+    public abstract static class Key {
+        private static final VarHandle ID;
+
+        static {
+            try {
+                ID = MethodHandles.lookup().findVarHandle(Key.class, "id", long.class).withInvokeExactBehavior();
+            } catch (ReflectiveOperationException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        /** By CAS from 0, once. */
+        private volatile long id;
+
+        /** Nobody has waited for it. */
+        protected Key() {
+        }
+
+        /** The same number whenever it is asked for, and no other key's. */
+        final long id() {
+            long v = id;
+            if (v == 0) {
+                boolean unused = ID.compareAndSet(this, 0L, IDS.incrementAndGet());
+                v = id;
+            }
+            return v;
+        }
+    }
+
+    SemaRoot(long words) {
+        this.words = words;
+        Mem.LONG.set(words + SEED, System.nanoTime() * 0x9E3779B97F4A7C15L | 1);
+    }
+
+    private static int roots() {
+        int n = Integer.getInteger("gmp.semaroots", 251);
+        if (n < 1) {
+            throw new IllegalArgumentException("gmp.semaroots is " + n + ": use 1 or more");
+        }
+        return n;
+    }
+
+    /** The root of a semaphore: always the same. */
+    public static SemaRoot of(Key key) {
+        return TABLE[(int) (key.id() % ROOTS)];
+    }
+
+    /** Takes the root's lock. */
+    public void lock() {
+        RuntimeMutex.lock(words, LockRank.SEMA);
+    }
+
+    /** Gives it back. */
+    public void unlock() {
+        RuntimeMutex.unlock(words, LockRank.SEMA);
+    }
+
+    /** How many wait here or are about to; without the lock. */
+    public int nwait() {
+        return (int) Mem.INT.getVolatile(words + NWAIT);
+    }
+
+    /** Counts one more (1) or less (-1); under the lock, for {@link #nwait} a full fence. */
+    public void addNwait(int delta) {
+        int unused = (int) Mem.INT.getAndAdd(words + NWAIT, delta);
+    }
+
+    /** The node on top; 0 for an empty tree. */
+    long treap() {
+        return (long) Mem.LONG.get(words + TREAP);
+    }
+
+    /** The semaphore's id of a sudog in the tree. */
+    static long id(long sg) {
+        return ((Key) SudogSlots.elem(sg)).id;
+    }
+
+    /** The next random ticket (xorshift64); never 0, so that a queued sudog is told from a woken one. */
+    private int ticket() {
+        long x = (long) Mem.LONG.get(words + SEED);
+        x ^= x << 13;
+        x ^= x >>> 7;
+        x ^= x << 17;
+        Mem.LONG.set(words + SEED, x);
+        return (int) (x >>> 32) | 1;
+    }
+
+    /** Puts {@code child} where {@code parent} has its left or right child, or on top when there is no parent. */
+    private void attach(long parent, boolean left, long child) {
+        if (parent == 0) {
+            Mem.LONG.set(words + TREAP, child);
+        } else if (left) {
+            Sudog.setPrev(parent, child);
+        } else {
+            Sudog.setNext(parent, child);
+        }
+    }
+
+    /**
+     * Queues a waiter; under the lock.
+     *
+     * @param first before all others that wait for the same, instead of behind them
+     */
+    public void queue(long sg, Key key, boolean first) {
+        SudogSlots.setElem(sg, key);
+        long id = key.id();
+        long parent = 0;
+        boolean left = false;
+        for (long t = treap(); t != 0; t = left ? Sudog.prev(t) : Sudog.next(t)) {
+            long other = id(t);
+            if (other == id) {
+                join(t, sg, first, parent, left);
+                return;
+            }
+            parent = t;
+            left = id < other;
+        }
+        Sudog.setWaitlink(sg, sg);
+        insert(sg, id);
+    }
+
+    /** Into the ring whose last is {@code last}, a child of {@code parent}. */
+    private void join(long last, long sg, boolean first, long parent, boolean left) {
+        Sudog.setWaitlink(sg, Sudog.waitlink(last));
+        Sudog.setWaitlink(last, sg);
+        if (!first) { // It is the last now, so it takes the other's place in the tree.
+            Sudog.setPrev(sg, Sudog.prev(last));
+            Sudog.setNext(sg, Sudog.next(last));
+            Sudog.setTicket(sg, Sudog.ticket(last));
+            attach(parent, left, sg);
+        }
+    }
+
+    /** A node for a semaphore that has none: above the first node on its way whose ticket is larger. */
+    private void insert(long sg, long id) {
+        int ticket = ticket();
+        Sudog.setTicket(sg, ticket);
+        long parent = 0;
+        boolean left = false;
+        long t = treap();
+        while (t != 0 && Integer.compareUnsigned(Sudog.ticket(t), ticket) <= 0) {
+            parent = t;
+            left = id < id(t);
+            t = left ? Sudog.prev(t) : Sudog.next(t);
+        }
+        attach(parent, left, sg);
+        // What is below it is split by the id. Two places are open: where the next smaller and the next larger one belong.
+        long smaller = sg;
+        boolean smallerLeft = true;
+        long larger = sg;
+        boolean largerLeft = false;
+        while (t != 0) {
+            if (id(t) < id) {
+                attach(smaller, smallerLeft, t);
+                smaller = t;
+                smallerLeft = false;
+                t = Sudog.next(t);
+            } else {
+                attach(larger, largerLeft, t);
+                larger = t;
+                largerLeft = true;
+                t = Sudog.prev(t);
+            }
+        }
+        attach(smaller, smallerLeft, 0);
+        attach(larger, largerLeft, 0);
+    }
+
+    /** Takes the first that waits for {@code key}; 0 when nobody does. Its ticket is 0. Under the lock. */
+    public long dequeue(Key key) {
+        long id = key.id();
+        long parent = 0;
+        boolean left = false;
+        long last = treap();
+        while (last != 0) {
+            long other = id(last);
+            if (other == id) {
+                break;
+            }
+            parent = last;
+            left = id < other;
+            last = left ? Sudog.prev(last) : Sudog.next(last);
+        }
+        if (last == 0) {
+            return 0;
+        }
+        long sg = Sudog.waitlink(last);
+        if (sg == last) {
+            remove(sg, parent, left);
+        } else {
+            Sudog.setWaitlink(last, Sudog.waitlink(sg));
+        }
+        Sudog.setWaitlink(sg, 0);
+        Sudog.setPrev(sg, 0);
+        Sudog.setNext(sg, 0);
+        Sudog.setTicket(sg, 0);
+        return sg;
+    }
+
+    /** Joins the two subtrees of a node in its place: of their tops the one with the smaller ticket comes first. */
+    private void remove(long sg, long parent, boolean left) {
+        long smaller = Sudog.prev(sg);
+        long larger = Sudog.next(sg);
+        long p = parent;
+        boolean l = left;
+        while (smaller != 0 && larger != 0) {
+            if (Integer.compareUnsigned(Sudog.ticket(smaller), Sudog.ticket(larger)) <= 0) {
+                attach(p, l, smaller);
+                p = smaller;
+                l = false;
+                smaller = Sudog.next(smaller);
+            } else {
+                attach(p, l, larger);
+                p = larger;
+                l = true;
+                larger = Sudog.prev(larger);
+            }
+        }
+        attach(p, l, smaller != 0 ? smaller : larger);
+    }
+}

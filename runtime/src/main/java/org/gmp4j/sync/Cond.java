@@ -1,0 +1,61 @@
+package org.gmp4j.sync;
+
+import java.util.Objects;
+
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.NotifyList;
+
+/**
+ * A condition that goroutines and threads wait for, under a mutex. Thread-safe. There are no spurious wake-ups, but between
+ * a signal and the return of {@link #await} others may take the mutex: wait in a loop.
+ *
+ * <pre>
+ *  m.lock();
+ *  while (!condition()) {
+ *      c.await();
+ *  }
+ *  … m.unlock();
+ * </pre>
+ *
+ * Source: Go's {@code sync.Cond}.
+ */
+public final class Cond {
+    private final Mutex mutex;
+    private final NotifyList waiters = new NotifyList();
+
+    /** A condition under {@code mutex}. */
+    public Cond(Mutex mutex) {
+        this.mutex = Objects.requireNonNull(mutex, "mutex");
+    }
+
+    /**
+     * Unlocks the mutex, waits to be notified, and locks the mutex again. Notifications after the unlock reach it.
+     *
+     * @throws IllegalStateException "sync: unlock of unlocked mutex"; in program mode that ends the program
+     */
+    public void await() {
+        if (!mutex.isLocked()) {
+            throw Mutex.unlockOfUnlocked(); // Before the ticket is drawn: a signal would go to it in vain.
+        }
+        int ticket = waiters.add();
+        mutex.unlock();
+        GStack st = GStack.enter();
+        waiters.await(ticket);
+        GStack.exit(st);
+        mutex.lock();
+    }
+
+    /** Wakes who waits longest, if anyone does. The caller need not hold the mutex. */
+    public void signal() {
+        GStack st = GStack.enter();
+        waiters.notifyOne();
+        GStack.exit(st);
+    }
+
+    /** Wakes all who wait. The caller need not hold the mutex. */
+    public void broadcast() {
+        GStack st = GStack.enter();
+        waiters.notifyAllWaiters();
+        GStack.exit(st);
+    }
+}

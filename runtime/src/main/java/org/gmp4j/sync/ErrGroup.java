@@ -1,0 +1,98 @@
+package org.gmp4j.sync;
+
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.gmp4j.Go;
+
+/**
+ * Goroutines that work on parts of one task. {@link #await} waits for all of them and throws what the first that failed
+ * threw; the others run to their end. Thread-safe; started from goroutines. Source: Go's
+ * {@code golang.org/x/sync/errgroup}.
+ */
+public final class ErrGroup {
+    private final WaitGroup wg = new WaitGroup();
+    private final AtomicReference<Throwable> first = new AtomicReference<>();
+    /** One for each that may run; null without limit. */
+    private volatile Semaphore limit;
+
+    /** An empty group without limit. */
+    public ErrGroup() {
+    }
+
+    /**
+     * At most {@code n} of the group run at a time; negative: no limit. 0 lets none start.
+     *
+     * @throws IllegalStateException "errgroup: modify limit while N goroutines in the group are still active"
+     */
+    public void setLimit(int n) {
+        Semaphore old = limit;
+        long active = old == null ? 0 : old.held();
+        if (active != 0) {
+            throw new IllegalStateException(
+                    "errgroup: modify limit while " + active + " goroutines in the group are still active");
+        }
+        limit = n < 0 ? null : new Semaphore(n);
+    }
+
+    /**
+     * Runs {@code f} as a goroutine of the caller's scheduler; waits until the limit allows one more. Its result is of no
+     * interest, what it throws is.
+     *
+     * @throws IllegalStateException outside a goroutine
+     */
+    public void go(Callable<?> f) {
+        check(f);
+        Semaphore l = limit;
+        if (l != null) {
+            l.acquire(1);
+        }
+        start(f, l);
+    }
+
+    /** Like {@link #go} if the limit allows one more; false when it does not. */
+    public boolean tryGo(Callable<?> f) {
+        check(f);
+        Semaphore l = limit;
+        if (l != null && !l.tryAcquire(1)) {
+            return false;
+        }
+        start(f, l);
+        return true;
+    }
+
+    private static void check(Callable<?> f) {
+        Objects.requireNonNull(f, "go of nil func value");
+        long unused = Go.goid(); // Throws outside a goroutine, before anything is counted.
+    }
+
+    private void start(Callable<?> f, Semaphore l) {
+        wg.go(() -> {
+            if (l != null) {
+                Go.defer(() -> l.release(1)); // Before the group counts it done, so that setLimit is right after await.
+            }
+            try {
+                f.call();
+            } catch (Exception | Error e) { // Not goexit, which is no failure.
+                first.compareAndSet(null, e);
+            }
+        });
+    }
+
+    /**
+     * Waits until all have ended.
+     *
+     * @throws Exception what the first one that failed threw
+     */
+    public void await() throws Exception {
+        wg.await();
+        Throwable t = first.get();
+        if (t instanceof Error e) {
+            throw e;
+        }
+        if (t != null) {
+            throw (Exception) t;
+        }
+    }
+}

@@ -1,0 +1,211 @@
+package org.gmp4j.sync;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.GcWatch;
+
+/**
+ * Objects that are worth using again, for as long as the collector leaves them: it may take any of them at any time without
+ * notice. Thread-safe, from goroutines and plain threads. What is done before a {@link #put} happens before the return of
+ * the {@link #get} that gives the object out again.
+ *
+ * <p>Each P has a slot of its own: one object that is taken and left by one atomic step, and a list of more under a lock,
+ * newest first. Who finds its slot empty takes the oldest of others' lists. Plain threads spread over the slots, and so do
+ * Ps of several schedulers; the number of a P is only a hint where to look, nothing breaks if it is out of date.
+ *
+ * <p>The victim cache. When the collector has run ({@link GcWatch}), all slots of all pools become victims, and the victims
+ * of before are dropped. A get looks among the victims when there is nothing else, and what is put back stands in the new
+ * slots. So what is in use survives, what was not asked for between two such beats goes, and a pool never loses all at once.
+ * Without a scheduler in the process nobody watches but a get that finds no object.
+ *
+ * <p>Rejected: soft references keep everything until memory is short, weak ones nothing beyond the next collection, and each
+ * object would need one. Source: Go's {@code sync.Pool}.
+ *
+ * @param <T> the type of the objects; {@code null} is never one
+ */
+public final class Pool<T> {
+    /** A power of two. */
+    private static final int SLOTS = Integer.highestOneBit(2 * Runtime.getRuntime().availableProcessors() - 1);
+
+    /** Guards the two lists and the making of slots. */
+    private static final HeapMutex LOCK = new HeapMutex(LockRank.SEMA);
+    /** Pools with slots, and those that may have victims only. */
+    private static List<Pool<?>> all = new ArrayList<>();
+    private static List<Pool<?>> old = new ArrayList<>();
+
+    static {
+        GcWatch.onGc(Pool::drop);
+    }
+
+    private final Supplier<T> supplier;
+    /** Both under LOCK; read without it. */
+    private volatile Slot[] slots;
+    private volatile Slot[] victims;
+
+    /** What one P uses most. Padded: the slots of two Ps never share a cache line. */
+    private static final class Slot {
+        private static final VarHandle ONE;
+
+        static {
+            try {
+                ONE = MethodHandles.lookup().findVarHandle(Slot.class, "one", Object.class).withInvokeExactBehavior();
+            } catch (ReflectiveOperationException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        /** Anyone, by exchange. */
+        private volatile Object one;
+        /** Under the lock, oldest first; the count is read without it. */
+        private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
+        private final ArrayDeque<Object> more = new ArrayDeque<>();
+        private volatile int count;
+        @SuppressWarnings("unused")
+        private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
+
+        Object takeOne() {
+            return one == null ? null : (Object) ONE.getAndSet(this, (Object) null);
+        }
+
+        boolean putOne(Object x) {
+            return one == null && ONE.compareAndSet(this, (Object) null, x);
+        }
+
+        Object takeMore(boolean newest) {
+            if (count == 0) {
+                return null;
+            }
+            GStack st = GStack.enter();
+            lock.lock();
+            Object x = newest ? more.pollLast() : more.pollFirst();
+            count = more.size();
+            lock.unlock();
+            GStack.exit(st);
+            return x;
+        }
+
+        void putMore(Object x) {
+            GStack st = GStack.enter();
+            lock.lock();
+            try {
+                more.addLast(x);
+                count = more.size();
+            } finally { // The list may be out of memory.
+                lock.unlock();
+                GStack.exit(st);
+            }
+        }
+    }
+
+    /**
+     * An empty pool.
+     *
+     * @param supplier what {@link #get} returns when there is nothing; null for null
+     */
+    public Pool(Supplier<T> supplier) {
+        this.supplier = supplier;
+    }
+
+    private static int here() {
+        GStack st = GStack.current();
+        return (st == null ? (int) Thread.currentThread().threadId() : st.pHint()) & SLOTS - 1;
+    }
+
+    /** An object that was put, in no order that could be relied on, or a new one. */
+    public T get() {
+        int i = here();
+        Object x = take(slots, i);
+        if (x == null) {
+            GcWatch.look();
+            x = take(victims, i);
+        }
+        if (x == null) {
+            return supplier == null ? null : supplier.get();
+        }
+        @SuppressWarnings("unchecked")
+        T t = (T) x;
+        return t;
+    }
+
+    private static Object take(Slot[] from, int here) {
+        if (from == null) {
+            return null;
+        }
+        Object x = from[here].takeOne();
+        if (x == null) {
+            x = from[here].takeMore(true);
+        }
+        for (int i = 1; x == null && i < SLOTS; i++) {
+            Slot other = from[here + i & SLOTS - 1];
+            x = other.takeMore(false);
+            if (x == null) {
+                x = other.takeOne();
+            }
+        }
+        return x;
+    }
+
+    /** Leaves an object for others; the caller does not use it any more. */
+    public void put(T x) {
+        Objects.requireNonNull(x, "null is never an element of a pool");
+        Slot[] to = slots;
+        if (to == null) {
+            to = makeSlots();
+        }
+        Slot mine = to[here()];
+        if (!mine.putOne(x)) {
+            mine.putMore(x);
+        }
+    }
+
+    /** Whether something was put since the last beat. */
+    boolean hasSlots() {
+        return slots != null;
+    }
+
+    private Slot[] makeSlots() {
+        Slot[] made = new Slot[SLOTS];
+        for (int i = 0; i < SLOTS; i++) {
+            made[i] = new Slot();
+        }
+        GStack st = GStack.enter();
+        LOCK.lock();
+        try {
+            if (slots == null) {
+                all.add(this);
+                slots = made;
+            }
+            return slots;
+        } finally {
+            LOCK.unlock();
+            GStack.exit(st);
+        }
+    }
+
+    /** {@code poolCleanup}: a beat of the collector. */
+    static void drop() {
+        List<Pool<?>> next = new ArrayList<>();
+        GStack st = GStack.enter();
+        LOCK.lock();
+        for (Pool<?> p : old) {
+            p.victims = null;
+        }
+        for (Pool<?> p : all) {
+            p.victims = p.slots;
+            p.slots = null;
+        }
+        old = all;
+        all = next;
+        LOCK.unlock();
+        GStack.exit(st);
+    }
+}

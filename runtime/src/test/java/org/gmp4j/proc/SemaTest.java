@@ -1,0 +1,165 @@
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.Go;
+import org.gmp4j.queue.SemaRoot;
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.gmp4j.testing.Threads;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@link Sema}. Under the tag "ring" also with two roots, which all semaphores then crowd. */
+@Tag("ring")
+class SemaTest {
+    private static void acquire(Sema s) {
+        GStack st = GStack.enter();
+        s.acquire(false, WaitReason.SEMACQUIRE);
+        GStack.exit(st);
+    }
+
+    private static void release(Sema s, boolean handoff) {
+        GStack st = GStack.enter();
+        s.release(handoff);
+        GStack.exit(st);
+    }
+
+    /**
+     * Go: {@code TestSemaHandoff1}, {@code TestSemaHandoff2}: who hands a semaphore over lets the other run at once, before
+     * its own next step. Others keep the Ps busy, so that none of the two moves to another.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void semaHandoff(int procs) {
+        try (TestGmp gmp = TestGmp.procs(procs)) {
+            int rounds = 200;
+            AtomicInteger direct = new AtomicInteger();
+            gmp.run(() -> {
+                for (int i = 0; i < rounds; i++) {
+                    if (handoff(procs)) {
+                        direct.incrementAndGet();
+                    }
+                }
+            });
+            assertTrue(direct.get() * 3 > rounds * 2, () -> "direct: " + direct + " of " + rounds);
+        }
+    }
+
+    private static boolean handoff(int procs) {
+        Sema sema = new Sema();
+        AtomicInteger first = new AtomicInteger();
+        AtomicBoolean done = new AtomicBoolean();
+        WaitGroup wg = new WaitGroup();
+        for (int i = 0; i < procs; i++) {
+            wg.go(() -> {
+                while (!done.get()) {
+                    Go.gosched();
+                }
+            });
+        }
+        int before = sema.nwait();
+        wg.go(() -> {
+            acquire(sema);
+            first.compareAndSet(0, 1);
+            done.set(true);
+        });
+        while (sema.nwait() == before) {
+            Go.gosched();
+        }
+        release(sema, true);
+        first.compareAndSet(0, 2);
+        wg.await();
+        return first.get() == 1;
+    }
+
+    /**
+     * Pairs of goroutines and threads give each other units of two semaphores, many pairs at a time: a wake-up that is lost,
+     * or that reaches a stranger, stops a pair for ever.
+     */
+    @Stress
+    void noWakeupIsLost() throws InterruptedException {
+        int pairs = 24;
+        int turns = 4_000;
+        try (TestGmp gmp = TestGmp.procs(4)) {
+            Threads threads = new Threads();
+            AtomicInteger goroutineTurns = new AtomicInteger();
+            Sema[] there = new Sema[pairs];
+            Sema[] back = new Sema[pairs];
+            for (int i = 0; i < pairs; i++) {
+                Sema a = there[i] = new Sema();
+                Sema b = back[i] = new Sema();
+                if (i % 8 == 0) {
+                    threads.add("pair" + i, () -> turns(a, b, turns));
+                }
+            }
+            threads.start();
+            gmp.run(() -> {
+                WaitGroup wg = new WaitGroup();
+                for (int i = 0; i < pairs; i++) {
+                    Sema a = there[i];
+                    Sema b = back[i];
+                    if (i % 8 != 0) {
+                        wg.go(() -> turns(a, b, turns));
+                    }
+                    wg.go(() -> {
+                        for (int k = 0; k < turns; k++) {
+                            release(a, k % 3 == 0);
+                            acquire(b);
+                            goroutineTurns.incrementAndGet();
+                        }
+                    });
+                }
+                wg.await();
+            });
+            threads.join();
+            assertEquals(pairs * turns, goroutineTurns.get());
+            for (Sema s : there) {
+                assertEquals(0, SemaRoot.of(s).nwait());
+            }
+        }
+    }
+
+    private static void turns(Sema a, Sema b, int turns) {
+        for (int k = 0; k < turns; k++) {
+            acquire(a);
+            release(b, k % 5 == 0);
+        }
+    }
+
+    /** Many take from one semaphore what many give: no unit is lost, none is doubled. */
+    @Stress
+    void unitsAreCounted() {
+        int givers = 8;
+        int units = 3_000;
+        try (TestGmp gmp = TestGmp.procs(4)) {
+            Sema s = new Sema();
+            AtomicInteger taken = new AtomicInteger();
+            gmp.run(() -> {
+                WaitGroup wg = new WaitGroup();
+                for (int i = 0; i < givers; i++) {
+                    wg.go(() -> {
+                        for (int k = 0; k < units; k++) {
+                            acquire(s);
+                            taken.incrementAndGet();
+                        }
+                    });
+                    wg.go(() -> {
+                        for (int k = 0; k < units; k++) {
+                            release(s, k % 2 == 0);
+                        }
+                    });
+                }
+                wg.await();
+            });
+            assertEquals(givers * units, taken.get());
+            assertEquals(0, s.nwait());
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package org.gmp4j.sync;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+/** {@link ErrGroup} and {@link SingleFlight}. */
+class GroupsTest {
+    @Test
+    void firstErrorOthersGoOn() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            int ended = gmp.call(() -> {
+                ErrGroup g = new ErrGroup();
+                AtomicInteger done = new AtomicInteger();
+                IOException first = new IOException("first");
+                Chan<Boolean> go = Chan.make();
+                g.go(() -> {
+                    throw first;
+                });
+                g.go(() -> {
+                    go.recv();
+                    done.incrementAndGet();
+                    throw new IOException("second");
+                });
+                g.go(() -> {
+                    go.recv();
+                    Go.goexit();
+                    return null;
+                });
+                g.go(done::incrementAndGet);
+                Go.gosched();
+                go.close();
+                assertSame(first, assertThrows(IOException.class, g::await));
+                return done.get();
+            });
+            assertEquals(2, ended);
+        }
+    }
+
+    @Test
+    void noError() {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.call(() -> {
+                ErrGroup g = new ErrGroup();
+                g.await();
+                g.go(() -> 1);
+                g.await();
+                return null;
+            });
+            gmp.call(() -> {
+                ErrGroup g = new ErrGroup();
+                g.go(() -> {
+                    throw new AssertionError("an Error too");
+                });
+                return assertThrows(AssertionError.class, g::await);
+            });
+        }
+        assertThrows(IllegalStateException.class, () -> new ErrGroup().go(() -> 1));
+        assertThrows(NullPointerException.class, () -> new ErrGroup().go(null));
+    }
+
+    /** Go: {@code TestGoLimit}. */
+    @Stress
+    void goLimit() {
+        try (TestGmp gmp = TestGmp.procs(4)) {
+            gmp.call(() -> {
+                ErrGroup g = new ErrGroup();
+                g.setLimit(3);
+                AtomicInteger active = new AtomicInteger();
+                for (int i = 0; i < 2_000; i++) {
+                    g.go(() -> {
+                        assertTrue(active.incrementAndGet() <= 3);
+                        Go.gosched();
+                        return active.decrementAndGet();
+                    });
+                }
+                g.await();
+                Chan<Boolean> end = Chan.make();
+                for (int i = 0; i < 3; i++) {
+                    assertTrue(g.tryGo(end::recv));
+                }
+                assertFalse(g.tryGo(end::recv));
+                assertEquals("errgroup: modify limit while 3 goroutines in the group are still active",
+                        assertThrows(IllegalStateException.class, () -> g.setLimit(5)).getMessage());
+                end.close();
+                g.await();
+                g.setLimit(-1);
+                assertTrue(g.tryGo(() -> 1));
+                g.await();
+                return null;
+            });
+        }
+    }
+
+    /** Go: {@code TestDoDupSuppress}: while one is under way, the others wait for it. */
+    @Stress
+    void oneFlight() {
+        AtomicInteger calls = new AtomicInteger();
+        SingleFlight<String, Object> flight = new SingleFlight<>();
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            for (int i = 0; i < 100; i++) {
+                calls.set(0);
+                AtomicInteger arrived = new AtomicInteger();
+                Object result = new Object();
+                Crew.run(gmp, 4, 2, 2, id -> {
+                    arrived.incrementAndGet();
+                    try {
+                        assertSame(result, flight.run("key", () -> {
+                            calls.incrementAndGet();
+                            while (arrived.get() < 8) {
+                                Thread.yield();
+                            }
+                            return result;
+                        }));
+                    } catch (Exception e) {
+                        throw new AssertionError(e);
+                    }
+                });
+                // Who had arrived but not called yet when it ended makes one of its own: rarely.
+                assertTrue(calls.get() >= 1 && calls.get() < 8);
+            }
+        }
+    }
+
+    @Test
+    void flights() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.call(() -> {
+                SingleFlight<String, Object> flight = new SingleFlight<>();
+                Chan<Boolean> end = Chan.make();
+                Chan<Object> results = Chan.make(4);
+                IOException failed = new IOException("failed");
+                for (int i = 0; i < 2; i++) {
+                    Go.go(() -> results.send(assertThrows(IOException.class, () -> flight.run("a", () -> {
+                        end.recv();
+                        throw failed;
+                    }))));
+                }
+                Go.gosched();
+                assertEquals("b", flight.run("b", () -> "b"), "another key does not wait");
+                flight.forget("a");
+                assertEquals("new", flight.run("a", () -> "new"), "forgotten");
+                end.close();
+                assertSame(failed, results.recv());
+                assertSame(failed, results.recv());
+                assertNotSame(flight.run("c", Object::new), flight.run("c", Object::new));
+                return null;
+            });
+            gmp.run(() -> {
+                SingleFlight<Integer, Integer> flight = new SingleFlight<>();
+                Chan<Boolean> end = Chan.make();
+                WaitGroup wg = new WaitGroup();
+                wg.go(() -> {
+                    try {
+                        flight.run(1, () -> {
+                            end.recv();
+                            Go.goexit();
+                            return 1;
+                        });
+                    } catch (Exception e) {
+                        throw new AssertionError(e);
+                    }
+                });
+                Go.gosched(); // Under way.
+                wg.go(() -> assertThrows(IllegalStateException.class, () -> flight.run(1, () -> 2)));
+                Go.gosched(); // It waits for it.
+                end.close();
+                wg.await();
+            });
+        }
+    }
+}

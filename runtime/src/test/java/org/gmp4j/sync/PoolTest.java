@@ -1,0 +1,102 @@
+package org.gmp4j.sync;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+class PoolTest {
+    /** Nobody has it twice at a time, and nothing is made that was there. */
+    @Stress
+    void handedOutOnce() {
+        AtomicInteger made = new AtomicInteger();
+        AtomicIntegerArray users = new AtomicIntegerArray(1_000_000);
+        Pool<Integer> pool = new Pool<>(made::getAndIncrement);
+        try (TestGmp gmp = TestGmp.procs(4)) {
+            Crew.run(gmp, 8, 2, 2, id -> {
+                Integer[] mine = new Integer[5];
+                for (int i = 0; i < 3_000; i++) {
+                    int n = 1 + i % mine.length;
+                    for (int k = 0; k < n; k++) {
+                        mine[k] = pool.get();
+                        assertEquals(1, users.incrementAndGet(mine[k]));
+                    }
+                    for (int k = 0; k < n; k++) {
+                        assertEquals(0, users.decrementAndGet(mine[k]));
+                        pool.put(mine[k]);
+                    }
+                    if (i % 1_000 == 0) {
+                        Pool.drop();
+                    }
+                }
+            });
+        }
+        assertTrue(made.get() < 12 * 3_000, () -> made + " made");
+    }
+
+    /** Go: {@code TestPool}: what is put is given out, and survives one beat of the collector, not two. */
+    @Test
+    void victims() {
+        AtomicInteger made = new AtomicInteger();
+        Pool<Object> pool = new Pool<>(() -> "made " + made.incrementAndGet());
+        Set<Object> put = new HashSet<>();
+        for (int i = 0; i < 100; i++) {
+            put.add(new Object());
+        }
+        put.forEach(pool::put);
+        Pool.drop();
+        Set<Object> got = new HashSet<>();
+        for (int i = 0; i < 100; i++) {
+            got.add(pool.get());
+        }
+        assertEquals(put, got);
+        assertEquals("made 1", pool.get());
+
+        Object kept = new Object();
+        pool.put(kept);
+        Pool.drop();
+        assertSame(kept, pool.get());
+        pool.put(kept); // In use between the beats: it stays.
+        Pool.drop();
+        assertSame(kept, pool.get());
+        pool.put(kept);
+        Pool.drop();
+        Pool.drop();
+        assertEquals("made 2", pool.get());
+    }
+
+    /** The collector's beat reaches a pool that nobody uses any more. */
+    @Test
+    void theCollectorEmptiesIt() throws InterruptedException {
+        AtomicInteger made = new AtomicInteger();
+        Pool<Object> pool = new Pool<>(made::incrementAndGet);
+        Pool<Object> probe = new Pool<>(null);
+        try (TestGmp gmp = TestGmp.procs(1)) { // Its sysmon looks.
+            gmp.run(() -> pool.put("old"));
+            for (int beats = 0; beats < 2; beats++) {
+                probe.put("probe");
+                while (probe.hasSlots()) { // A beat takes them.
+                    System.gc();
+                    Thread.sleep(10);
+                }
+            }
+            assertEquals(1, pool.get());
+        }
+    }
+
+    @Test
+    void nothing() {
+        assertNull(new Pool<>(null).get());
+        assertThrows(NullPointerException.class, () -> new Pool<>(null).put(null));
+    }
+}

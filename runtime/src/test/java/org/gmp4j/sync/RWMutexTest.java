@@ -1,0 +1,179 @@
+package org.gmp4j.sync;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("ring")
+class RWMutexTest {
+    private static final int WRITER = 10_000;
+    private int plain;
+
+    /** Go: {@code TestRWMutex}: readers together, a writer alone. */
+    @Stress
+    void rwMutex() {
+        for (int procs : new int[] {1, 2, 8}) {
+            RWMutex m = new RWMutex();
+            AtomicInteger activity = new AtomicInteger();
+            AtomicInteger writes = new AtomicInteger();
+            plain = 0;
+            try (TestGmp gmp = TestGmp.procs(procs)) {
+                Crew.run(gmp, 8, 2, 4, id -> {
+                    for (int i = 0; i < 2_000; i++) {
+                        if ((id + i) % 5 == 0) {
+                            write(m, activity, writes, i % 7 == 0);
+                        } else {
+                            read(m, activity, i % 7 == 0);
+                        }
+                    }
+                });
+            }
+            assertEquals(writes.get(), plain);
+            assertTrue(m.tryLock(), "left locked");
+        }
+    }
+
+    private void write(RWMutex m, AtomicInteger activity, AtomicInteger writes, boolean attempt) {
+        if (attempt) {
+            if (!m.tryLock()) {
+                return;
+            }
+        } else {
+            m.lock();
+        }
+        assertEquals(WRITER, activity.addAndGet(WRITER), "not alone");
+        plain++;
+        writes.incrementAndGet();
+        activity.addAndGet(-WRITER);
+        m.unlock();
+    }
+
+    private void read(RWMutex m, AtomicInteger activity, boolean attempt) {
+        if (attempt) {
+            if (!m.tryRLock()) {
+                return;
+            }
+        } else {
+            m.rLock();
+        }
+        assertTrue(activity.incrementAndGet() < WRITER, "a reader beside a writer");
+        int seen = plain;
+        if (seen % 8 == 0) {
+            Thread.yield();
+        }
+        assertEquals(seen, plain);
+        activity.decrementAndGet();
+        m.rUnlock();
+    }
+
+    /** Go: {@code TestParallelReaders}: readers inside wait for each other, so they have to be inside together. */
+    @Test
+    void readersTogether() {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            RWMutex m = new RWMutex();
+            gmp.run(() -> {
+                AtomicInteger inside = new AtomicInteger();
+                WaitGroup wg = new WaitGroup();
+                for (int i = 0; i < 4; i++) {
+                    wg.go(() -> {
+                        m.rLock();
+                        inside.incrementAndGet();
+                        while (inside.get() < 4) {
+                            Go.gosched();
+                        }
+                        m.rUnlock();
+                    });
+                }
+                wg.await();
+            });
+        }
+    }
+
+    /** A writer that waits holds new readers off, and gets in when the old ones are out; then those readers come. */
+    @Test
+    void writerIsNotStarved() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> {
+                RWMutex m = new RWMutex();
+                Chan<String> order = Chan.make(8);
+                WaitGroup wg = new WaitGroup();
+                m.rLock();
+                wg.go(() -> {
+                    m.lock();
+                    order.send("writer");
+                    m.unlock();
+                });
+                Go.gosched();
+                assertFalse(m.tryRLock(), "a writer waits");
+                assertFalse(m.tryLock());
+                for (int i = 0; i < 2; i++) {
+                    wg.go(() -> {
+                        m.rLock();
+                        order.send("reader");
+                        m.rUnlock();
+                    });
+                }
+                wg.go(() -> {
+                    m.lock();
+                    order.send("second writer");
+                    m.unlock();
+                });
+                for (int i = 0; i < 8; i++) {
+                    Go.gosched();
+                }
+                assertEquals(0, order.len());
+                m.rUnlock();
+                wg.await();
+                assertEquals("writer", order.recv());
+                assertEquals("reader", order.recv());
+                assertEquals("reader", order.recv());
+                assertEquals("second writer", order.recv());
+            });
+        }
+    }
+
+    @Test
+    void tryLocks() {
+        RWMutex m = new RWMutex();
+        assertTrue(m.tryRLock());
+        assertTrue(m.tryRLock());
+        assertFalse(m.tryLock());
+        m.rUnlock();
+        m.rUnlock();
+        assertTrue(m.tryLock());
+        assertFalse(m.tryLock());
+        assertFalse(m.tryRLock());
+        m.unlock();
+        m.rLock();
+        m.rUnlock();
+    }
+
+    /** Embedded: exceptions, and the lock is as it was. */
+    @Test
+    void misuse() {
+        RWMutex m = new RWMutex();
+        String read = "sync: RUnlock of unlocked RWMutex";
+        String write = "sync: Unlock of unlocked RWMutex";
+        assertEquals(read, assertThrows(IllegalStateException.class, m::rUnlock).getMessage());
+        assertEquals(write, assertThrows(IllegalStateException.class, m::unlock).getMessage());
+        m.lock();
+        assertEquals(read, assertThrows(IllegalStateException.class, m::rUnlock).getMessage());
+        m.unlock();
+        m.rLock();
+        assertEquals(write, assertThrows(IllegalStateException.class, m::unlock).getMessage());
+        assertTrue(m.tryRLock());
+        m.rUnlock();
+        m.rUnlock();
+        assertTrue(m.tryLock());
+    }
+}
