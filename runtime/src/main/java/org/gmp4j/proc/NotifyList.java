@@ -71,7 +71,6 @@ public final class NotifyList {
         }
         tail = sg;
         Waiting.park(sg, UNLOCK, lock, WaitReason.COND_WAIT);
-        Sudog.setTicket(sg, 0);
         Waiting.release(sg);
     }
 

@@ -89,7 +89,6 @@ public final class Sema extends SemaRoot.Key {
             root.queue(sg, this, first);
             Waiting.park(sg, UNLOCK, root, reason);
         } while (Sudog.ticket(sg) == 0 && !take());
-        Sudog.setTicket(sg, 0);
         Waiting.release(sg);
     }
 

@@ -48,6 +48,7 @@ public final class SudogCache {
         Sudog.setNext(sg, 0);
         Sudog.setPrev(sg, 0);
         Sudog.setSuccess(sg, 0);
+        Sudog.setTicket(sg, 0);
         Sudog.setIsSelect(sg, 0);
         if (pp == 0) {
             RuntimeMutex.lock(LOCK, LockRank.SUDOG);

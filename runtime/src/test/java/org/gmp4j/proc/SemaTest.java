@@ -140,6 +140,7 @@ class SemaTest {
         int units = 3_000;
         try (TestGmp gmp = TestGmp.procs(4)) {
             Sema s = new Sema();
+            AtomicInteger given = new AtomicInteger();
             AtomicInteger taken = new AtomicInteger();
             gmp.run(() -> {
                 WaitGroup wg = new WaitGroup();
@@ -147,11 +148,13 @@ class SemaTest {
                     wg.go(() -> {
                         for (int k = 0; k < units; k++) {
                             acquire(s);
-                            taken.incrementAndGet();
+                            int n = taken.incrementAndGet();
+                            assertTrue(n <= given.get(), "more taken than given");
                         }
                     });
                     wg.go(() -> {
                         for (int k = 0; k < units; k++) {
+                            given.incrementAndGet();
                             release(s, k % 2 == 0);
                         }
                     });

@@ -57,12 +57,14 @@ class FreeListsTest {
                 SudogSlots.setElem(sg, "value");
                 Sudog.setG(sg, 1);
                 Sudog.setSuccess(sg, 1);
+                Sudog.setTicket(sg, 1);
                 Sudog.setNext(sg, 2);
                 SudogCache.release(pp, sg);
                 assertNull(SudogSlots.elem(sg), "the collector may have the value");
                 assertEquals(sg, SudogCache.acquire(pp));
                 assertEquals(0, Sudog.g(sg));
                 assertEquals(0, Sudog.success(sg));
+                assertEquals(0, Sudog.ticket(sg));
                 assertEquals(0, Sudog.next(sg));
                 assertEquals(0, Sudog.waitlink(sg));
                 SudogCache.release(pp, sg);

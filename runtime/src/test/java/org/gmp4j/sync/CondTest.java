@@ -122,12 +122,16 @@ class CondTest {
                     boolean[] enough = new boolean[1];
                     Go.go(() -> {
                         m.lock();
+                        second.send(true);
                         while (!enough[0]) {
                             c.await();
                         }
                         m.unlock();
                         second.send(true);
                     });
+                    second.recv();
+                    m.lock();
+                    m.unlock(); // It waits too, and may be the first to sleep.
                     c.signal();
                     first.recv(); // Hangs if the second took it.
                     m.lock();
@@ -161,7 +165,11 @@ class CondTest {
                         }
                         q.add(i);
                         in.addAndGet(i);
-                        notEmpty.signal();
+                        if (i % 4 == 0) {
+                            notEmpty.broadcast();
+                        } else {
+                            notEmpty.signal();
+                        }
                     } else {
                         while (q.isEmpty()) {
                             notEmpty.await();
