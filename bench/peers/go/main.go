@@ -46,6 +46,10 @@ var works = []work{
 	{"pingpong", "unbuffered round trip, ns", 1, pingpong},
 	{"buffered", "producer to consumer, capacity 128, ns an element", 1, buffered},
 	{"ring", "token through a ring of 1000 goroutines, ns a hop", 1, ring},
+	{"mutex", "Lock and Unlock, nobody else there, 1 P, ns", 1, mutex},
+	{"contended", "Lock and Unlock by 4 goroutines, 2 Ps, ns each", 2, contended},
+	{"read", "RLock and RUnlock of an RWMutex, 1 P, ns", 1, read},
+	{"waitgroup", "Add, go Done, Wait, 1 P, ns", 1, waitgroup},
 	{"parked", "resident bytes of a goroutine blocked in a receive", 1, parked},
 }
 
@@ -228,6 +232,66 @@ func ring() {
 				close(link)
 			}
 		})
+	})
+}
+
+func mutex() {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const n = 10_000_000
+	var m sync.Mutex
+	counter := 0
+	median("mutex", n, func() {
+		for range n {
+			m.Lock()
+			counter++
+			m.Unlock()
+		}
+	})
+}
+
+func contended() {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	const n, users = 4_000_000, 4
+	var m sync.Mutex
+	counter := 0
+	median("contended", n, func() {
+		var wg sync.WaitGroup
+		for range users {
+			wg.Go(func() {
+				for range n / users {
+					m.Lock()
+					counter++
+					m.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+func read() {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const n = 10_000_000
+	var m sync.RWMutex
+	median("read", n, func() {
+		for range n {
+			m.RLock()
+			m.RUnlock()
+		}
+	})
+}
+
+func waitgroup() {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const n = 1_000_000
+	var wg sync.WaitGroup
+	done := wg.Done
+	median("waitgroup", n, func() {
+		for range n {
+			wg.Add(1)
+			go done()
+			wg.Wait()
+		}
 	})
 }
 

@@ -51,8 +51,8 @@ public final class WaitGroup {
     /**
      * Adds {@code delta}, which may be negative, to the counter; at 0 lets the waiters go. What it refuses changes nothing.
      *
-     * @throws IllegalStateException "sync: negative WaitGroup counter"; "sync: WaitGroup misuse: Add called concurrently with
-     *     Wait" when waiters of the last round are being let go
+     * @throws IllegalStateException "sync: negative WaitGroup counter"; "sync: WaitGroup misuse: Add called concurrently
+     *     with Wait" when waiters of the last round are being let go
      */
     public void add(int delta) {
         for (;;) {
