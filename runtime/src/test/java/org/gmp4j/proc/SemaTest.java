@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.gmp4j.Go;
 import org.gmp4j.queue.SemaRoot;
 import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
@@ -123,6 +124,35 @@ class SemaTest {
             for (Sema s : there) {
                 assertEquals(0, SemaRoot.of(s).nwait());
             }
+        }
+    }
+
+    /** Who hands over yields, also when its thread cannot run the other: locked to it, or with a native frame below. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void handoffOfABoundThread(int procs) {
+        int turns = 100;
+        try (TestGmp gmp = TestGmp.procs(procs)) {
+            Sema a = new Sema();
+            Sema b = new Sema();
+            gmp.run(() -> {
+                WaitGroup wg = new WaitGroup();
+                wg.go(() -> {
+                    Go.lockOSThread();
+                    handOver(a, b, turns);
+                    Go.unlockOSThread();
+                });
+                wg.go(() -> PinningCall.run(() -> handOver(b, a, turns)));
+                release(a, true);
+                wg.await();
+            });
+        }
+    }
+
+    private static void handOver(Sema from, Sema to, int turns) {
+        for (int k = 0; k < turns; k++) {
+            acquire(from);
+            release(to, true);
         }
     }
 
