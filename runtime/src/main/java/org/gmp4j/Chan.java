@@ -4,36 +4,22 @@ import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 
-import org.gmp4j.lock.HeapMutex;
-import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.proc.Waiting;
-import org.gmp4j.queue.WaitQ;
-import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.SudogSlots;
 
 /**
  * A channel: a FIFO between goroutines, and between them and plain threads, in any mix. Thread-safe; interrupts leave it
  * alone. A send happens before the receive of its value; a receive from a channel of capacity C happens before the send
- * that is C later.
- *
- * <p>Invariants, under the lock: a receiver waits only while the buffer is empty and no sender waits; a sender waits only
- * while the buffer is full and no receiver waits; a closed channel has no waiters. A value for a waiting receiver goes to
- * it directly, never through the buffer. Source: Go's {@code hchan}.
+ * that is C later; a close happens before a receive that finds the channel closed. Several channels at once: {@link Select}.
+ * Source: Go's {@code hchan}.
  *
  * @param <T> the type of its elements; {@code null} is never one
  */
-public final class Chan<T> implements Iterable<T> {
+public final class Chan<T> extends Hchan implements Iterable<T> {
     private static final String NULL_ELEMENT = "null is never an element of a channel";
 
-    private final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
-    private final WaitQ recvq = new WaitQ();
-    private final WaitQ sendq = new WaitQ();
     private final Object[] buf;
-    private int count;
-    private int recvx;
-    private boolean closed;
 
     /**
      * What a receive gave.
@@ -45,6 +31,7 @@ public final class Chan<T> implements Iterable<T> {
     }
 
     private Chan(int capacity) {
+        super(checkCapacity(capacity));
         buf = new Object[capacity];
     }
 
@@ -59,10 +46,11 @@ public final class Chan<T> implements Iterable<T> {
      * @throws IllegalArgumentException "makechan: size out of range" when negative
      */
     public static <T> Chan<T> make(int capacity) {
-        if (capacity < 0) {
-            throw new IllegalArgumentException("makechan: size out of range");
-        }
         return new Chan<>(capacity);
+    }
+
+    static <V> V element(V v) {
+        return Objects.requireNonNull(v, NULL_ELEMENT);
     }
 
     /**
@@ -72,20 +60,7 @@ public final class Chan<T> implements Iterable<T> {
      * @throws IllegalStateException "send on closed channel", also when it is closed while this waits
      */
     public void send(T v) {
-        Objects.requireNonNull(v, NULL_ELEMENT);
-        GStack st = GStack.enter();
-        try {
-            long sg = trySend(v, true);
-            if (sg > 0) {
-                boolean sent = Sudog.success(sg) != 0;
-                Waiting.release(sg);
-                if (!sent) {
-                    throw sendOnClosed();
-                }
-            }
-        } finally {
-            GStack.exit(st);
-        }
+        boolean unused = send(element(v), 0, true);
     }
 
     /**
@@ -96,199 +71,98 @@ public final class Chan<T> implements Iterable<T> {
      * @throws IllegalStateException "send on closed channel"
      */
     public boolean trySend(T v) {
-        Objects.requireNonNull(v, NULL_ELEMENT);
+        return send(element(v), 0, false);
+    }
+
+    /** Receives, waiting for an element; null once closed and drained. */
+    public T recv() {
         GStack st = GStack.enter();
         try {
-            return trySend(v, false) == 0;
+            return finish(st, startRecv(st, true));
         } finally {
             GStack.exit(st);
         }
     }
 
-    /** 0 when sent, -1 when it would block and may not, else the sudog of a wait that has ended. */
-    private long trySend(T v, boolean block) {
-        lock.lock();
-        if (closed) {
-            lock.unlock();
-            throw sendOnClosed();
-        }
-        long receiver = recvq.dequeue();
-        if (receiver != 0) {
-            SudogSlots.setElem(receiver, v);
-            Sudog.setSuccess(receiver, 1);
-            lock.unlock();
-            Waiting.wake(receiver);
-            return 0;
-        }
-        if (count < buf.length) {
-            put(v);
-            lock.unlock();
-            return 0;
-        }
-        if (!block) {
-            lock.unlock();
-            return -1;
-        }
-        return Waiting.await(sendq, lock, v, WaitReason.CHAN_SEND);
-    }
-
-    private static IllegalStateException sendOnClosed() {
-        return new IllegalStateException("send on closed channel");
-    }
-
-    private void put(Object v) {
-        int i = recvx + count;
-        buf[i >= buf.length ? i - buf.length : i] = v;
-        count++;
-    }
-
-    private Object take() {
-        Object v = buf[recvx];
-        buf[recvx] = null;
-        recvx = recvx + 1 == buf.length ? 0 : recvx + 1;
-        count--;
-        return v;
-    }
-
-    /** Receives, waiting for an element; null once closed and drained. */
-    public T recv() {
-        return recv(true);
-    }
-
     /** Receives if that needs no waiting; null when it would block or is closed: {@link #tryRecvOk} tells. */
     public T tryRecv() {
-        return recv(false);
+        if (lookRecv() < 0) {
+            return null;
+        }
+        GStack st = GStack.enter();
+        try {
+            return finish(st, startRecv(st, false));
+        } finally {
+            GStack.exit(st);
+        }
     }
 
     /** Receives, waiting for an element, and tells whether there was one. */
     public Recv<T> recvOk() {
-        T v = recv(true);
+        T v = recv();
         return new Recv<>(v, v != null);
     }
 
     /** Receives if that needs no waiting; null when it would block. */
     public Recv<T> tryRecvOk() {
-        T v = recv(false);
-        if (v != null) {
-            return new Recv<>(v, true);
+        long how = lookRecv();
+        T v = null;
+        if (how >= 0) {
+            GStack st = GStack.enter();
+            try {
+                how = startRecv(st, false);
+                v = finish(st, how);
+            } finally {
+                GStack.exit(st);
+            }
         }
-        GStack st = GStack.enter();
-        lock.lock();
-        Recv<T> r;
-        if (!closed) {
-            r = null;
-        } else if (count > 0) {
-            r = new Recv<>(cast(take()), true); // Sent and closed between the two looks.
-        } else {
-            r = new Recv<>(null, false);
-        }
-        lock.unlock();
-        GStack.exit(st);
-        return r;
+        return how == BLOCKS ? null : new Recv<>(v, v != null);
     }
 
+    /** Goes on with a receive that began with {@code how}. */
     @SuppressWarnings("unchecked")
-    private T cast(Object v) {
+    private T finish(GStack st, long how) {
+        Object v = null;
+        if (how >= 0) {
+            v = take(how);
+            taken(how);
+        } else if (how < BLOCKS) {
+            v = SudogSlots.elem(~how); // Null when woken by close.
+            Waiting.release(st, ~how);
+        }
         return (T) v;
     }
 
-    private T recv(boolean block) {
-        GStack st = GStack.enter();
-        try {
-            return recv0(block);
-        } finally {
-            GStack.exit(st);
+    /** Under the lock. */
+    private Object take(long sender) {
+        if (!buffered()) {
+            return SudogSlots.elem(sender);
         }
+        int i = place();
+        Object v = buf[i];
+        buf[i] = sender == 0 ? null : SudogSlots.elem(sender); // The buffer was full: its place is free now.
+        took(sender);
+        return v;
     }
 
-    private T recv0(boolean block) {
-        lock.lock();
-        long sender;
-        if (count > 0) {
-            Object v = take();
-            sender = sendq.dequeue();
-            if (sender != 0) {
-                put(SudogSlots.elem(sender)); // The buffer was full: its place is free now.
-                sent(sender);
-            } else {
-                lock.unlock();
-            }
-            return cast(v);
-        }
-        sender = sendq.dequeue();
-        if (sender != 0) {
-            Object v = SudogSlots.elem(sender);
-            sent(sender);
-            return cast(v);
-        }
-        if (closed || !block) {
-            lock.unlock();
-            return null;
-        }
-        long sg = Waiting.await(recvq, lock, null, WaitReason.CHAN_RECEIVE);
-        Object v = SudogSlots.elem(sg); // Null when woken by close.
-        Waiting.release(sg);
-        return cast(v);
+    @Override
+    void take(long sender, Scase k) {
+        k.elem = take(sender);
     }
 
-    /** A waiting sender's element was taken; gives the lock back. */
-    private void sent(long sender) {
-        Sudog.setSuccess(sender, 1);
-        lock.unlock();
-        Waiting.wake(sender);
+    @Override
+    void takeWoken(long sg, Scase k) {
+        k.elem = SudogSlots.elem(sg);
     }
 
-    /**
-     * Closes the channel: receivers get what is buffered and then null, waiting senders fail.
-     *
-     * @throws IllegalStateException "close of closed channel"
-     */
-    public void close() {
-        GStack st = GStack.enter();
-        try {
-            close0();
-        } finally {
-            GStack.exit(st);
-        }
+    @Override
+    void setElem(long sg, Object v, long unused) {
+        SudogSlots.setElem(sg, v);
     }
 
-    private void close0() {
-        lock.lock();
-        if (closed) {
-            lock.unlock();
-            throw new IllegalStateException("close of closed channel");
-        }
-        closed = true;
-        long list = 0;
-        for (long sg = recvq.dequeue(); sg != 0; sg = recvq.dequeue()) {
-            Sudog.setWaitlink(sg, list);
-            list = sg;
-        }
-        for (long sg = sendq.dequeue(); sg != 0; sg = sendq.dequeue()) {
-            Sudog.setWaitlink(sg, list);
-            list = sg;
-        }
-        lock.unlock();
-        while (list != 0) {
-            long sg = list;
-            list = Sudog.waitlink(sg); // Before the wake: the waiter may give the sudog to another.
-            Waiting.wake(sg);
-        }
-    }
-
-    /** How many elements are buffered. */
-    public int len() {
-        GStack st = GStack.enter();
-        lock.lock();
-        int n = count;
-        lock.unlock();
-        GStack.exit(st);
-        return n;
-    }
-
-    /** How many elements fit the buffer. */
-    public int cap() {
-        return buf.length;
+    @Override
+    void setBuf(int i, Object v, long unused) {
+        buf[i] = v;
     }
 
     /** Receives until the channel is closed and drained, as Go's range does. */

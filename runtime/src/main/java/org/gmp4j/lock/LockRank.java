@@ -1,5 +1,7 @@
 package org.gmp4j.lock;
 
+import java.util.Arrays;
+
 import org.gmp4j.stack.Host;
 import org.gmp4j.struct.Throw;
 
@@ -12,7 +14,7 @@ public final class LockRank {
     public static final int WORLD = 10;
     /** sysmon's work. */
     public static final int SYSMON = 20;
-    /** A channel; several at once only by a select, in address order. */
+    /** A channel; several at once only by a select, in the order of their numbers. */
     public static final int HCHAN = 30;
     /** Other things goroutines wait on: wait groups, semaphores. */
     public static final int SEMA = 40;
@@ -40,6 +42,9 @@ public final class LockRank {
             if (top > rank || top == rank && rank != HCHAN) {
                 throw Throw.of("lock rank violation: taking rank " + rank + " while holding " + held(h));
             }
+        }
+        if (h.held == h.heldRanks.length) {
+            h.heldRanks = Arrays.copyOf(h.heldRanks, 2 * h.held); // A select of many channels.
         }
         h.heldRanks[h.held++] = rank;
     }
@@ -73,6 +78,6 @@ public final class LockRank {
     }
 
     private static String held(Host h) {
-        return java.util.Arrays.toString(java.util.Arrays.copyOf(h.heldRanks, h.held));
+        return Arrays.toString(Arrays.copyOf(h.heldRanks, h.held));
     }
 }

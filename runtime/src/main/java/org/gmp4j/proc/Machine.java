@@ -1,5 +1,7 @@
 package org.gmp4j.proc;
 
+import java.util.concurrent.ThreadLocalRandom;
+
 import org.gmp4j.stack.Host;
 import org.gmp4j.struct.M;
 
@@ -62,6 +64,16 @@ public final class Machine extends Host {
     /** The attached P, 0 for none. */
     long pp() {
         return M.p(mp);
+    }
+
+    /**
+     * A pseudo-random number from 0 to {@code n} - 1: {@code cheaprandn}.
+     *
+     * @param st the caller's stack, inside {@link GStack#enter}; null for a thread that is no M
+     */
+    public static int cheaprandn(GStack st, int n) {
+        int r = st != null ? st.machine().cheaprand() : ThreadLocalRandom.current().nextInt();
+        return (int) ((r & 0xFFFF_FFFFL) * n >>> Integer.SIZE);
     }
 
     /** The next pseudo-random number (xorshift64*, the high half). */

@@ -61,7 +61,8 @@ public final class NotifyList {
             lock.unlock(); // Called already.
             return;
         }
-        long sg = Waiting.sudog();
+        GStack st = GStack.current();
+        long sg = Waiting.sudog(st);
         Sudog.setTicket(sg, ticket);
         Sudog.setNext(sg, 0);
         if (tail == 0) {
@@ -70,8 +71,8 @@ public final class NotifyList {
             Sudog.setNext(tail, sg);
         }
         tail = sg;
-        Waiting.park(sg, UNLOCK, lock, WaitReason.COND_WAIT);
-        Waiting.release(sg);
+        Waiting.park(st, sg, UNLOCK, lock, WaitReason.COND_WAIT);
+        Waiting.release(st, sg);
     }
 
     /** Calls all tickets; inside {@link GStack#enter}. */

@@ -77,7 +77,8 @@ public final class Sema extends SemaRoot.Key {
             return;
         }
         SemaRoot root = SemaRoot.of(this);
-        long sg = Waiting.sudog();
+        GStack st = GStack.current();
+        long sg = Waiting.sudog(st);
         do {
             root.lock();
             root.addNwait(1); // Before the look at the value: see the class comment.
@@ -87,9 +88,9 @@ public final class Sema extends SemaRoot.Key {
                 break;
             }
             root.queue(sg, this, first);
-            Waiting.park(sg, UNLOCK, root, reason);
+            Waiting.park(st, sg, UNLOCK, root, reason);
         } while (Sudog.ticket(sg) == 0 && !take());
-        Waiting.release(sg);
+        Waiting.release(st, sg);
     }
 
     /**

@@ -9,6 +9,7 @@ import org.gmp4j.lock.Note;
 import org.gmp4j.queue.SudogCache;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.SudogSlots;
 
@@ -40,6 +41,11 @@ public final class Waiting {
     private Waiting() {
     }
 
+    /** A sudog for the caller, which is inside {@link GStack#enter}; {@code st} is its stack, null for a thread. */
+    public static long sudog(GStack st) {
+        return SudogCache.acquire(st == null ? 0 : st.machine().pp());
+    }
+
     /**
      * Waits on {@code q}; the caller holds {@code lock}, which is free afterwards, and is inside
      * {@link GStack#enter}.
@@ -48,53 +54,108 @@ public final class Waiting {
      * @return the sudog, woken: read its element and success, then {@link #release} it
      */
     public static long await(WaitQ q, HeapMutex lock, Object elem, WaitReason reason) {
-        long sg = sudog();
+        GStack st = GStack.current();
+        long sg = sudog(st);
         if (elem != null) {
             SudogSlots.setElem(sg, elem);
         }
-        q.enqueue(sg);
-        park(sg, UNLOCK, lock, reason);
+        await(st, sg, q, lock, reason);
         return sg;
     }
 
-    /** A sudog of the calling goroutine or thread, which is inside {@link GStack#enter}: queue it, then {@link #park}. */
-    static long sudog() {
-        GStack st = GStack.current();
-        long sg = SudogCache.acquire(st == null ? 0 : st.machine().pp());
-        if (st != null) {
-            Sudog.setG(sg, st.gp);
-        }
-        return sg;
+    /** The same with a sudog of {@link #sudog}, its element in place. */
+    public static void await(GStack st, long sg, WaitQ q, HeapMutex lock, WaitReason reason) {
+        q.enqueue(sg);
+        park(st, sg, UNLOCK, lock, reason);
     }
 
     /**
      * Waits; {@code sg} is where a waker finds it, under a lock that {@code unlock} gives back. Afterwards it may be queued
      * and wait again.
      */
-    static void park(long sg, Park.Unlock unlock, Object lock, WaitReason reason) {
-        GStack st = GStack.current();
+    static void park(GStack st, long sg, Park.Unlock unlock, Object lock, WaitReason reason) {
         if (st != null) {
+            Sudog.setG(sg, st.gp);
             Park.gopark(st, unlock, lock, reason, 1);
         } else {
+            Note.clear(Sudog.threadAddress(sg));
             awaitThread(sg, unlock, lock);
         }
     }
 
     private static void awaitThread(long sg, Park.Unlock unlock, Object lock) {
         long note = Sudog.threadAddress(sg);
-        Note.clear(note);
         int unused = THREADS.incrementAndGet();
         if (Thread.currentThread().isVirtual()) {
+            JdkThreads.pin(); // With the lock held it must not leave its carrier: those who want the lock keep theirs.
             VIRTUAL.put(sg, Thread.currentThread());
-            boolean always = unlock.unlock(0, lock);
+            JdkThreads.unpin();
+            boolean free = unlock.unlock(0, lock);
             parkUntilWoken(note);
             VIRTUAL.remove(sg);
         } else {
-            boolean always = unlock.unlock(0, lock);
+            boolean free = unlock.unlock(0, lock);
             Note.sleep(note);
         }
         left = System.nanoTime();
         unused = THREADS.decrementAndGet();
+    }
+
+    // A select: one waiter with a sudog on each channel. See WaitQ for who wakes it.
+
+    /**
+     * Who waits in a select: the goroutine, or a sudog that stands for the thread.
+     *
+     * @param st the caller's stack, inside {@link GStack#enter}; null for a thread that is no M
+     */
+    public static long selector(GStack st) {
+        if (st != null) {
+            return st.gp;
+        }
+        long who = sudog(null);
+        Note.clear(Sudog.threadAddress(who));
+        return who;
+    }
+
+    /** A sudog for a case of the select of {@link #selector} {@code who}. */
+    public static long selectSudog(GStack st, long who) {
+        long sg = sudog(st);
+        Sudog.setG(sg, who);
+        Sudog.setIsSelect(sg, st != null ? Sudog.SELECT : Sudog.SELECT_THREAD);
+        return sg;
+    }
+
+    /**
+     * Waits until one of the select's sudogs is woken. All are queued, and the caller holds the locks of all queues.
+     *
+     * @param unlock gives the locks back, with the waiter parked
+     * @param locks its argument
+     * @param count how many they are
+     * @return the sudog that was woken
+     */
+    public static long awaitSelect(GStack st, long who, Park.Unlock unlock, Object locks, int count) {
+        if (st != null) {
+            Park.gopark(st, unlock, locks, WaitReason.SELECT, count);
+            return G.param(who);
+        }
+        awaitThread(who, unlock, locks);
+        return Sudog.next(who);
+    }
+
+    /** Opens the select for its next wait; with all locks held, before the sudogs that were not woken are taken out. */
+    public static void reopenSelect(GStack st, long who) {
+        if (st != null) {
+            G.setSelectDone(who, 0);
+        } else {
+            Sudog.setTicket(who, 0);
+        }
+    }
+
+    /** Gives back what {@link #selector} took; all sudogs of the select are out of the queues. */
+    public static void releaseSelector(GStack st, long who) {
+        if (st == null) {
+            SudogCache.release(0, who);
+        }
     }
 
     /** An interrupt does not end the wait; it is there again afterwards. */
@@ -111,27 +172,40 @@ public final class Waiting {
 
     /** Wakes a waiter that was taken off its queue; the lock is not held. */
     public static void wake(long sg) {
-        long gp = Sudog.g(sg);
-        if (gp != 0) {
+        long who = Sudog.g(sg);
+        if (Sudog.isSelect(sg) == Sudog.SELECT_THREAD) {
+            Sudog.setNext(who, sg);
+            wakeThread(who);
+        } else if (who != 0) {
+            G.setParam(who, sg); // For a select; ordered by the CAS on the status.
             GStack st = GStack.enter();
-            Park.goready(gp);
+            Park.goready(who);
             GStack.exit(st);
         } else {
-            Thread virtual = VIRTUAL.get(sg); // Afterwards the sudog is its waiter's.
-            Note.wakeup(Sudog.threadAddress(sg));
-            if (virtual != null) {
-                JdkThreads.pin(); // The JDK's scheduler takes locks.
-                LockSupport.unpark(virtual);
-                JdkThreads.unpin();
-            }
+            wakeThread(sg);
+        }
+    }
+
+    private static void wakeThread(long sg) {
+        Thread virtual = VIRTUAL.get(sg); // Afterwards the sudog is its waiter's.
+        Note.wakeup(Sudog.threadAddress(sg));
+        if (virtual != null) {
+            JdkThreads.pin(); // The JDK's scheduler takes locks.
+            LockSupport.unpark(virtual);
+            JdkThreads.unpin();
         }
     }
 
     /** Gives a woken sudog back. */
     public static void release(long sg) {
         GStack st = GStack.enter();
-        SudogCache.release(st == null ? 0 : st.machine().pp(), sg);
+        release(st, sg);
         GStack.exit(st);
+    }
+
+    /** The same, inside {@link GStack#enter}. */
+    public static void release(GStack st, long sg) {
+        SudogCache.release(st == null ? 0 : st.machine().pp(), sg);
     }
 
     /** Blocks the calling goroutine, or thread, for ever. */

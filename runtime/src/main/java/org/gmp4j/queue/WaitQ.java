@@ -1,9 +1,30 @@
 package org.gmp4j.queue;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.Sudog;
 
-/** A FIFO of sudogs ({@code waitq}), under the lock of what they wait for. */
+/**
+ * A FIFO of sudogs ({@code waitq}), under the lock of what they wait for.
+ *
+ * <p>A select has a sudog in a queue of each of its channels. Those who would wake it hold one channel's lock each, not
+ * the same one, so they race: whoever moves {@code selectDone} from 0 to 1 has it, and the others go on to the next
+ * waiter. The select itself sets the word back to 0 when it has run on, holds the locks of all its channels again, and is
+ * about to take its other sudogs out: nobody can find one of them meanwhile.
+ */
 public final class WaitQ {
+    private static final VarHandle FIRST;
+
+    static {
+        try {
+            FIRST = MethodHandles.lookup().findVarHandle(WaitQ.class, "first", long.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     private long first;
     private long last;
 
@@ -14,6 +35,11 @@ public final class WaitQ {
     /** Whether nobody waits. */
     public boolean isEmpty() {
         return first == 0;
+    }
+
+    /** The same for who does not hold the lock; a select that has been won already may count as waiting. */
+    public boolean isEmptyVolatile() {
+        return (long) FIRST.getVolatile(this) == 0;
     }
 
     /** The one that waits longest; 0 when nobody does. */
@@ -33,18 +59,50 @@ public final class WaitQ {
         last = sg;
     }
 
-    /** Takes the one that waits longest; 0 when nobody does. */
+    /** Takes the one that waits longest, selects that others have won left out; 0 when nobody does. */
     public long dequeue() {
-        long sg = first;
-        if (sg != 0) {
+        for (;;) {
+            long sg = first;
+            if (sg == 0) {
+                return 0;
+            }
             first = Sudog.next(sg);
             if (first == 0) {
                 last = 0;
             } else {
                 Sudog.setPrev(first, 0);
             }
-            Sudog.setNext(sg, 0);
+            Sudog.setNext(sg, 0); // With prev 0 it is in no queue: see remove.
+            int select = Sudog.isSelect(sg);
+            if (select == 0 || win(sg, select)) {
+                return sg;
+            }
         }
-        return sg;
+    }
+
+    private static boolean win(long sg, int select) {
+        long who = Sudog.g(sg);
+        return select == Sudog.SELECT ? G.casSelectDone(who, 0, 1) : Sudog.casTicket(who, 0, 1);
+    }
+
+    /** {@code dequeueSudoG}: takes this one out from wherever it stands, in constant time; nothing if it is out already. */
+    public void remove(long sg) {
+        long before = Sudog.prev(sg);
+        long after = Sudog.next(sg);
+        if (before == 0 && first != sg) {
+            return; // A waker took it out and then did not get the select.
+        }
+        if (before == 0) {
+            first = after;
+        } else {
+            Sudog.setNext(before, after);
+        }
+        if (after == 0) {
+            last = before;
+        } else {
+            Sudog.setPrev(after, before);
+        }
+        Sudog.setNext(sg, 0);
+        Sudog.setPrev(sg, 0);
     }
 }

@@ -6,7 +6,7 @@ package org.gmp4j.stack;
  */
 public abstract class Host {
     /** Ranks of the locks held, in the order taken; kept only while lock ranks are checked. */
-    public final int[] heldRanks = new int[16];
+    public int[] heldRanks = new int[16];
     /** How many of {@link #heldRanks} count. */
     public int held;
 

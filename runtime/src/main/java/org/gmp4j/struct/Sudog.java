@@ -22,6 +22,15 @@ public final class Sudog {
     private static final VarHandle THREAD = Mem.field(sudog.layout(), "thread");
     private static final long THREAD_OFFSET = Mem.offset(sudog.layout(), "thread");
 
+    /** {@code isSelect}: it stands for a case of a goroutine's select, and {@code g} is that goroutine. */
+    public static final int SELECT = 1;
+    /**
+     * {@code isSelect}: it stands for a case of the select of a thread that is no M. {@code g} is then the sudog, in no
+     * queue, that stands for the thread: its {@code thread} is the word it sleeps on, its {@code ticket} what
+     * {@code g.selectDone} is to a goroutine, its {@code next} what {@code g.param} is.
+     */
+    public static final int SELECT_THREAD = 2;
+
     private Sudog() {
     }
 
@@ -95,6 +104,20 @@ public final class Sudog {
 
     public static void setTicket(long s, int v) {
         TICKET.set(s, v);
+    }
+
+    public static boolean casTicket(long s, int from, int to) {
+        return TICKET.compareAndSet(s, from, to);
+    }
+
+    /** The element of a sudog that waits on a channel of longs. It is where {@code waitlink} is, which is free meanwhile. */
+    public static long longElem(long s) {
+        return (long) WAITLINK.get(s);
+    }
+
+    /** Sets the element of a sudog that waits on a channel of longs. */
+    public static void setLongElem(long s, long v) {
+        WAITLINK.set(s, v);
     }
 
     public static int threadAcquire(long s) {

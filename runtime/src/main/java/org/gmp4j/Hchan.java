@@ -1,0 +1,307 @@
+package org.gmp4j;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.proc.Waiting;
+import org.gmp4j.queue.WaitQ;
+import org.gmp4j.struct.Sudog;
+
+/**
+ * What channels of all kinds of elements have in common ({@code hchan}). The kinds differ in where an element is: in an
+ * array and a side table of the sudog, or off-heap and in the sudog itself. An element on its way is given as an object
+ * and a long, of which a kind uses one.
+ *
+ * <p>Invariants, under the lock: a receiver waits only while the buffer is empty, a sender only while it is full; receivers
+ * and senders wait at once only if one select waits to do both; a closed channel has no waiters. An element for a waiting
+ * receiver goes to it directly, never through the buffer.
+ *
+ * <p>A try that finds nothing to do looks without the lock, and is right all the same. A receive reads first that there is
+ * nothing to receive, then that the channel is not closed. Since it cannot be opened again, at the first look it was not
+ * closed either: at that moment a receive would have waited. A send reads first that the channel is not closed, then that
+ * there is no room; closing makes no room, so there was none while it was open, or it was closed in between, and just before
+ * that there was none. For this the count must not pass through a value that no operation leaves: a receive that lets a
+ * waiting sender's element in leaves the count alone. The reads are volatile, so that none passes an earlier operation of
+ * the same thread on another channel.
+ */
+abstract sealed class Hchan permits Chan, LongChan {
+    /** Of {@link #startRecv}: closed and drained. */
+    static final long CLOSED = -1;
+    /** Of {@link #startRecv} and {@link #give}: it would have to wait. */
+    static final long BLOCKS = -2;
+
+    private static final VarHandle COUNT;
+    private static final VarHandle IS_CLOSED;
+    private static final VarHandle ORDER;
+    private static final AtomicLong LAST_ORDER = new AtomicLong();
+
+    static {
+        try {
+            MethodHandles.Lookup here = MethodHandles.lookup();
+            COUNT = here.findVarHandle(Hchan.class, "count", int.class).withInvokeExactBehavior();
+            IS_CLOSED = here.findVarHandle(Hchan.class, "closed", boolean.class).withInvokeExactBehavior();
+            ORDER = here.findVarHandle(Hchan.class, "order", long.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
+    final WaitQ recvq = new WaitQ();
+    final WaitQ sendq = new WaitQ();
+    private final int cap;
+    /** How many elements are buffered; written under the lock. */
+    private int count;
+    /** The place of the first. */
+    private int recvx;
+    /** Written under the lock, once. */
+    private boolean closed;
+    /** See {@link #order}. */
+    private volatile long order;
+
+    Hchan(int cap) {
+        this.cap = cap;
+    }
+
+    static int checkCapacity(int capacity) {
+        if (capacity < 0) {
+            throw new IllegalArgumentException("makechan: size out of range");
+        }
+        return capacity;
+    }
+
+    static IllegalStateException sendOnClosed() {
+        return new IllegalStateException("send on closed channel");
+    }
+
+    /**
+     * The channel's place among those whose locks a select takes: a number of its own. It stands for the address that
+     * orders Go's channels, which here changes; most channels are in no select and never get one.
+     */
+    final long order() {
+        if (order == 0) {
+            ORDER.compareAndSet(this, 0L, LAST_ORDER.incrementAndGet());
+        }
+        return order;
+    }
+
+    // Where elements are
+
+    /** Puts an element into a waiter's sudog. */
+    abstract void setElem(long sg, Object v, long w);
+
+    /** Puts an element into a place of the buffer. */
+    abstract void setBuf(int i, Object v, long w);
+
+    /** Under the lock: moves the next element into {@code k}; {@code sender} as {@link #startRecv} gives it. */
+    abstract void take(long sender, Scase k);
+
+    /** Moves what a woken receiver got into {@code k}. */
+    abstract void takeWoken(long sg, Scase k);
+
+    /** The place of the next element; 0 or more only while something is buffered. */
+    final int place() {
+        return recvx;
+    }
+
+    final boolean buffered() {
+        return count > 0;
+    }
+
+    /** The element of {@link #place} was moved away, and that of {@code sender}, if not 0, to its place, now the last. */
+    final void took(long sender) {
+        recvx = recvx + 1 == cap ? 0 : recvx + 1;
+        if (sender == 0) {
+            count--;
+        }
+    }
+
+    // Sending
+
+    /** Sends, if it may without waiting or else {@code block}; false when it would block and may not. */
+    final boolean send(Object v, long w, boolean block) {
+        if (!block && !(boolean) IS_CLOSED.getVolatile(this) && full()) {
+            return false;
+        }
+        GStack st = GStack.enter();
+        try {
+            return send(st, v, w, block);
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    private boolean full() {
+        return cap == 0 ? recvq.isEmptyVolatile() : (int) COUNT.getVolatile(this) == cap;
+    }
+
+    private boolean send(GStack st, Object v, long w, boolean block) {
+        lock.lock();
+        if (closed) {
+            lock.unlock();
+            throw sendOnClosed();
+        }
+        long receiver = give(v, w);
+        if (receiver != BLOCKS) {
+            lock.unlock();
+            if (receiver != 0) {
+                Waiting.wake(receiver);
+            }
+            return true;
+        }
+        if (!block) {
+            lock.unlock();
+            return false;
+        }
+        long sg = Waiting.sudog(st);
+        setElem(sg, v, w);
+        Waiting.await(st, sg, sendq, lock, WaitReason.CHAN_SEND);
+        boolean sent = Sudog.success(sg) != 0;
+        Waiting.release(st, sg);
+        if (!sent) {
+            throw sendOnClosed();
+        }
+        return true;
+    }
+
+    /**
+     * Under the lock of an open channel: hands an element to a receiver or the buffer.
+     *
+     * @return a receiver to wake once the lock is free; 0 for none; {@link #BLOCKS}
+     */
+    final long give(Object v, long w) {
+        long receiver = recvq.dequeue();
+        if (receiver != 0) {
+            setElem(receiver, v, w);
+            Sudog.setSuccess(receiver, 1);
+            return receiver;
+        }
+        if (count < cap) {
+            int i = recvx + count;
+            setBuf(i >= cap ? i - cap : i, v, w);
+            count++;
+            return 0;
+        }
+        return BLOCKS;
+    }
+
+    // Receiving
+
+    /** What a receive finds without the lock: {@link #BLOCKS}, {@link #CLOSED}, or 0 when it has to look with the lock. */
+    final long lookRecv() {
+        if (!empty()) {
+            return 0;
+        }
+        if (!(boolean) IS_CLOSED.getVolatile(this)) {
+            return BLOCKS;
+        }
+        return empty() ? CLOSED : 0; // Something may have come between the first look and the close.
+    }
+
+    private boolean empty() {
+        return cap == 0 ? sendq.isEmptyVolatile() : (int) COUNT.getVolatile(this) == 0;
+    }
+
+    /**
+     * Begins a receive, inside {@link GStack#enter}; waits if there is nothing and {@code block}.
+     *
+     * @return 0 or more: there is an element, and a sender to wake if not 0; the lock is held. {@link #CLOSED} or
+     *     {@link #BLOCKS}: there is none. Less: the complement of a sudog that has waited and was woken
+     */
+    final long startRecv(GStack st, boolean block) {
+        lock.lock();
+        long sender = nextSender();
+        if (sender >= 0) {
+            return sender;
+        }
+        if (sender == CLOSED || !block) {
+            lock.unlock();
+            return sender;
+        }
+        long sg = Waiting.sudog(st);
+        Waiting.await(st, sg, recvq, lock, WaitReason.CHAN_RECEIVE);
+        return ~sg;
+    }
+
+    /** Under the lock: what a receive is to do, as {@link #startRecv} gives it. */
+    final long nextSender() {
+        long sender = sendq.dequeue();
+        if (sender != 0) {
+            Sudog.setSuccess(sender, 1);
+            return sender;
+        }
+        return count > 0 ? 0 : closed ? CLOSED : BLOCKS;
+    }
+
+    /** Whether a receive that began with {@code how} gets an element; before it goes on. */
+    static boolean ok(long how) {
+        return how >= 0 || how < BLOCKS && Sudog.success(~how) != 0;
+    }
+
+    /** Ends a receive that found an element: the lock and its sender go free. */
+    final void taken(long sender) {
+        lock.unlock();
+        if (sender != 0) {
+            Waiting.wake(sender);
+        }
+    }
+
+    // Everything else
+
+    final boolean isClosed() {
+        return closed;
+    }
+
+    /**
+     * Closes the channel: receivers get what is buffered and then nothing, waiting senders fail.
+     *
+     * @throws IllegalStateException "close of closed channel"
+     */
+    public void close() {
+        GStack st = GStack.enter();
+        try {
+            close0();
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    private void close0() {
+        lock.lock();
+        if (closed) {
+            lock.unlock();
+            throw new IllegalStateException("close of closed channel");
+        }
+        closed = true;
+        long list = takeAll(sendq, takeAll(recvq, 0));
+        lock.unlock();
+        while (list != 0) {
+            long sg = list;
+            list = Sudog.next(sg); // Before the wake: the waiter may give the sudog to another.
+            Waiting.wake(sg);
+        }
+    }
+
+    private static long takeAll(WaitQ q, long list) {
+        for (long sg = q.dequeue(); sg != 0; sg = q.dequeue()) {
+            Sudog.setNext(sg, list);
+            list = sg;
+        }
+        return list;
+    }
+
+    /** How many elements are buffered. */
+    public int len() {
+        return (int) COUNT.getVolatile(this);
+    }
+
+    /** How many elements fit the buffer. */
+    public int cap() {
+        return cap;
+    }
+}

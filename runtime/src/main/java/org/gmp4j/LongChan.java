@@ -1,0 +1,211 @@
+package org.gmp4j;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.NoSuchElementException;
+import java.util.PrimitiveIterator;
+
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Waiting;
+import org.gmp4j.struct.Sudog;
+
+/**
+ * A {@link Chan} of longs: the same order, waiting, and texts. No operation allocates, but those that return a
+ * {@link Recv} where the compiler cannot do without. The buffer is off-heap; it goes when the channel is collected.
+ * Thread-safe.
+ */
+public final class LongChan extends Hchan implements Iterable<Long> {
+    /** Null for an unbuffered channel. Each access keeps the memory, however the collector runs meanwhile. */
+    private final MemorySegment buf;
+
+    /**
+     * What a receive gave.
+     *
+     * @param value the element; 0 when the channel was closed and drained
+     * @param ok whether there was an element
+     */
+    public record Recv(long value, boolean ok) {
+    }
+
+    /** Takes what a select received. */
+    @FunctionalInterface
+    public interface Receiver {
+        /**
+         * Takes it.
+         *
+         * @param value the element; 0 when the channel was closed and drained
+         * @param ok whether there was an element
+         */
+        void accept(long value, boolean ok);
+    }
+
+    private LongChan(int capacity) {
+        super(checkCapacity(capacity));
+        buf = capacity == 0 ? null : Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, capacity);
+    }
+
+    /** An unbuffered channel. */
+    public static LongChan make() {
+        return make(0);
+    }
+
+    /**
+     * A channel with room for {@code capacity} elements.
+     *
+     * @throws IllegalArgumentException "makechan: size out of range" when negative
+     */
+    public static LongChan make(int capacity) {
+        return new LongChan(capacity);
+    }
+
+    /**
+     * Sends, waiting for room or for a receiver.
+     *
+     * @throws IllegalStateException "send on closed channel", also when it is closed while this waits
+     */
+    public void send(long v) {
+        boolean unused = send(null, v, true);
+    }
+
+    /**
+     * Sends if that needs no waiting.
+     *
+     * @return false when it would block
+     * @throws IllegalStateException "send on closed channel"
+     */
+    public boolean trySend(long v) {
+        return send(null, v, false);
+    }
+
+    /** Receives, waiting for an element; 0 once closed and drained: {@link #recvOk} tells. */
+    public long recv() {
+        GStack st = GStack.enter();
+        try {
+            return finish(st, startRecv(st, true));
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    /** Receives if that needs no waiting; 0 when it would block or is closed: {@link #tryRecvOk} tells. */
+    public long tryRecv() {
+        if (lookRecv() < 0) {
+            return 0;
+        }
+        GStack st = GStack.enter();
+        try {
+            return finish(st, startRecv(st, false));
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    /** Receives, waiting for an element, and tells whether there was one. */
+    public Recv recvOk() {
+        boolean ok;
+        long v;
+        GStack st = GStack.enter();
+        try {
+            long how = startRecv(st, true);
+            ok = ok(how);
+            v = finish(st, how);
+        } finally {
+            GStack.exit(st);
+        }
+        return new Recv(v, ok);
+    }
+
+    /** Receives if that needs no waiting; null when it would block. */
+    public Recv tryRecvOk() {
+        long how = lookRecv();
+        boolean ok = false;
+        long v = 0;
+        if (how >= 0) {
+            GStack st = GStack.enter();
+            try {
+                how = startRecv(st, false);
+                ok = ok(how);
+                v = finish(st, how);
+            } finally {
+                GStack.exit(st);
+            }
+        }
+        return how == BLOCKS ? null : new Recv(v, ok);
+    }
+
+    /** Goes on with a receive that began with {@code how}. */
+    private long finish(GStack st, long how) {
+        long v = 0;
+        if (how >= 0) {
+            v = take(how);
+            taken(how);
+        } else if (how < BLOCKS) {
+            v = Sudog.longElem(~how); // 0 when woken by close.
+            Waiting.release(st, ~how);
+        }
+        return v;
+    }
+
+    /** Under the lock. */
+    private long take(long sender) {
+        if (!buffered()) {
+            return Sudog.longElem(sender);
+        }
+        int i = place();
+        long v = buf.getAtIndex(ValueLayout.JAVA_LONG, i);
+        if (sender != 0) {
+            buf.setAtIndex(ValueLayout.JAVA_LONG, i, Sudog.longElem(sender)); // It was full: this place is free now.
+        }
+        took(sender);
+        return v;
+    }
+
+    @Override
+    void take(long sender, Scase k) {
+        k.longElem = take(sender);
+    }
+
+    @Override
+    void takeWoken(long sg, Scase k) {
+        k.longElem = Sudog.longElem(sg);
+    }
+
+    @Override
+    void setElem(long sg, Object unused, long v) {
+        Sudog.setLongElem(sg, v);
+    }
+
+    @Override
+    void setBuf(int i, Object unused, long v) {
+        buf.setAtIndex(ValueLayout.JAVA_LONG, i, v);
+    }
+
+    /** Receives until the channel is closed and drained, as Go's range does; {@code nextLong} boxes nothing. */
+    @Override
+    public PrimitiveIterator.OfLong iterator() {
+        return new PrimitiveIterator.OfLong() {
+            private long next;
+            private boolean there;
+
+            @Override
+            public boolean hasNext() {
+                if (!there) {
+                    Recv r = recvOk();
+                    next = r.value;
+                    there = r.ok;
+                }
+                return there;
+            }
+
+            @Override
+            public long nextLong() {
+                if (!hasNext()) {
+                    throw new NoSuchElementException();
+                }
+                there = false;
+                return next;
+            }
+        };
+    }
+}

@@ -1,0 +1,54 @@
+package org.gmp4j;
+
+/** A case of a select ({@code scase}), and the element that it received. */
+final class Scase {
+    /** What {@link #then} is, and what the case does. */
+    enum Kind {
+        /** A send; a Runnable. */
+        SEND,
+        /** A receive; a Consumer. */
+        RECV,
+        /** A receive of a long; a LongConsumer. */
+        RECV_LONG,
+        /** A receive of a long; a LongChan.Receiver. */
+        RECV_LONG_OK
+    }
+
+    /** Its place in the order of adding. */
+    final int index;
+    Kind kind;
+    /** Null for one that never proceeds. */
+    Hchan c;
+    /** What to do when it was chosen. */
+    Object then;
+    /** The element to send, or received. */
+    Object elem;
+    /** The same for a channel of longs. */
+    long longElem;
+    /** Whether there was an element. */
+    boolean ok;
+    /** Its sudog while the select waits. */
+    long sg;
+
+    Scase(int index) {
+        this.index = index;
+    }
+
+    boolean sends() {
+        return kind == Kind.SEND;
+    }
+
+    /** The received element; afterwards it is not kept. */
+    Object received() {
+        Object v = elem;
+        elem = null;
+        return v;
+    }
+
+    /** Forgets everything, for another case in its place. */
+    void clear() {
+        c = null;
+        then = null;
+        elem = null;
+    }
+}

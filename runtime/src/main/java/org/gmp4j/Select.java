@@ -1,0 +1,389 @@
+package org.gmp4j;
+
+import java.util.Arrays;
+import java.util.ConcurrentModificationException;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Park;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.proc.Waiting;
+import org.gmp4j.struct.Sudog;
+
+/**
+ * Waits for the first of several sends and receives that can go on, and does that one alone; if several can, one of them
+ * at random, each as likely. From goroutines and plain threads.
+ *
+ * <p>A Select is built once and run as often as wanted, or cleared and built anew; neither allocates when it has been as
+ * large before. One thread uses it at a time; the action of a case may change it, and run it again.
+ *
+ * {@snippet :
+ * Select next = Select.of().recv(work, this::handle).recv(stop, v -> stopped = true);
+ * while (!stopped) {
+ *     next.run();
+ * }
+ * }
+ *
+ * <p>How it waits (Go's {@code selectgo}). It holds the locks of all its channels, taken in the order of their numbers, so
+ * two selects never wait for each other; one of several cases of the same channel takes the lock. Pass 1 looks at the cases
+ * in random order for one that can go on. Pass 2 puts a sudog into a queue of each channel and parks; the locks are given
+ * back when it is parked, so whoever finds one of the sudogs finds the waiter parked. Of those wakers one wins: see
+ * {@code WaitQ}. Pass 3 takes the locks again and the sudogs that were not woken out of the queues.
+ *
+ * <p>Memory order. The waker that won wrote the element into the winning sudog under its channel's lock, and that sudog's
+ * address where the waiter looks for it; both come before the CAS on the G's status, or the exchange on the thread's note,
+ * that the waiter's going on is ordered by. The losers never touch the select's memory after they give their channel's lock
+ * back, and pass 3 takes that lock: what they did to the queue is seen, and nothing of it comes later.
+ */
+public final class Select {
+    private static final int FEW = 4;
+
+    /**
+     * With the waiter parked. As soon as the first lock is free it may be woken and run, but it stops at the locks that are
+     * still held: it wants them all. With the last one free it may change everything here, so nothing is read after that.
+     */
+    private static final Park.Unlock UNLOCK = (gp, select) -> {
+        ((Select) select).unlockAll();
+        return true;
+    };
+
+    /** All cases in the order of adding; those beyond {@link #n} are kept for later ones. */
+    private Scase[] cases = new Scase[FEW];
+    private int n;
+    /** Those with a channel, in any order: pass 1 shuffles it. */
+    private Scase[] poll = new Scase[FEW];
+    private int live;
+    /** The channels, each once, in the order of their locks. */
+    private Hchan[] locks = new Hchan[FEW];
+    private int lockCount;
+    private Runnable orElse;
+    /** Whether a thread is in {@link #run}, before the action. A plain field: it finds misuse in most cases. */
+    private boolean running;
+
+    private Select() {
+    }
+
+    /** A select without cases. */
+    public static Select of() {
+        return new Select();
+    }
+
+    /**
+     * Adds a receive.
+     *
+     * @param c the channel; null never goes on
+     * @param then called with the element, or with null when the channel was closed and drained
+     */
+    public <T> Select recv(Chan<T> c, Consumer<? super T> then) {
+        Scase unused = add(Scase.Kind.RECV, c, then);
+        return this;
+    }
+
+    /**
+     * Adds a send.
+     *
+     * @param c the channel; null never goes on
+     * @param v the element
+     * @param then called when it was sent
+     * @throws NullPointerException when {@code v} is null
+     */
+    public <T> Select send(Chan<T> c, T v, Runnable then) {
+        Chan.element(v);
+        add(Scase.Kind.SEND, c, then).elem = v;
+        return this;
+    }
+
+    /**
+     * Adds a receive of a long.
+     *
+     * @param c the channel; null never goes on
+     * @param then called with the element, or with 0 when the channel was closed and drained
+     */
+    public Select recvLong(LongChan c, LongConsumer then) {
+        Scase unused = add(Scase.Kind.RECV_LONG, c, then);
+        return this;
+    }
+
+    /**
+     * Adds a receive of a long that tells whether there was one.
+     *
+     * @param c the channel; null never goes on
+     * @param then called with the element and true, or with 0 and false when the channel was closed and drained
+     */
+    public Select recvLongOk(LongChan c, LongChan.Receiver then) {
+        Scase unused = add(Scase.Kind.RECV_LONG_OK, c, then);
+        return this;
+    }
+
+    /**
+     * Adds a send of a long.
+     *
+     * @param c the channel; null never goes on
+     * @param v the element
+     * @param then called when it was sent
+     */
+    public Select sendLong(LongChan c, long v, Runnable then) {
+        add(Scase.Kind.SEND, c, then).longElem = v;
+        return this;
+    }
+
+    /** Sets what to do when no case can go on: the select does not wait then. */
+    public Select orElse(Runnable then) {
+        checkIdle();
+        orElse = Objects.requireNonNull(then, "then");
+        return this;
+    }
+
+    /** Takes all cases and the default out. */
+    public Select clear() {
+        checkIdle();
+        for (int i = 0; i < n; i++) {
+            cases[i].clear();
+        }
+        Arrays.fill(poll, 0, live, null);
+        Arrays.fill(locks, 0, lockCount, null);
+        n = 0;
+        live = 0;
+        lockCount = 0;
+        orElse = null;
+        return this;
+    }
+
+    private void checkIdle() {
+        if (running) {
+            throw new ConcurrentModificationException("a Select is used by two threads at once");
+        }
+    }
+
+    private Scase add(Scase.Kind kind, Hchan c, Object then) {
+        checkIdle();
+        Objects.requireNonNull(then, "then");
+        if (n == cases.length) {
+            cases = Arrays.copyOf(cases, 2 * n);
+            poll = Arrays.copyOf(poll, 2 * n);
+            locks = Arrays.copyOf(locks, 2 * n);
+        }
+        if (cases[n] == null) {
+            cases[n] = new Scase(n);
+        }
+        Scase k = cases[n++];
+        k.kind = kind;
+        k.c = c;
+        k.then = then;
+        if (c != null) {
+            poll[live++] = k;
+            addLock(c);
+        }
+        return k;
+    }
+
+    private void addLock(Hchan c) {
+        int i = lockCount;
+        while (i > 0 && locks[i - 1].order() > c.order()) {
+            i--;
+        }
+        if (i == 0 || locks[i - 1] != c) {
+            System.arraycopy(locks, i, locks, i + 1, lockCount - i);
+            locks[i] = c;
+            lockCount++;
+        }
+    }
+
+    /**
+     * Waits until a case can go on, or takes the default, and runs its action. Without cases it waits for ever.
+     *
+     * @return the index of the case in the order of adding, the default not counted; -1 for the default
+     * @throws IllegalStateException "send on closed channel" when the case is a send on a channel that is or was closed
+     */
+    public int run() {
+        checkIdle();
+        running = true;
+        Scase k;
+        try {
+            k = n == 1 ? single() : choose();
+        } finally {
+            running = false;
+        }
+        if (k == null) {
+            orElse.run();
+            return -1;
+        }
+        int index = k.index; // The action may change the case.
+        switch (k.kind) {
+            case SEND -> ((Runnable) k.then).run();
+            case RECV -> consume(k);
+            case RECV_LONG -> ((LongConsumer) k.then).accept(k.longElem);
+            case RECV_LONG_OK -> ((LongChan.Receiver) k.then).accept(k.longElem, k.ok);
+        }
+        return index;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static void consume(Scase k) {
+        ((Consumer<Object>) k.then).accept(k.received());
+    }
+
+    /** One case: an operation of its channel, as Go's compiler makes it. */
+    private Scase single() {
+        Scase k = cases[0];
+        boolean block = orElse == null;
+        if (k.c == null) {
+            if (block) {
+                Waiting.forever(k.sends() ? WaitReason.CHAN_SEND_NIL : WaitReason.CHAN_RECEIVE_NIL);
+            }
+            return null;
+        }
+        if (k.sends()) {
+            return k.c.send(k.elem, k.longElem, block) ? k : null;
+        }
+        if (!block && k.c.lookRecv() == Hchan.BLOCKS) {
+            return null;
+        }
+        GStack st = GStack.enter();
+        try {
+            long how = k.c.startRecv(st, block);
+            if (how == Hchan.BLOCKS) {
+                return null;
+            }
+            if (how < Hchan.BLOCKS) {
+                k.ok = Hchan.ok(how);
+                k.c.takeWoken(~how, k);
+                Waiting.release(st, ~how);
+            } else {
+                received(k, how);
+                if (how >= 0) {
+                    k.c.taken(how);
+                }
+            }
+            return k;
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    /** What a receive found under the lock. */
+    private static void received(Scase k, long sender) {
+        k.ok = sender >= 0;
+        if (k.ok) {
+            k.c.take(sender, k);
+        } else {
+            k.elem = null;
+            k.longElem = 0;
+        }
+    }
+
+    /** The case that goes on; null for the default. */
+    private Scase choose() {
+        if (live == 0) {
+            if (orElse == null) {
+                Waiting.forever(n == 0 ? WaitReason.SELECT_NO_CASES : WaitReason.SELECT);
+            }
+            return null;
+        }
+        GStack st = GStack.enter();
+        try {
+            lockAll();
+            for (int i = 0; i < live; i++) {
+                Scase k = draw(st, i);
+                long other = proceed(k);
+                if (other != Hchan.BLOCKS) {
+                    unlockAll();
+                    if (other > 0) {
+                        Waiting.wake(other);
+                    } else if (other == Hchan.CLOSED && k.sends()) {
+                        throw Hchan.sendOnClosed();
+                    }
+                    return k;
+                }
+            }
+            if (orElse != null) {
+                unlockAll();
+                return null;
+            }
+            return await(st);
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    /** The next case of a random permutation, whose first {@code i} were drawn before. */
+    private Scase draw(GStack st, int i) {
+        int left = live - i;
+        int at = left == 1 ? i : i + Machine.cheaprandn(st, left);
+        Scase k = poll[at];
+        poll[at] = poll[i];
+        poll[i] = k;
+        return k;
+    }
+
+    /** Does a case if that needs no waiting. Returns whom to wake, or 0; CLOSED; BLOCKS. */
+    private static long proceed(Scase k) {
+        if (k.sends()) {
+            return k.c.isClosed() ? Hchan.CLOSED : k.c.give(k.elem, k.longElem);
+        }
+        long sender = k.c.nextSender();
+        if (sender != Hchan.BLOCKS) {
+            received(k, sender);
+        }
+        return sender;
+    }
+
+    /** Pass 2 and 3; all locks are held. */
+    private Scase await(GStack st) {
+        long who = Waiting.selector(st);
+        for (int i = 0; i < live; i++) {
+            Scase k = poll[i];
+            k.sg = Waiting.selectSudog(st, who);
+            if (k.sends()) {
+                k.c.setElem(k.sg, k.elem, k.longElem);
+                k.c.sendq.enqueue(k.sg);
+            } else {
+                k.c.recvq.enqueue(k.sg);
+            }
+        }
+        long woken = Waiting.awaitSelect(st, who, UNLOCK, this, lockCount);
+        lockAll();
+        Waiting.reopenSelect(st, who);
+        Scase won = null;
+        for (int i = 0; i < live; i++) {
+            Scase k = poll[i];
+            if (k.sg == woken) {
+                won = k;
+            } else if (k.sends()) {
+                k.c.sendq.remove(k.sg);
+            } else {
+                k.c.recvq.remove(k.sg);
+            }
+        }
+        unlockAll();
+        won.ok = Sudog.success(woken) != 0;
+        if (!won.sends()) {
+            won.c.takeWoken(woken, won);
+        }
+        for (int i = 0; i < live; i++) {
+            Waiting.release(st, poll[i].sg);
+        }
+        Waiting.releaseSelector(st, who);
+        if (won.sends() && !won.ok) {
+            throw Hchan.sendOnClosed();
+        }
+        return won;
+    }
+
+    private void lockAll() {
+        for (int i = 0; i < lockCount; i++) {
+            locks[i].lock.lock();
+        }
+    }
+
+    private void unlockAll() {
+        Hchan[] held = locks;
+        int count = lockCount;
+        for (int i = 0; i < count; i++) {
+            held[i].lock.unlock();
+        }
+    }
+}
