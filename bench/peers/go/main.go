@@ -45,6 +45,11 @@ var works = []work{
 	{"handoff", "send to a blocked receiver until it runs on the other P, 2 Ps, ns", 2, handoff},
 	{"pingpong", "unbuffered round trip, ns", 1, pingpong},
 	{"buffered", "producer to consumer, capacity 128, ns an element", 1, buffered},
+	{"select", "select of 2 and a send: a token goes to and fro between 2 buffered channels, ns", 1, selects},
+	{"selectfed", "select of 2 fed by 2 goroutines, unbuffered and buffered, ns an element", 1, selectFed},
+	{"selectdefault", "select that takes its default, of 1 and of 2 empty channels, ns", 1, selectDefault},
+	{"sieve", "the first 2000 primes, a goroutine each, ms", 1, sieve},
+	{"skynet", "a tree of goroutines with 1,000,000 leaves, ms", 1, skynet},
 	{"ring", "token through a ring of 1000 goroutines, ns a hop", 1, ring},
 	{"mutex", "Lock and Unlock, nobody else there, 1 P, ns", 1, mutex},
 	{"contended", "Lock and Unlock by 4 goroutines, 2 Ps, ns each", 2, contended},
@@ -117,6 +122,19 @@ func median(work string, ops int, body func()) {
 		}
 	}
 	report(work, "ns", middle(all))
+}
+
+// medianMs runs body and reports milliseconds.
+func medianMs(work string, body func()) {
+	var all []float64
+	for i := 0; i <= *runs; i++ {
+		start := time.Now()
+		body()
+		if i > 0 {
+			all = append(all, float64(time.Since(start))/1e6)
+		}
+	}
+	report(work, "ms", middle(all))
 }
 
 func middle(values []float64) float64 {
@@ -200,6 +218,144 @@ func buffered() {
 				close(c)
 			}()
 			for range c {
+			}
+		})
+	})
+}
+
+func selects() {
+	each(func(suffix string) {
+		const n = 2_000_000
+		median("select"+suffix, n, func() {
+			a, b := make(chan int, 1), make(chan int, 1)
+			a <- 0
+			for range n {
+				select {
+				case <-a:
+					b <- 0
+				case <-b:
+					a <- 0
+				}
+			}
+		})
+	})
+}
+
+func selectFed() {
+	each(func(suffix string) {
+		for _, capacity := range []int{0, 128} {
+			const n = 1_000_000
+			median("selectfed/cap="+strconv.Itoa(capacity)+suffix, n, func() {
+				a, b := make(chan int, capacity), make(chan int, capacity)
+				for _, c := range []chan int{a, b} {
+					go func() {
+						for i := range n / 2 {
+							c <- i
+						}
+					}()
+				}
+				for range n {
+					select {
+					case <-a:
+					case <-b:
+					}
+				}
+			})
+		}
+	})
+}
+
+func selectDefault() {
+	each(func(suffix string) {
+		const n = 10_000_000
+		a, b := make(chan int), make(chan int)
+		median("selectdefault/1"+suffix, n, func() {
+			for range n {
+				select {
+				case <-a:
+				default:
+				}
+			}
+		})
+		median("selectdefault/2"+suffix, n, func() {
+			for range n {
+				select {
+				case <-a:
+				case <-b:
+				default:
+				}
+			}
+		})
+	})
+}
+
+// sieve and skynet do what the examples of these names do.
+
+func sieve() {
+	each(func(suffix string) {
+		medianMs("sieve"+suffix, func() {
+			const primes = 2000
+			stop := make(chan int64)
+			in := make(chan int64)
+			send := func(c chan int64, v int64) bool {
+				select {
+				case c <- v:
+					return true
+				case <-stop:
+					return false
+				}
+			}
+			numbers := in
+			go func() {
+				for i := int64(2); send(numbers, i); i++ {
+				}
+			}()
+			for range primes {
+				prime := <-in
+				from, to := in, make(chan int64)
+				go func() {
+					for {
+						select {
+						case v := <-from:
+							if v%prime != 0 && !send(to, v) {
+								return
+							}
+						case <-stop:
+							return
+						}
+					}
+				}()
+				in = to
+			}
+			close(stop)
+		})
+	})
+}
+
+func skynet() {
+	var node func(up chan int64, first int64, size int)
+	node = func(up chan int64, first int64, size int) {
+		if size == 1 {
+			up <- first
+			return
+		}
+		mine := make(chan int64)
+		for i := range 10 {
+			go node(mine, first+int64(i*size/10), size/10)
+		}
+		var sum int64
+		for range 10 {
+			sum += <-mine
+		}
+		up <- sum
+	}
+	each(func(suffix string) {
+		medianMs("skynet"+suffix, func() {
+			const leaves = 1_000_000
+			up := make(chan int64)
+			go node(up, 0, leaves)
+			if <-up != leaves*(leaves-1)/2 {
+				fail("skynet: wrong sum")
 			}
 		})
 	})

@@ -176,7 +176,8 @@ class SelectTest {
             List<Object> got = new ArrayList<>();
             for (int i = 0; i < 2; i++) {
                 assertEquals(0, Select.of().recv(c, got::add).recv(null, SelectTest::fail).run());
-                assertEquals(1, Select.of().recv(null, SelectTest::fail).recvLongOk(l, (v, ok) -> got.add(v + " " + ok)).run());
+                assertEquals(1, Select.of().recv(null, SelectTest::fail)
+                        .recvLongOk(l, (v, ok) -> got.add(v + " " + ok)).run());
             }
             assertEquals(0, Select.of().recvLong(l, got::add).orElse(SelectTest::fail).run());
             assertEquals(0, Select.of().recvLongOk(l, (v, ok) -> got.add(ok)).run());
@@ -236,8 +237,8 @@ class SelectTest {
                 Chan<Integer> mine = Chan.make();
                 own.add(mine);
                 Runnable body = () -> {
-                    Select s = Select.of().recv(c, SelectTest::fail).send(full, 1, SelectTest::fail).recv(mine, SelectTest::ignore)
-                            .recvLong(l, v -> fail()).recv(c, SelectTest::fail);
+                    Select s = Select.of().recv(c, SelectTest::fail).send(full, 1, SelectTest::fail)
+                            .recv(mine, SelectTest::ignore).recvLong(l, v -> fail()).recv(c, SelectTest::fail);
                     for (int k = 0; k < 3; k++) {
                         assertEquals(2, s.run());
                     }

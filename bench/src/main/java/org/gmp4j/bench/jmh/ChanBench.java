@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.LongChan;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -77,6 +78,42 @@ public class ChanBench {
             Go.go(() -> {
                 for (int i = 0; i < N; i++) {
                     ch.send(TOKEN);
+                }
+            });
+            for (int i = 0; i < N; i++) {
+                ch.recv();
+            }
+        });
+    }
+
+    /** {@link #roundTrip} of longs. */
+    @Benchmark
+    @OperationsPerInvocation(N)
+    public void roundTripLong() {
+        gmp.run(() -> {
+            LongChan there = LongChan.make();
+            LongChan back = LongChan.make();
+            Go.go(() -> {
+                for (int i = 0; i < N; i++) {
+                    back.send(there.recv());
+                }
+            });
+            for (int i = 0; i < N; i++) {
+                there.send(i);
+                back.recv();
+            }
+        });
+    }
+
+    /** {@link #buffered} for longs. */
+    @Benchmark
+    @OperationsPerInvocation(N)
+    public void bufferedLong() {
+        gmp.run(() -> {
+            LongChan ch = LongChan.make(CAPACITY);
+            Go.go(() -> {
+                for (int i = 0; i < N; i++) {
+                    ch.send(i);
                 }
             });
             for (int i = 0; i < N; i++) {

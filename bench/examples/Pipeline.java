@@ -1,0 +1,90 @@
+// ./gmp run bench/examples/Pipeline.java [NUMBERS] [WANTED]
+// Numbers go through a stage of four goroutines that square them and come together again; the reader has enough after
+// WANTED of them and closes the channel that stands in all selects: everybody ends. On 1, 2 and 8 Ps.
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.Select;
+import org.gmp4j.sync.WaitGroup;
+
+public class Pipeline {
+    private static final int SQUARERS = 4;
+
+    public static void main(String[] args) {
+        int numbers = args.length > 0 ? Integer.parseInt(args[0]) : 1_000_000;
+        int wanted = args.length > 1 ? Integer.parseInt(args[1]) : 200_000;
+        for (int procs : new int[] {1, 2, 8}) {
+            long start = System.nanoTime();
+            boolean[] right = new boolean[1];
+            try (Gmp gmp = Gmp.builder().procs(procs).build()) {
+                gmp.run(() -> right[0] = run(numbers, wanted));
+            } // Comes back when all goroutines have ended.
+            System.out.printf("%d Ps: %,d of %,d numbers (%s), then cancelled, %.1f s%n", procs, wanted, numbers,
+                    right[0] ? "right" : "WRONG", (System.nanoTime() - start) / 1e9);
+            if (!right[0]) {
+                System.exit(1);
+            }
+        }
+    }
+
+    private static boolean run(int numbers, int wanted) {
+        Chan<Object> cancelled = Chan.make();
+        Chan<Long> source = Chan.make();
+        Go.go(() -> {
+            long n = 1;
+            while (n <= numbers && send(source, n, cancelled)) {
+                n++;
+            }
+            source.close();
+        });
+        List<Chan<Long>> squared = new ArrayList<>();
+        for (int i = 0; i < SQUARERS; i++) {
+            Chan<Long> out = Chan.make();
+            squared.add(out);
+            Go.go(() -> {
+                for (long v : source) {
+                    if (!send(out, v * v, cancelled)) {
+                        break;
+                    }
+                }
+                out.close();
+            });
+        }
+        Chan<Long> results = merge(squared, cancelled);
+        boolean right = true;
+        for (int i = 0; i < wanted; i++) {
+            long v = results.recv();
+            long root = Math.round(Math.sqrt(v));
+            right &= root * root == v && root <= numbers;
+        }
+        cancelled.close();
+        return right;
+    }
+
+    private static Chan<Long> merge(List<Chan<Long>> in, Chan<Object> cancelled) {
+        Chan<Long> out = Chan.make();
+        WaitGroup all = new WaitGroup();
+        for (Chan<Long> c : in) {
+            all.go(() -> {
+                for (long v : c) {
+                    if (!send(out, v, cancelled)) {
+                        return;
+                    }
+                }
+            });
+        }
+        Go.go(() -> {
+            all.await();
+            out.close();
+        });
+        return out;
+    }
+
+    private static boolean send(Chan<Long> c, long v, Chan<Object> cancelled) {
+        return Select.of().send(c, v, () -> { }).recv(cancelled, x -> { }).run() == 0;
+    }
+}
