@@ -44,8 +44,8 @@ class SelectDeadlockTest {
             reasons.add(header.group(1));
         }
         reasons.sort(null);
-        assertEquals(List.of("chan receive", "chan receive (nil chan)", "chan send", "chan send (nil chan)", "select", "select",
-                "select (no cases)"), reasons, r::err);
-        assertTrue(r.err().contains("Select.run(Select.java"), r::err);
+        assertEquals(List.of("chan receive", "chan receive (nil chan)", "chan send", "chan send (nil chan)", "select",
+                "select", "select (no cases)"), reasons, r::err);
+        assertTrue(r.err().contains("[select]:\n\torg.gmp4j.Select.run(Select.java"), r::err);
     }
 }

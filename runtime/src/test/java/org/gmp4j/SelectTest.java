@@ -403,7 +403,7 @@ class SelectTest {
         }
     }
 
-    /** Go: {@code TestSelectFairness}: two that are always ready are chosen equally often, within ten standard deviations. */
+    /** Go: {@code TestSelectFairness}: of two that are always ready each is chosen as often; ten standard deviations. */
     @Test
     void selectFairness() {
         int trials = 10_000;
@@ -500,7 +500,8 @@ class SelectTest {
             Chan<Integer> d = Chan.make();
             Chan<Integer> e = Chan.make();
             Go.go(() -> {
-                assertEquals(2, Select.of().recv(c, SelectTest::fail).recv(c, SelectTest::fail).recv(d, SelectTest::ignore).run());
+                Select s = Select.of().recv(c, SelectTest::fail).recv(c, SelectTest::fail).recv(d, SelectTest::ignore);
+                assertEquals(2, s.run());
                 e.send(9);
             });
             awaitWaiter(c);
@@ -645,7 +646,8 @@ class SelectTest {
             full.send(1);
             List<Select> waiting = List.of(Select.of().recv(empty, SelectTest::ignore),
                     Select.of().recv(none, SelectTest::fail).recv(empty, SelectTest::ignore),
-                    Select.of().send(none, 1, SelectTest::fail).send(full, 1, SelectTest::fail).recv(empty, SelectTest::ignore),
+                    Select.of().send(none, 1, SelectTest::fail).send(full, 1, SelectTest::fail)
+                            .recv(empty, SelectTest::ignore),
                     Select.of().recv(empty, SelectTest::ignore).recv(empty, SelectTest::ignore));
             AtomicInteger went = new AtomicInteger();
             WaitGroup wg = new WaitGroup();
@@ -788,7 +790,7 @@ class SelectTest {
         });
     }
 
-    /** Go: {@code powser1.go}, the heart of it: power series as goroutines that are asked for one coefficient after the other. */
+    /** Go: {@code powser1.go}, its heart: power series as goroutines that are asked for one coefficient after the other. */
     @Test
     void powser() {
         go(2, () -> {
@@ -883,7 +885,8 @@ class SelectTest {
                     for (int i = 0; i < 2; i++) {
                         LongChan fa = fs.size() == gs.size() || fs.size() < gs.size() ? f.answer : null;
                         LongChan ga = fs.size() == gs.size() || gs.size() < fs.size() ? g.answer : null;
-                        unused = Select.of().recvLong(fa, fs::add).recvLong(ga, gs::add).recv(f.end, SelectTest::ignore).run();
+                        unused = Select.of().recvLong(fa, fs::add).recvLong(ga, gs::add)
+                                .recv(f.end, SelectTest::ignore).run();
                     }
                     sum = 0;
                     for (int i = 0; i < Math.min(fs.size(), gs.size()); i++) {
@@ -905,7 +908,8 @@ class SelectTest {
             for (int i = 0; i < n; i++) {
                 Chan<Integer> mine = Chan.make();
                 own.add(mine);
-                wg.go(() -> assertEquals(1, Select.of().recv(common, SelectTest::fail).recv(mine, SelectTest::ignore).run()));
+                Select s = Select.of().recv(common, SelectTest::fail).recv(mine, SelectTest::ignore);
+                wg.go(() -> assertEquals(1, s.run()));
             }
             for (int i = n - 1; i >= 0; i--) {
                 own.get(i).send(1);
