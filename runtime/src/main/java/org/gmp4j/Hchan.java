@@ -150,7 +150,7 @@ abstract sealed class Hchan permits Chan, LongChan {
         if (receiver != BLOCKS) {
             lock.unlock();
             if (receiver != 0) {
-                Waiting.wake(receiver);
+                Waiting.ready(receiver);
             }
             return true;
         }
@@ -247,7 +247,7 @@ abstract sealed class Hchan permits Chan, LongChan {
     final void taken(long sender) {
         lock.unlock();
         if (sender != 0) {
-            Waiting.wake(sender);
+            Waiting.ready(sender);
         }
     }
 
@@ -283,7 +283,7 @@ abstract sealed class Hchan permits Chan, LongChan {
         while (list != 0) {
             long sg = list;
             list = Sudog.next(sg); // Before the wake: the waiter may give the sudog to another.
-            Waiting.wake(sg);
+            Waiting.ready(sg);
         }
     }
 

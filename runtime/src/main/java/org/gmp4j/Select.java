@@ -292,7 +292,7 @@ public final class Select {
                 if (other != Hchan.BLOCKS) {
                     unlockAll();
                     if (other > 0) {
-                        Waiting.wake(other);
+                        Waiting.ready(other);
                     } else if (other == Hchan.CLOSED && k.sends()) {
                         throw Hchan.sendOnClosed();
                     }

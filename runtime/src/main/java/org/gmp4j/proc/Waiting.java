@@ -172,15 +172,20 @@ public final class Waiting {
 
     /** Wakes a waiter that was taken off its queue; the lock is not held. */
     public static void wake(long sg) {
+        GStack st = GStack.enter();
+        ready(sg);
+        GStack.exit(st);
+    }
+
+    /** The same, inside {@link GStack#enter}. */
+    public static void ready(long sg) {
         long who = Sudog.g(sg);
         if (Sudog.isSelect(sg) == Sudog.SELECT_THREAD) {
             Sudog.setNext(who, sg);
             wakeThread(who);
         } else if (who != 0) {
             G.setParam(who, sg); // For a select; ordered by the CAS on the status.
-            GStack st = GStack.enter();
             Park.goready(who);
-            GStack.exit(st);
         } else {
             wakeThread(sg);
         }
