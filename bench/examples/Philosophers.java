@@ -1,6 +1,6 @@
 // ./gmp run bench/examples/Philosophers.java [PHILOSOPHERS] [MEALS]
 // Dining philosophers: a fork is a channel with room for one; whoever cannot get the second fork at once puts the first
-// one back, and tries again with the other hand first. On 1, 2 and 8 Ps.
+// one back and lets the others go on. On 1, 2 and 8 Ps.
 
 import java.util.ArrayList;
 import java.util.List;
@@ -58,17 +58,21 @@ public class Philosophers {
     private static void philosopher(Chan<int[]> left, Chan<int[]> right, int meals, int[] eaten, int me) {
         int[][] held = new int[2][];
         Select first = Select.of().recv(left, f -> held[0] = f).recv(right, f -> held[0] = f);
-        Select thenRight = Select.of().recv(right, f -> held[1] = f).orElse(Go::gosched);
-        Select thenLeft = Select.of().recv(left, f -> held[1] = f).orElse(Go::gosched);
+        Select thenRight = Select.of().recv(right, f -> held[1] = f).orElse(() -> { });
+        Select thenLeft = Select.of().recv(left, f -> held[1] = f).orElse(() -> { });
         while (eaten[me] < meals) {
             boolean leftFirst = first.run() == 0;
-            if ((leftFirst ? thenRight : thenLeft).run() == 0) {
+            boolean both = (leftFirst ? thenRight : thenLeft).run() == 0;
+            if (both) {
                 held[0][0]++;
                 held[1][0]++;
                 eaten[me]++;
                 (leftFirst ? right : left).send(held[1]);
             }
             (leftFirst ? left : right).send(held[0]);
+            if (!both) {
+                Go.gosched(); // With empty hands: five that yield with a fork each do so for ever.
+            }
         }
     }
 }

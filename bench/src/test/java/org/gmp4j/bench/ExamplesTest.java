@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.gmp4j.Gmp;
+import org.gmp4j.ffi.NativeException;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The examples compile, and each of their results is right, with less to do than they have by default. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ExamplesTest {
+    private static String place(Class<?> of) throws Exception {
+        return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"Tokens 1000 5", "Sieve 100", "Philosophers 5 1000", "Pipeline 5000 1000", "Skynet 1000"})
+    void example(String command) throws Exception {
+        String[] words = command.split(" ");
+        words[0] = Path.of("examples", words[0] + ".java").toString();
+        List<String> java = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
+                "--add-opens=java.base/java.lang=ALL-UNNAMED",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                place(Gmp.class) + ":" + place(NativeException.class)));
+        java.addAll(List.of(words));
+        Process p = new ProcessBuilder(java)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        String out = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, p.waitFor(), out);
+        assertEquals(List.of(), out.lines().filter(line -> !line.contains("(right)")).toList());
+    }
+}
