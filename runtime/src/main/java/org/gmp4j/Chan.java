@@ -1,5 +1,6 @@
 package org.gmp4j;
 
+import java.time.Duration;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.Objects;
@@ -7,6 +8,7 @@ import java.util.Objects;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Waiting;
 import org.gmp4j.struct.SudogSlots;
+import org.gmp4j.timer.RuntimeTimer;
 
 /**
  * A channel: a FIFO between goroutines, and between them and plain threads, in any mix. Thread-safe; interrupts leave it
@@ -20,6 +22,10 @@ public final class Chan<T> extends Hchan implements Iterable<T> {
     private static final String NULL_ELEMENT = "null is never an element of a channel";
 
     private final Object[] buf;
+
+    static {
+        ChanTimer.offer();
+    }
 
     /**
      * What a receive gave.
@@ -49,6 +55,16 @@ public final class Chan<T> extends Hchan implements Iterable<T> {
         return new Chan<>(capacity);
     }
 
+    /** Under the lock: empties the buffer of a timer's channel; whether there was anything. */
+    boolean drain() {
+        boolean any = buffered();
+        if (any) {
+            buf[place()] = null;
+            took(0);
+        }
+        return any;
+    }
+
     static <V> V element(V v) {
         return Objects.requireNonNull(v, NULL_ELEMENT);
     }
@@ -72,6 +88,36 @@ public final class Chan<T> extends Hchan implements Iterable<T> {
      */
     public boolean trySend(T v) {
         return send(element(v), 0, false);
+    }
+
+    /**
+     * Sends, waiting for room or for a receiver for at most {@code d}; zero or less is {@link #trySend}.
+     *
+     * @return false when the time was up: {@code v} was not and will not be received
+     * @throws NullPointerException when {@code v} is null
+     * @throws IllegalStateException "send on closed channel", also when it is closed while this waits
+     */
+    public boolean sendWithin(T v, Duration d) {
+        return sendTimed(element(v), RuntimeTimer.nanos(d));
+    }
+
+    /** Receives, waiting for at most {@code d}; null when the time was up or there is no more: {@link #recvOkWithin} tells. */
+    public T recvWithin(Duration d) {
+        Recv<T> r = recvOkWithin(d);
+        return r == null ? null : r.value();
+    }
+
+    /** Receives, waiting for at most {@code d}; null when the time was up. */
+    public Recv<T> recvOkWithin(Duration d) {
+        long nanos = RuntimeTimer.nanos(d);
+        GStack st = GStack.enter();
+        try {
+            long how = startRecvTimed(st, nanos);
+            T v = finish(st, how);
+            return how == BLOCKS ? null : new Recv<>(v, v != null);
+        } finally {
+            GStack.exit(st);
+        }
     }
 
     /** Receives, waiting for an element; null once closed and drained. */

@@ -24,7 +24,7 @@ import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.JdkThreads;
-import org.gmp4j.timer.SleepTimers;
+import org.gmp4j.timer.TimerHeaps;
 
 /**
  * One scheduler: goroutines (Gs) on threads (Ms) that hold processors (Ps). Several may live in one JVM; a goroutine stays
@@ -262,7 +262,7 @@ public final class Gmp implements AutoCloseable {
             Config config = new Config(n, byHand ? null : Procs::numCPU, affinity.place(n), spin.spinNanos(),
                     quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
                     DebugVars.parse(debug));
-            Scheduler s = Scheduler.schedinit(config, new SleepTimers());
+            Scheduler s = Scheduler.schedinit(config, new TimerHeaps());
             if (stalled != null) {
                 s.stalls.setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
             }

@@ -9,7 +9,8 @@ import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Syscall;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.G;
-import org.gmp4j.timer.SleepTimers;
+import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.timer.TimerHeaps;
 
 /**
  * What a goroutine can ask of its scheduler. All methods but {@link #inGoroutine} and {@link #numCPU} throw
@@ -39,7 +40,8 @@ public final class Go {
      */
     public static void go(Runnable fn) {
         Objects.requireNonNull(fn, "go of nil func value");
-        self("go").scheduler().go(fn);
+        GStack st = self("go");
+        st.scheduler().go(st.bubble() == null ? fn : st.bubble().wrap(fn));
     }
 
     /** Lets all other runnable goroutines go first. */
@@ -63,16 +65,11 @@ public final class Go {
     /** Sleeps for at least {@code d}; zero or less is {@link #gosched}. Longest: 292 years. */
     public static void sleep(Duration d) {
         GStack st = self("sleep");
-        long nanos;
-        try {
-            nanos = d.toNanos();
-        } catch (ArithmeticException e) {
-            nanos = d.isNegative() ? 0 : Long.MAX_VALUE;
-        }
+        long nanos = RuntimeTimer.nanos(d);
         if (nanos <= 0) {
             Park.gosched(st);
         } else {
-            SleepTimers.sleep(st, nanos);
+            TimerHeaps.sleep(st, nanos);
         }
     }
 

@@ -63,6 +63,8 @@ abstract sealed class Hchan permits Chan, LongChan {
     private boolean closed;
     /** See {@link #order}. */
     private volatile long order;
+    /** Set once, at once: what makes this the channel of a timer; null for all others. */
+    private ChanTimer timer;
 
     Hchan(int cap) {
         this.cap = cap;
@@ -136,11 +138,47 @@ abstract sealed class Hchan permits Chan, LongChan {
         }
     }
 
+    /** Sends, waiting for at most {@code nanos}; false when the time was up. */
+    final boolean sendTimed(Object v, long nanos) {
+        GStack st = GStack.enter();
+        try {
+            checkSendable();
+            lock.lock();
+            if (closed) {
+                lock.unlock();
+                throw sendOnClosed();
+            }
+            long receiver = give(v, 0);
+            if (receiver != BLOCKS || nanos <= 0) {
+                lock.unlock();
+                if (receiver > 0) {
+                    Waiting.wake(receiver);
+                }
+                return receiver != BLOCKS;
+            }
+            long sg = Waiting.sudog(st);
+            setElem(sg, v, 0);
+            TimedWait w = new TimedWait(this, sendq);
+            w.begin(sg, nanos);
+            Waiting.await(st, sg, sendq, lock, WaitReason.CHAN_SEND);
+            boolean timeUp = w.end();
+            boolean sent = Sudog.success(sg) != 0;
+            Waiting.release(st, sg);
+            if (!sent && !timeUp) {
+                throw sendOnClosed();
+            }
+            return sent;
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
     private boolean full() {
         return cap == 0 ? recvq.isEmptyVolatile() : (int) COUNT.getVolatile(this) == cap;
     }
 
     private boolean send(GStack st, Object v, long w, boolean block) {
+        checkSendable();
         lock.lock();
         if (closed) {
             lock.unlock();
@@ -194,6 +232,9 @@ abstract sealed class Hchan permits Chan, LongChan {
 
     /** What a receive finds without the lock: {@link #BLOCKS}, {@link #CLOSED}, or 0 when it has to look with the lock. */
     final long lookRecv() {
+        if (timer != null) {
+            return 0; // It may be due.
+        }
         if (!empty()) {
             return 0;
         }
@@ -223,13 +264,38 @@ abstract sealed class Hchan permits Chan, LongChan {
             lock.unlock();
             return sender;
         }
+        timerAwaited();
         long sg = Waiting.sudog(st);
         Waiting.await(st, sg, recvq, lock, WaitReason.CHAN_RECEIVE);
         return ~sg;
     }
 
+    /** Like {@link #startRecv}, waiting for at most {@code nanos}; {@link #BLOCKS} when the time was up. */
+    final long startRecvTimed(GStack st, long nanos) {
+        lock.lock();
+        long sender = nextSender();
+        if (sender >= 0) {
+            return sender;
+        }
+        if (sender == CLOSED || nanos <= 0) {
+            lock.unlock();
+            return sender;
+        }
+        timerAwaited();
+        long sg = Waiting.sudog(st);
+        TimedWait w = new TimedWait(this, recvq);
+        w.begin(sg, nanos);
+        Waiting.await(st, sg, recvq, lock, WaitReason.CHAN_RECEIVE);
+        if (w.end()) {
+            Waiting.release(st, sg);
+            return BLOCKS;
+        }
+        return ~sg;
+    }
+
     /** Under the lock: what a receive is to do, as {@link #startRecv} gives it. */
     final long nextSender() {
+        timerDue();
         long sender = sendq.dequeue();
         if (sender != 0) {
             Sudog.setSuccess(sender, 1);
@@ -272,6 +338,9 @@ abstract sealed class Hchan permits Chan, LongChan {
     }
 
     private void close0() {
+        if (timer != null) {
+            throw new IllegalStateException("close of receive-only channel");
+        }
         lock.lock();
         if (closed) {
             lock.unlock();
@@ -295,13 +364,47 @@ abstract sealed class Hchan permits Chan, LongChan {
         return list;
     }
 
-    /** How many elements are buffered. */
-    public int len() {
-        return (int) COUNT.getVolatile(this);
+    // The channel of a timer: one place in its buffer, for a time that nobody waited for
+
+    final void setTimer(ChanTimer t) {
+        timer = t;
     }
 
-    /** How many elements fit the buffer. */
+    /** Refuses a send to a timer's channel. */
+    final void checkSendable() {
+        if (timer != null) {
+            throw new IllegalStateException("send to receive-only channel");
+        }
+    }
+
+    /** Under the lock, before a receive or a select looks whether there is an element: the timer may be due. */
+    final void timerDue() {
+        if (timer != null) {
+            timer.putIfDue();
+        }
+    }
+
+    /** Under the lock, when a receiver is queued: somebody has to look at the timer when it is due. */
+    final void timerAwaited() {
+        if (timer != null) {
+            timer.awaited();
+        }
+    }
+
+    /** Under the lock, when a receiver left the queue without an element: nobody need look if it was the last. */
+    final void timerLeft() {
+        if (timer != null && recvq.isEmpty()) {
+            timer.left();
+        }
+    }
+
+    /** How many elements are buffered; 0 for a timer's channel, whose times come when they are received. */
+    public int len() {
+        return timer != null ? 0 : (int) COUNT.getVolatile(this);
+    }
+
+    /** How many elements fit the buffer; 0 for a timer's channel. */
     public int cap() {
-        return cap;
+        return timer != null ? 0 : cap;
     }
 }

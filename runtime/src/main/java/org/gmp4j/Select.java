@@ -92,6 +92,9 @@ public final class Select {
      */
     public <T> Select send(Chan<T> c, T v, Runnable then) {
         Chan.element(v);
+        if (c != null) {
+            c.checkSendable();
+        }
         add(Scase.Kind.SEND, c, then).elem = v;
         return this;
     }
@@ -341,6 +344,7 @@ public final class Select {
                 k.c.setElem(k.sg, k.elem, k.longElem);
                 k.c.sendq.enqueue(k.sg);
             } else {
+                k.c.timerAwaited();
                 k.c.recvq.enqueue(k.sg);
             }
         }
@@ -353,9 +357,10 @@ public final class Select {
             if (k.sg == woken) {
                 won = k;
             } else if (k.sends()) {
-                k.c.sendq.remove(k.sg);
+                boolean unused = k.c.sendq.remove(k.sg);
             } else {
-                k.c.recvq.remove(k.sg);
+                boolean unused = k.c.recvq.remove(k.sg);
+                k.c.timerLeft();
             }
         }
         unlockAll();

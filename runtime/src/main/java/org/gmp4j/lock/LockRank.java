@@ -22,6 +22,8 @@ public final class LockRank {
     public static final int TIMERS = 50;
     /** {@code sched.lock}. */
     public static final int SCHED = 60;
+    /** A P's timer heap while its timers move with the world stopped: whoever else takes that lock then takes no other. */
+    public static final int TIMERS_MOVED = 65;
     /** The common list of free sudogs; a leaf. */
     public static final int SUDOG = 70;
 

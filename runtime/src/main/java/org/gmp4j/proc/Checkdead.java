@@ -2,8 +2,6 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.VarHandle;
 
-import org.gmp4j.lock.LockRank;
-import org.gmp4j.lock.RuntimeMutex;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -11,8 +9,8 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * {@code checkdead}: all goroutines are asleep when nothing inside the scheduler can ready one and nothing outside can.
- * Goroutines parked by the JDK, threads that are not Ms inside a blocking call of ours, and other schedulers are outside
- * and hold the report off.
+ * Goroutines parked by the JDK, threads that are not Ms inside a blocking call of ours, timers outside all schedulers, and
+ * other schedulers are outside and hold the report off.
  *
  * <p>Two looks find it. {@link #dead} runs under sched.lock whenever an M goes to sleep, so its counts are consistent: the
  * last M has nobody to leave the matter to. An M that sleeps in the poller until a timer is due is on no list and counts as
@@ -30,7 +28,7 @@ import org.gmp4j.struct.Schedt;
  * contradiction each time.
  *
  * <p>So at t all Gs waited, parked to the end, their timers in the heaps. An M that spins readies a G for a timer only,
- * which it takes out and readies under one hold of the timers' lock, or for C code, which is outside until that G has run.
+ * which counts as set until it has readied it, or for C code, which is outside until that G has run.
  * Nothing is left that could ready one, now or later.
  */
 final class Checkdead {
@@ -68,7 +66,8 @@ final class Checkdead {
 
     /** Whether something that is no goroutine of this scheduler may ready one. */
     private static boolean outside(Scheduler s) {
-        return Schedt.njdkwaitVolatile(s.sched) > 0 || Waiting.threads() || Schedt.injectAcquire(s.sched) != 0
+        return Schedt.njdkwaitVolatile(s.sched) > 0 || Waiting.threads() || Waiting.alarms()
+                || Schedt.injectAcquire(s.sched) != 0
                 || othersLive(s);
     }
 
@@ -133,13 +132,17 @@ final class Checkdead {
         return true;
     }
 
+    /**
+     * Whether a timer is set. Asked twice: timers may move meanwhile, but only to the first P, so a pass that looked there too soon
+     * and at their old place too late is followed by one that finds them.
+     */
     private boolean timers() {
+        return anyTimer() || anyTimer();
+    }
+
+    private boolean anyTimer() {
         for (Processor pr : s.procs()) {
-            long lock = P.timersLockAddress(pr.pp);
-            RuntimeMutex.lock(lock, LockRank.TIMERS);
-            boolean any = P.timersLenOpaque(pr.pp) != 0;
-            RuntimeMutex.unlock(lock, LockRank.TIMERS);
-            if (any) {
+            if (s.timers.pending(pr.pp)) {
                 return true;
             }
         }

@@ -43,7 +43,7 @@ final class FindRunnable {
                 continue;
             }
             Inject.drain(s);
-            long pollUntil = s.timers.check(m, pp);
+            s.timers.check(m, pp);
             long gp = Schedule.globalFirst(sched, pp);
             if (gp != 0) {
                 return gp;
@@ -61,7 +61,6 @@ final class FindRunnable {
                 return gp;
             }
             if (M.spinning(m.mp) != 0 || Wakep.becomeSpinning(m)) {
-                m.pollUntil = pollUntil;
                 gp = stealWork(m, pp);
                 if (gp != 0) {
                     return gp;
@@ -69,12 +68,11 @@ final class FindRunnable {
                 if (m.newWork || m.spinUntil != 0 && mayGoOn(m)) {
                     continue;
                 }
-                pollUntil = m.pollUntil;
             }
             if (s.idleWork(m)) {
                 continue;
             }
-            gp = giveUp(m, pp, pollUntil);
+            gp = giveUp(m, pp);
             if (gp != 0) {
                 return gp;
             }
@@ -118,7 +116,7 @@ final class FindRunnable {
     /**
      * Four walks over the other Ps, each from a random start with a random coprime step.
      *
-     * @return a G, or 0; then {@code m.newWork} says to start over, {@code m.pollUntil} when the next timer seen is due
+     * @return a G, or 0; then {@code m.newWork} says to start over
      */
     private static long stealWork(Machine m, long pp) {
         Scheduler s = m.s;
@@ -144,8 +142,7 @@ final class FindRunnable {
                     continue;
                 }
                 if (last && Idle.maskRead(Schedt.timerpMaskAcquire(sched), pos)) {
-                    long when = s.timers.check(m, p2);
-                    m.pollUntil = earlier(m.pollUntil, when);
+                    s.timers.check(m, p2);
                     if (m.ranTimer) {
                         gp = Runq.runqget(pp); // A timer may have readied one of ours.
                         if (gp != 0) {
@@ -179,7 +176,7 @@ final class FindRunnable {
     }
 
     /** Nothing anywhere: gives the P up and sleeps. Returns a G if one turned up, else 0 to start over with a P. */
-    private static long giveUp(Machine m, long pp, long pollUntil) {
+    private static long giveUp(Machine m, long pp) {
         Scheduler s = m.s;
         long sched = s.sched;
         GlobalRunq.lock(sched);
@@ -212,15 +209,18 @@ final class FindRunnable {
         if (m.pp() != 0) {
             return 0;
         }
-        pollUntil = checkTimersNoP(s, pollUntil);
+        long pollUntil = checkTimersNoP(s);
+        if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {
+            Threads.stopm(m); // Ends the M, timers or not: they go on outside.
+        }
         if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.xchgLastpoll(sched, 0) != 0) {
             return sleepPolling(m, pollUntil, wasSpinning);
         }
-        if (pollUntil != 0) {
-            long until = Schedt.pollUntilVolatile(sched);
-            if (until == 0 || until > pollUntil) {
-                s.netpoll.wake(s); // Whoever polls sleeps longer than that.
-            }
+        long until = Schedt.pollUntilVolatile(sched);
+        if (pollUntil != 0 && (until == 0 || until > pollUntil)) {
+            s.netpoll.wake(s); // Whoever polls sleeps longer than that.
+        } else if (pollUntil == 0 && until != 0 && s.config.deadlockDetection()) {
+            s.netpoll.wake(s); // He sleeps for a timer that was stopped since: he may be the last who is awake.
         }
         Threads.stopm(m);
         return 0;
@@ -262,11 +262,13 @@ final class FindRunnable {
         return 0;
     }
 
-    private static long checkTimersNoP(Scheduler s, long pollUntil) {
+    /** When the first timer of all is due, 0 for none; a last look, after the P was given up. */
+    private static long checkTimersNoP(Scheduler s) {
+        long pollUntil = 0;
         Processor[] all = s.procs();
         for (int i = 0, n = Math.min(all.length, Schedt.gomaxprocsOpaque(s.sched)); i < n; i++) {
             if (Idle.maskRead(Schedt.timerpMaskAcquire(s.sched), i)) {
-                pollUntil = earlier(pollUntil, P.timer0WhenAcquire(all[i].pp));
+                pollUntil = earlier(pollUntil, s.timers.next(all[i].pp));
             }
         }
         return pollUntil;

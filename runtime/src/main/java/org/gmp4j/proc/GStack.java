@@ -58,6 +58,10 @@ public final class GStack extends Stack {
 
     private volatile int ticket;
 
+    /** The bubble of the goroutine, set by itself; null for none. Whether it counts as waiting: by it and by its waker in turn. */
+    Bubble bubble;
+    boolean durable;
+
     /** Told how the goroutine ended, instead of the uncaught-exception policy: null, Goexit.INSTANCE or an exception. */
     private Consumer<Throwable> onEnd;
 
@@ -141,6 +145,11 @@ public final class GStack extends Stack {
     /** The M this stack is mounted on. Never keep it across anything that may yield. */
     Machine machine() {
         return (Machine) host;
+    }
+
+    /** The bubble of this goroutine; null for none. */
+    public Bubble bubble() {
+        return bubble;
     }
 
     /** The scheduler this stack belongs to. */

@@ -34,7 +34,6 @@ public final class Machine extends Host {
     /** Results of a look at timers and of stealWork. */
     boolean ranTimer;
     boolean newWork;
-    long pollUntil;
 
     Machine(Scheduler s, long mp) {
         this.s = s;

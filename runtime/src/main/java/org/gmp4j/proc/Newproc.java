@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.RejectedExecutionException;
 
 import org.gmp4j.queue.GFree;
@@ -40,42 +41,70 @@ final class Newproc {
             Machine m = Machine.of();
             long pp;
             if (m == null || m.s != s || (pp = m.pp()) == 0) {
-                newprocExternal(s, fn, null);
+                if (!newprocExternal(s, fn, null)) {
+                    throw new IllegalStateException("go on a closed Gmp");
+                }
             } else {
-                newproc1(s, m, pp, fn);
+                newproc1(s, m, pp, fn, 1);
             }
         } finally {
             GStack.exit(st);
         }
     }
 
-    private static void newproc1(Scheduler s, Machine m, long pp, Runnable fn) {
+    /**
+     * {@code go fn()} from a timer, which is no goroutine: nobody who lives vouches for it. It counts itself first and then
+     * looks at closing, with a fence between; close sets closing and then counts. One of them sees the other.
+     *
+     * @return false, and nothing started, when the scheduler is closing
+     */
+    static boolean newprocTimer(Scheduler s, Runnable fn) {
+        GStack st = GStack.enter();
+        try {
+            Machine m = Machine.of();
+            long pp;
+            if (m == null || m.s != s || (pp = m.pp()) == 0) {
+                return newprocExternal(s, fn, null);
+            }
+            P.setNspawnRelease(pp, P.nspawn(pp) + 1);
+            VarHandle.fullFence();
+            if (Schedt.closingAcquire(s.sched) != 0 && !insideOf(s)) {
+                P.setNexitRelease(pp, P.nexit(pp) + 1);
+                return false;
+            }
+            newproc1(s, m, pp, fn, 0);
+            return true;
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    private static void newproc1(Scheduler s, Machine m, long pp, Runnable fn, int count) {
         long gp = GFree.gfget(s.sched, pp);
         if (gp == 0) {
             gp = malg(s);
         }
         GSlots.setFn(gp, fn);
         init(gp, goid(s, pp), M.curg(m.mp));
-        P.setNspawnRelease(pp, P.nspawn(pp) + 1);
+        P.setNspawnRelease(pp, P.nspawn(pp) + count);
         Runq.runqputAndFence(s.sched, pp, gp, true);
         Wakep.wakep(s);
     }
 
     /** A virtual thread that inherited our scheduler was started: it becomes a G with the stack it has. */
     static void adopt(Scheduler s, GStack st) {
-        newprocExternal(s, null, st);
+        if (!newprocExternal(s, null, st)) {
+            throw new RejectedExecutionException("start of a thread on a closed Gmp");
+        }
     }
 
-    /** From a thread without a P of this scheduler, or with a stack: through the global queue. */
-    private static void newprocExternal(Scheduler s, Runnable fn, GStack st) {
+    /** From a thread without a P of this scheduler, or with a stack: through the global queue. False when it is closing. */
+    private static boolean newprocExternal(Scheduler s, Runnable fn, GStack st) {
         long sched = s.sched;
         GlobalRunq.lock(sched);
         if (Schedt.closingAcquire(sched) != 0 && !insideOf(s)) {
             GlobalRunq.unlock(sched);
-            if (st != null) {
-                throw new RejectedExecutionException("start of a thread on a closed Gmp");
-            }
-            throw new IllegalStateException("go on a closed Gmp");
+            return false;
         }
         s.waitsForOutside(1); // It is on no queue yet, and no M runs it: checkdead is not to take it for one that sleeps.
         long unused = Schedt.addNspawnextern(sched, 1); // Under the lock: close sees it, or we saw close.
@@ -103,6 +132,7 @@ final class Newproc {
         GlobalRunq.globrunqput(sched, gp);
         GlobalRunq.unlock(sched);
         Wakep.wakep(s);
+        return true;
     }
 
     /** Whether the caller is a goroutine of this scheduler, which then cannot end before it does. */

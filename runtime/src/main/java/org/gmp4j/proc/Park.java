@@ -43,7 +43,7 @@ public final class Park {
             LockRank.mayPark(locks);
         }
         Machine m = st.machine();
-        m.unlock = unlock;
+        m.unlock = st.bubble != null && reason.durable() ? Bubble.parking(st, unlock) : unlock;
         m.lock = lock;
         m.op = Mcall.PARK;
         G.setWaitreasonOpaque(st.gp, reason.ordinal());
@@ -56,6 +56,7 @@ public final class Park {
      */
     public static void goready(long gp) {
         Scheduler s = (Scheduler) GSlots.owner(gp);
+        Bubble.readied(gp);
         GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
         enqueue(s, gp, true);
     }

@@ -149,6 +149,7 @@ public final class Scheduler {
                 P.setId(pp, i);
                 PStatus.set(pp, PStatus.PGCSTOP);
                 grown[i] = new Processor(pp);
+                timers.added(pp);
             } else {
                 copyBit(Schedt.idlepMaskAcquire(sched), idle, i);
                 copyBit(Schedt.timerpMaskAcquire(sched), timer, i);
@@ -324,6 +325,16 @@ public final class Scheduler {
     /** {@code go fn()} from any thread. */
     public void go(Runnable fn) {
         Newproc.newproc(this, fn);
+    }
+
+    /** {@code go fn()} for a timer that fired; false, and nothing started, when the scheduler is closing. */
+    public boolean goFromTimer(Runnable fn) {
+        return Newproc.newprocTimer(this, fn);
+    }
+
+    /** The timers it was made with. */
+    public Timers timers() {
+        return timers;
     }
 
     /** A virtual thread, not started, that will run on this scheduler's Ps. */

@@ -2,14 +2,21 @@ package org.gmp4j.proc;
 
 /** What the loop asks of the timers, which live a floor above. The next due time of a P is {@code p.timer0When}. */
 public interface Timers {
+    /** A P was made; the world is stopped. */
+    void added(long pp);
+
     /**
      * Runs the due timers of {@code pp} on {@code m}, which holds a P (this or another), and says in
      * {@code m.ranTimer} whether there were any.
-     *
-     * @return nanoTime when the next timer of {@code pp} is due, 0 for none
      */
-    long check(Machine m, long pp);
+    void check(Machine m, long pp);
 
-    /** Moves all timers of a P that is to die to one that lives; the world is stopped. */
+    /** When the next timer of {@code pp} is due that was not stopped, 0 for none: for an M about to sleep. */
+    long next(long pp);
+
+    /** Whether a timer of {@code pp} may ready a goroutine, or is doing so. Takes the timers' lock. */
+    boolean pending(long pp);
+
+    /** Moves all timers of a P that is to die to one that lives; the world is stopped. To 0: the scheduler has ended. */
     void move(long from, long to);
 }

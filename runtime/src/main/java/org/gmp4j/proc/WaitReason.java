@@ -42,7 +42,9 @@ public enum WaitReason {
     /** {@code RWMutex.lock}, while readers are inside. */
     RWMUTEX_LOCK("sync.RWMutex.Lock"),
     /** {@code Cond.await}. */
-    COND_WAIT("sync.Cond.Wait");
+    COND_WAIT("sync.Cond.Wait"),
+    /** {@code Synctest.await}. */
+    SYNCTEST_WAIT("synctest.Wait");
 
     private static final WaitReason[] VALUES = values();
 
@@ -55,6 +57,15 @@ public enum WaitReason {
     /** The text in a traceback. */
     public String text() {
         return text;
+    }
+
+    /** Whether, in a bubble of {@link Bubble}, only another goroutine of it, or its clock, ends the wait. */
+    boolean durable() {
+        return switch (this) {
+            case CHAN_RECEIVE, CHAN_SEND, CHAN_RECEIVE_NIL, CHAN_SEND_NIL, SELECT, SELECT_NO_CASES, SLEEP, WAIT_GROUP, FOREVER,
+                    SYNCTEST_WAIT -> true;
+            default -> false;
+        };
     }
 
     /** The reason of a number in {@code g.waitreason}. */

@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.Note;
@@ -34,6 +35,9 @@ public final class Waiting {
     private static final AtomicInteger THREADS = new AtomicInteger();
     /** When one of them last left, by nanoTime; written before THREADS. */
     private static volatile long left = System.nanoTime() - GRACE_NANOS;
+
+    /** Whether a timer outside all schedulers is set. */
+    private static volatile BooleanSupplier alarms = () -> false;
 
     /** Those of them that are virtual threads of the JDK's scheduler, by sudog: they wait without their carrier. */
     private static final ConcurrentHashMap<Long, Thread> VIRTUAL = new ConcurrentHashMap<>();
@@ -224,6 +228,16 @@ public final class Waiting {
         HeapMutex lock = new HeapMutex(org.gmp4j.lock.LockRank.SEMA);
         lock.lock();
         return lock;
+    }
+
+    /** From the timers: how to know whether one is set outside all schedulers; asked under sched.lock. */
+    public static void alarms(BooleanSupplier set) {
+        alarms = set;
+    }
+
+    /** Whether a timer outside all schedulers may ready a goroutine. */
+    static boolean alarms() {
+        return alarms.getAsBoolean();
     }
 
     /** Whether threads that are not Ms wait, or did a moment ago. */

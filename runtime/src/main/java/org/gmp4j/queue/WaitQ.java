@@ -85,12 +85,12 @@ public final class WaitQ {
         return select == Sudog.SELECT ? G.casSelectDone(who, 0, 1) : Sudog.casTicket(who, 0, 1);
     }
 
-    /** {@code dequeueSudoG}: takes this one out from wherever it stands, in constant time; nothing if it is out already. */
-    public void remove(long sg) {
+    /** {@code dequeueSudoG}: takes this one out from wherever it stands, in constant time; false if it is out already. */
+    public boolean remove(long sg) {
         long before = Sudog.prev(sg);
         long after = Sudog.next(sg);
         if (before == 0 && first != sg) {
-            return; // A waker took it out and then did not get the select.
+            return false; // A waker took it out and then did not get the select.
         }
         if (before == 0) {
             first = after;
@@ -104,5 +104,6 @@ public final class WaitQ {
         }
         Sudog.setNext(sg, 0);
         Sudog.setPrev(sg, 0);
+        return true;
     }
 }

@@ -3,9 +3,6 @@ package org.gmp4j.timer;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.time.Duration;
 import java.util.PriorityQueue;
 import java.util.Random;
@@ -22,37 +19,33 @@ import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
-class SleepTimersTest {
+class TimerHeapTest {
     /** The heap beside a plain model: what comes out is the earliest, timer0When says when that is, and the heap grows. */
     @Test
-    void heap() throws Throwable {
-        MethodHandles.Lookup l = MethodHandles.privateLookupIn(SleepTimers.class, MethodHandles.lookup());
-        MethodHandle push = l.findStatic(SleepTimers.class, "push",
-                MethodType.methodType(void.class, long.class, long.class, long.class));
-        MethodHandle pop = l.findStatic(SleepTimers.class, "pop", MethodType.methodType(long.class, long.class));
-        long pp = Mem.alloc(p.layout(), 1);
-        long other = Mem.alloc(p.layout(), 1);
+    void heap() {
+        TimerHeap heap = new TimerHeap(Mem.alloc(p.layout(), 1));
         Random random = new Random(3);
         PriorityQueue<Long> model = new PriorityQueue<>();
         for (int i = 0; i < 20_000; i++) {
             if (i == 10_000) {
-                new SleepTimers().move(pp, other);
-                assertEquals(0, P.timersLenOpaque(pp));
-                assertEquals(0, P.timer0WhenAcquire(pp));
-                pp = other;
+                TimerHeap other = new TimerHeap(Mem.alloc(p.layout(), 1));
+                heap.moveTo(other);
+                assertEquals(0, P.timersLenOpaque(heap.pp));
+                assertEquals(0, P.timer0WhenAcquire(heap.pp));
+                heap = other;
             }
             if (model.isEmpty() || random.nextInt(100) < 55) {
                 long when = 1 + random.nextInt(1_000);
-                push.invokeExact(pp, when, when << 8); // The G stands for its time.
+                heap.push(when, when << 8); // The G stands for its time.
                 model.add(when);
             } else {
-                assertEquals(model.remove() << 8, (long) pop.invokeExact(pp));
+                assertEquals(model.remove() << 8, heap.pop());
             }
-            assertEquals(model.size(), P.timersLenOpaque(pp));
-            assertEquals(model.isEmpty() ? 0 : model.element(), P.timer0WhenAcquire(pp));
+            assertEquals(model.size(), P.timersLenOpaque(heap.pp));
+            assertEquals(model.isEmpty() ? 0 : model.element(), P.timer0WhenAcquire(heap.pp));
         }
         while (!model.isEmpty()) {
-            assertEquals(model.remove() << 8, (long) pop.invokeExact(pp));
+            assertEquals(model.remove() << 8, heap.pop());
         }
     }
 

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"time"
+)
+
+func init() {
+	works = append(works,
+		work{"timerstop", "NewTimer and Stop on 1 P, ns", 1, timerstop},
+		work{"funcstop", "AfterFunc and Stop on 1 P, ns", 1, funcstop},
+		work{"timerreset", "Reset of a running timer on 1 P, ns", 1, timerreset},
+		work{"funcreset", "Reset of a running AfterFunc timer on 1 P, ns", 1, funcreset},
+		work{"withtimeout", "WithTimeout and cancel on 1 P, ns", 1, withtimeout},
+		work{"sleep", "how late Sleep(50 µs) returns, p50 on 1 P, ns", 1, sleep},
+	)
+}
+
+const timers = 1_000_000
+
+func onOneP(name string, body func()) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	median(name, timers, body)
+}
+
+func timerstop() {
+	onOneP("timerstop", func() {
+		for range timers {
+			time.NewTimer(time.Hour).Stop()
+		}
+	})
+}
+
+func funcstop() {
+	onOneP("funcstop", func() {
+		for range timers {
+			time.AfterFunc(time.Hour, func() {}).Stop()
+		}
+	})
+}
+
+func timerreset() {
+	onOneP("timerreset", func() {
+		t := time.NewTimer(time.Hour)
+		for range timers {
+			t.Reset(time.Hour)
+		}
+		t.Stop()
+	})
+}
+
+func funcreset() {
+	onOneP("funcreset", func() {
+		t := time.AfterFunc(time.Hour, func() {})
+		for range timers {
+			t.Reset(time.Hour)
+		}
+		t.Stop()
+	})
+}
+
+func withtimeout() {
+	onOneP("withtimeout", func() {
+		root, stop := context.WithCancel(context.Background())
+		for range timers {
+			_, cancel := context.WithTimeout(root, time.Hour)
+			cancel()
+		}
+		stop()
+	})
+}
+
+func sleep() {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const d = 50 * time.Microsecond
+	var late []float64
+	for range 5_000 {
+		start := time.Now()
+		time.Sleep(d)
+		late = append(late, float64(time.Since(start)-d))
+	}
+	slices.Sort(late)
+	report("sleep/p50", "ns", late[len(late)/2])
+}

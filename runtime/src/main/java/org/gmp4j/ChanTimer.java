@@ -1,0 +1,135 @@
+package org.gmp4j;
+
+import java.time.Instant;
+
+import org.gmp4j.proc.Waiting;
+import org.gmp4j.timer.ChanTimers;
+import org.gmp4j.timer.RuntimeTimer;
+
+/**
+ * A timer with a channel, under the channel's lock. It needs no alarm, and nobody but its users refers to it, while nobody
+ * waits on the channel: whoever receives looks first whether it is due. So a timer dropped is garbage; and stop and reset,
+ * which empty the buffer under the same lock, leave no stale time.
+ */
+final class ChanTimer extends RuntimeTimer {
+    private final Chan<Instant> c;
+    /** Nanoseconds between two ticks; 0 for once. */
+    private long period;
+
+    private ChanTimer(Chan<Instant> c, long nanos, long period) {
+        super(c.lock);
+        this.c = c;
+        this.when = in(nanos);
+        this.period = period;
+    }
+
+    /** Lets {@code org.gmp4j.time} make such timers. */
+    static void offer() {
+        ChanTimers.setFactory(new ChanTimers.Factory() {
+            @Override
+            public RuntimeTimer make(long nanos, long period) {
+                Chan<Instant> c = Chan.make(1);
+                ChanTimer t = new ChanTimer(c, nanos, period);
+                c.setTimer(t);
+                return t;
+            }
+
+            @Override
+            public Object channel(RuntimeTimer t) {
+                return ((ChanTimer) t).c;
+            }
+
+            @Override
+            public boolean reset(RuntimeTimer t, long nanos, long period) {
+                return ((ChanTimer) t).reset(nanos, period);
+            }
+        });
+    }
+
+    /** The time when it was due, null when it is not; sets the next. Ticks that were missed are left out. */
+    private Instant due(long now) {
+        if (when == 0 || now < when) {
+            return null;
+        }
+        long late = now - when;
+        if (period == 0) {
+            when = 0;
+        } else {
+            when += period * (1 + late / period);
+            if (when <= 0) {
+                when = Long.MAX_VALUE;
+            }
+        }
+        return instant().minusNanos(late);
+    }
+
+    /**
+     * Under the lock, before somebody receives or chooses. Not while others wait: the time is theirs, and they are told by the
+     * alarm, which would find the timer fired.
+     */
+    void putIfDue() {
+        Instant at = when == 0 || !c.recvq.isEmpty() ? null : due(now());
+        if (at != null) {
+            long unused = c.give(at, 0); // Into the buffer; left out when an older time is there.
+        }
+    }
+
+    /** Under the lock. */
+    void awaited() {
+        if (when != 0) {
+            arm();
+        }
+    }
+
+    /** Under the lock. */
+    void left() {
+        disarm();
+    }
+
+    @Override
+    protected void look(long now) {
+        long receiver = 0;
+        if (!c.recvq.isEmpty()) {
+            Instant at = due(now);
+            if (at != null) {
+                receiver = Math.max(0, c.give(at, 0));
+            }
+            if (when != 0 && !c.recvq.isEmpty()) {
+                arm();
+            } else {
+                disarm();
+            }
+        }
+        lock.unlock();
+        if (receiver != 0) {
+            Waiting.wake(receiver);
+        }
+    }
+
+    @Override
+    public boolean stop() {
+        lock.lock();
+        boolean pending = c.drain() | when != 0;
+        when = 0;
+        disarm();
+        lock.unlock();
+        return pending;
+    }
+
+    @Override
+    public boolean reset(long nanos) {
+        return reset(nanos, 0);
+    }
+
+    private boolean reset(long nanos, long newPeriod) {
+        lock.lock();
+        boolean pending = c.drain() | when != 0;
+        when = in(nanos);
+        period = newPeriod;
+        if (!c.recvq.isEmpty()) {
+            arm();
+        }
+        lock.unlock();
+        return pending;
+    }
+}

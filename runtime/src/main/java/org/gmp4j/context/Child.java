@@ -1,0 +1,12 @@
+package org.gmp4j.context;
+
+/** Who is told when a context is cancelled: an element of its list of children, under the lock of that {@link Cancellation}. */
+abstract class Child {
+    /** Null while in no list. */
+    Cancellation parent;
+    Child next;
+    Child prev;
+
+    /** The parent was cancelled; called once, without locks. */
+    abstract void parentCancelled(Exception err, Throwable cause);
+}

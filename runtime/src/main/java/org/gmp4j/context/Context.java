@@ -1,0 +1,208 @@
+package org.gmp4j.context;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Objects;
+import java.util.function.BooleanSupplier;
+
+import org.gmp4j.Chan;
+import org.gmp4j.timer.TimeBubble;
+
+/**
+ * What a piece of work is told by those it works for: that it is cancelled, until when it has time, and values. Contexts
+ * form a tree; each method {@code with…} makes a child. A cancelled context cancels all below it and none above.
+ *
+ * <p>Immutable but for its cancellation; thread-safe; from goroutines and plain threads. Whoever makes a context that can be
+ * cancelled cancels it when the work is done: until then, or the deadline, its parent refers to it.
+ *
+ * <pre>{@code
+ * Context ctx = parent.withTimeout(Duration.ofSeconds(1));
+ * Go.defer(ctx::cancel);
+ * }</pre>
+ *
+ * <p>Source: Go's package {@code context}.
+ */
+public final class Context {
+    /** What {@link #err} gives after {@link #cancel}: "context canceled". */
+    public static final Exception CANCELED = new Ended("context canceled");
+    /** What {@link #err} gives after the deadline: "context deadline exceeded". */
+    public static final Exception DEADLINE_EXCEEDED = new Ended("context deadline exceeded");
+
+    private static final Context BACKGROUND = new Context(null, null, false, null, null, null, "context.Background");
+
+    /** Shared, so it carries no stack trace and takes nothing suppressed. */
+    private static final class Ended extends Exception {
+        private static final long serialVersionUID = 1;
+
+        Ended(String text) {
+            super(text, null, false, false);
+        }
+    }
+
+    /** Where values come from that are not here; null for none. */
+    private final Context parent;
+    /** What cancels this, its own or the nearest above; null for nothing. */
+    private final Cancellation cancellation;
+    private final boolean own;
+    private final Instant deadline;
+    private final Object key;
+    private final Object value;
+    private final String name;
+
+    private Context(Context parent, Cancellation cancellation, boolean own, Instant deadline, Object key, Object value,
+            String name) {
+        this.parent = parent;
+        this.cancellation = cancellation;
+        this.own = own;
+        this.deadline = deadline;
+        this.key = key;
+        this.value = value;
+        this.name = name;
+    }
+
+    /** The root: never cancelled, no deadline, no values. */
+    public static Context background() {
+        return BACKGROUND;
+    }
+
+    /** A child to be cancelled by its {@link #cancel}. */
+    public Context withCancel() {
+        return child(deadline, "WithCancel");
+    }
+
+    private Context child(Instant until, String kind) {
+        Cancellation c = new Cancellation();
+        if (cancellation != null) {
+            cancellation.add(c);
+        }
+        return new Context(this, c, true, until, null, null, kind);
+    }
+
+    /** A child that is cancelled {@code d} from now, or earlier by {@link #cancel}. */
+    public Context withTimeout(Duration d) {
+        Instant at;
+        try {
+            at = TimeBubble.instant().plus(d);
+        } catch (ArithmeticException | java.time.DateTimeException e) {
+            at = d.isNegative() ? Instant.MIN : Instant.MAX;
+        }
+        return withDeadline(at, d);
+    }
+
+    /** A child that is cancelled at {@code at}, at once if that has passed, or earlier by {@link #cancel}. */
+    public Context withDeadline(Instant at) {
+        Instant now = TimeBubble.instant();
+        Duration left;
+        try {
+            left = Duration.ofNanos(now.until(at, ChronoUnit.NANOS));
+        } catch (ArithmeticException e) {
+            left = Duration.ofNanos(at.isBefore(now) ? Long.MIN_VALUE : Long.MAX_VALUE);
+        }
+        return withDeadline(at, left);
+    }
+
+    private Context withDeadline(Instant at, Duration left) {
+        if (deadline != null && deadline.isBefore(at)) {
+            return withCancel(); // The parent's comes first.
+        }
+        Context c = child(at, "WithDeadline");
+        if (left.isNegative() || left.isZero()) {
+            c.cancellation.cancel(DEADLINE_EXCEEDED, null);
+        } else if (c.cancellation.err() == null) {
+            c.cancellation.expire(left);
+        }
+        return c;
+    }
+
+    /**
+     * A child in which {@code value(key)} is {@code value}.
+     *
+     * @throws NullPointerException "nil key"
+     */
+    public Context withValue(Object key, Object value) {
+        Objects.requireNonNull(key, "nil key");
+        return new Context(this, cancellation, false, deadline, key, value, "WithValue(" + key + ")");
+    }
+
+    /** A child with the values of this that is not cancelled with it: {@link #done}, {@link #deadline}, {@link #err} are null. */
+    public Context withoutCancel() {
+        return new Context(this, null, false, null, null, null, "WithoutCancel");
+    }
+
+    /** The value under an equal key here or nearest above; null when there is none. */
+    public Object value(Object key) {
+        for (Context c = this; c != null; c = c.parent) {
+            if (c.key != null && c.key.equals(key)) {
+                return c.value;
+            }
+        }
+        return null;
+    }
+
+    /** When this will be cancelled; null when no deadline is set. */
+    public Instant deadline() {
+        return deadline;
+    }
+
+    /**
+     * Cancels this context and all below; nothing when it is cancelled already.
+     *
+     * @throws UnsupportedOperationException when neither withCancel, withTimeout nor withDeadline made this context
+     */
+    public void cancel() {
+        cancel(null);
+    }
+
+    /**
+     * Like {@link #cancel()}, and {@link #cause} gives {@code cause}, here and below.
+     *
+     * @param cause why; null for {@link #CANCELED}
+     */
+    public void cancel(Throwable cause) {
+        if (!own) {
+            throw new UnsupportedOperationException(this + " cannot be cancelled: make a child withCancel");
+        }
+        cancellation.cancel(CANCELED, cause);
+    }
+
+    /** A channel that is closed when this is cancelled, always the same; null when that cannot be. */
+    public Chan<Void> done() {
+        return cancellation == null ? null : cancellation.done();
+    }
+
+    /** Null until this is cancelled, then {@link #CANCELED} or {@link #DEADLINE_EXCEEDED}. */
+    public Exception err() {
+        return cancellation == null ? null : cancellation.err();
+    }
+
+    /** Null until this is cancelled, then what was given to the {@link #cancel(Throwable)} that did it, else {@link #err}. */
+    public Throwable cause() {
+        return cancellation == null ? null : cancellation.cause();
+    }
+
+    /**
+     * Has {@code f} started in a goroutine of its own when this is cancelled; at once if it is. When the caller is no
+     * goroutine, it runs as a virtual thread.
+     *
+     * @return a function that keeps {@code f} from being started: true if it did, false if f was started or stopped before.
+     *         It does not wait for f
+     */
+    public BooleanSupplier afterFunc(Runnable f) {
+        Cancellation.AfterFunc a = new Cancellation.AfterFunc(f);
+        if (cancellation != null) {
+            cancellation.add(a);
+        }
+        return a::stop;
+    }
+
+    /** Whether something refers to what is below, or a timer is set: for tests. */
+    boolean holdsAnything() {
+        return cancellation != null && cancellation.holdsAnything();
+    }
+
+    @Override
+    public String toString() {
+        return parent == null ? name : parent + "." + name;
+    }
+}

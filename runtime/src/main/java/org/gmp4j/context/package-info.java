@@ -1,0 +1,2 @@
+/** Cancellation, deadlines and values that go down a tree of calls and goroutines. Source: Go's package {@code context}. */
+package org.gmp4j.context;

@@ -1,0 +1,93 @@
+package org.gmp4j.proc;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.stack.Goexit;
+import org.gmp4j.struct.GSlots;
+
+/**
+ * Goroutines with a clock of their own, which moves on when all of them wait for each other ({@code syncGroup}): see
+ * {@code org.gmp4j.synctest}. This counts those that do not wait; the clock is a floor above.
+ *
+ * <p>A goroutine counts from its birth to after its deferred work, but not while it waits {@link WaitReason#durable durably}.
+ * It is counted out on g0, after the unlock, so that it is parked to the end when the count falls to 0; its waker counts it in
+ * before it is runnable. In between the count is too high by one, never too low.
+ */
+public abstract class Bubble {
+    /** Whether there ever was a bubble: who meets a goroutine of one has seen it written. */
+    private static boolean any;
+
+    private final AtomicInteger running = new AtomicInteger();
+    private final AtomicInteger living = new AtomicInteger();
+
+    /** An empty bubble. */
+    protected Bubble() {
+        any = true;
+    }
+
+    /** All goroutines wait, or none is left; called on any thread, without locks, maybe late. */
+    protected abstract void idle();
+
+    /** A goroutine ended with an exception. */
+    protected abstract void failed(Throwable t);
+
+    /** Whether all goroutines wait. */
+    protected final boolean isIdle() {
+        return running.get() == 0;
+    }
+
+    /** How many goroutines live. */
+    protected final int living() {
+        return living.get();
+    }
+
+    /** {@code fn} as a goroutine of this bubble, which counts from now on. */
+    public final Runnable wrap(Runnable fn) {
+        int unused = living.incrementAndGet();
+        unused = running.incrementAndGet();
+        return () -> {
+            GStack st = GStack.current();
+            st.bubble = this;
+            st.onEnd(end -> {
+                st.bubble = null;
+                if (end != null && end != Goexit.INSTANCE) {
+                    failed(end);
+                }
+                int left = living.decrementAndGet();
+                stops();
+            });
+            fn.run();
+        };
+    }
+
+    private void stops() {
+        if (running.decrementAndGet() == 0) {
+            idle();
+        }
+    }
+
+    /** Of a goroutine about to park: what counts it out when it is. */
+    static Park.Unlock parking(GStack st, Park.Unlock unlock) {
+        Bubble b = st.bubble;
+        st.durable = true; // Before the lock is free: its waker looks.
+        return (gp, lock) -> {
+            if (unlock != null && !unlock.unlock(gp, lock)) {
+                st.durable = false;
+                return false;
+            }
+            b.stops();
+            return true;
+        };
+    }
+
+    /** Counts a goroutine in that is about to be readied. */
+    static void readied(long gp) {
+        if (any) {
+            GStack st = (GStack) GSlots.stack(gp);
+            if (st != null && st.durable) {
+                st.durable = false;
+                int unused = st.bubble.running.incrementAndGet();
+            }
+        }
+    }
+}

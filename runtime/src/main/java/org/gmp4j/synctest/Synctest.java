@@ -1,0 +1,140 @@
+package org.gmp4j.synctest;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.timer.TimeBubble;
+
+/**
+ * Tests of concurrent code with a virtual clock, exact and without waiting.
+ *
+ * <pre>{@code
+ * @Test
+ * void timesOut() {
+ *     Synctest.test(() -> {
+ *         Context ctx = Context.background().withTimeout(Duration.ofHours(5));
+ *         Go.sleep(Duration.ofHours(5).minusNanos(1));
+ *         Synctest.await();
+ *         assertNull(ctx.err());
+ *         Go.sleep(Duration.ofNanos(1));
+ *         Synctest.await();
+ *         assertSame(Context.DEADLINE_EXCEEDED, ctx.err());
+ *     });
+ * }
+ * }</pre>
+ *
+ * <p>{@link #test} runs a function in a bubble: a goroutine, and all goroutines that those in the bubble start by {@code Go.go},
+ * {@code WaitGroup.go}, {@code Time.afterFunc} and {@code Context}. {@code Go.sleep}, {@code org.gmp4j.time} and
+ * {@code org.gmp4j.context} go by the bubble's clock in there, and {@link #now} reads it; {@code Instant.now} and
+ * {@code System.nanoTime} do not. It begins at 2000-01-01T00:00:00Z and stands still while any goroutine of the bubble runs. When all
+ * are durably blocked it jumps to the next timer or sleep.
+ *
+ * <p>Durably blocked is a goroutine in a channel operation, a select, a sleep, a wait for a WaitGroup or Cond, or {@link #await}:
+ * what another goroutine of the bubble ends. Not so in a lock, in the JDK, or in a system call. Channels used in a bubble are to be
+ * made in it: the clock does not wait for one that is fed from outside (Go tells; this does not).
+ */
+public final class Synctest {
+    private Synctest() {
+    }
+
+    /**
+     * Runs {@code f} in a new bubble, waits until all goroutines in it have ended, and rethrows what one threw. From any thread; not
+     * from inside a bubble.
+     *
+     * @throws IllegalStateException "deadlock: all goroutines in bubble are blocked", or "deadlock: main bubble goroutine has exited
+     *         but blocked goroutines remain", with their stacks; they and their threads are left behind
+     */
+    public static void test(Runnable f) {
+        Objects.requireNonNull(f, "f");
+        if (TimeBubble.current() != null) {
+            throw new IllegalStateException("synctest.Run called from within a synctest bubble");
+        }
+        Throwable[] thrown = new Throwable[1];
+        Thread driver = Thread.ofPlatform().name("synctest").unstarted(() -> {
+            try {
+                drive(f);
+            } catch (Throwable t) {
+                thrown[0] = t;
+            }
+        });
+        driver.start();
+        join(driver);
+        if (thrown[0] != null) {
+            throw Synctest.<RuntimeException>sneaky(thrown[0]);
+        }
+    }
+
+    private static void drive(Runnable f) {
+        Gmp gmp = Gmp.builder().build();
+        TimeBubble b = new TimeBubble();
+        boolean[] mainEnded = new boolean[1];
+        gmp.go(b.wrap(() -> {
+            Go.defer(() -> mainEnded[0] = true);
+            f.run();
+        }));
+        b.drive();
+        if (b.failure() != null) {
+            gmp.close(Duration.ZERO); // Others may wait for the one that failed: they are left.
+            throw Synctest.<RuntimeException>sneaky(b.failure());
+        }
+        if (b.deadlocked()) {
+            throw new IllegalStateException((mainEnded[0]
+                    ? "deadlock: main bubble goroutine has exited but blocked goroutines remain"
+                    : "deadlock: all goroutines in bubble are blocked") + "\n\n" + gmp.dump());
+        }
+        gmp.close();
+    }
+
+    private static void join(Thread t) {
+        boolean interrupted = false;
+        while (t.isAlive()) {
+            try {
+                t.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Waits until every other goroutine of the bubble is durably blocked; the clock does not move meanwhile. What they did before
+     * happens before the return.
+     *
+     * @throws IllegalStateException "goroutine is not in a bubble", or "wait already in progress" when another does
+     */
+    public static void await() {
+        TimeBubble b = bubble();
+        if (!b.await()) {
+            throw new IllegalStateException("wait already in progress");
+        }
+    }
+
+    /**
+     * The bubble's time.
+     *
+     * @throws IllegalStateException "goroutine is not in a bubble"
+     */
+    public static Instant now() {
+        TimeBubble unused = bubble();
+        return TimeBubble.instant();
+    }
+
+    private static TimeBubble bubble() {
+        TimeBubble b = TimeBubble.current();
+        if (b == null) {
+            throw new IllegalStateException("goroutine is not in a bubble");
+        }
+        return b;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> RuntimeException sneaky(Throwable t) throws T {
+        throw (T) t;
+    }
+}

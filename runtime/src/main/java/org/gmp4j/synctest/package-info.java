@@ -1,0 +1,2 @@
+/** Tests of concurrent code with a virtual clock. Source: Go's package {@code testing/synctest}. */
+package org.gmp4j.synctest;

@@ -1,0 +1,46 @@
+package org.gmp4j.time;
+
+import java.time.Duration;
+import java.time.Instant;
+
+import org.gmp4j.Chan;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.timer.RuntimeTimer;
+
+/** Something that happens again and again: see {@link Time#newTicker}. Thread-safe. Source: Go's {@code time.Ticker}. */
+public final class Ticker {
+    private final RuntimeTimer t;
+    private final Chan<Instant> c;
+
+    Ticker(RuntimeTimer t, Chan<Instant> c) {
+        this.t = t;
+        this.c = c;
+    }
+
+    /** Where the ticks come. */
+    public Chan<Instant> c() {
+        return c;
+    }
+
+    /** No tick comes from now on until {@link #reset}; the channel stays open. */
+    public void stop() {
+        GStack st = GStack.enter();
+        boolean unused = t.stop();
+        GStack.exit(st);
+    }
+
+    /**
+     * Ticks every {@code d} from now on.
+     *
+     * @throws IllegalArgumentException "non-positive interval for Ticker.Reset"
+     */
+    public void reset(Duration d) {
+        long nanos = RuntimeTimer.nanos(d);
+        if (nanos <= 0) {
+            throw new IllegalArgumentException("non-positive interval for Ticker.Reset");
+        }
+        GStack st = GStack.enter();
+        boolean unused = Time.reset(t, nanos, nanos);
+        GStack.exit(st);
+    }
+}

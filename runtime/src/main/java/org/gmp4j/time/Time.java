@@ -1,0 +1,94 @@
+package org.gmp4j.time;
+
+import java.lang.invoke.MethodHandles;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+
+import org.gmp4j.Chan;
+import org.gmp4j.timer.ChanTimers;
+import org.gmp4j.timer.FuncTimer;
+import org.gmp4j.timer.RuntimeTimer;
+
+/**
+ * Timers and tickers; all methods may be called from any thread. Durations that do not fit 292 years are that long, those
+ * below 0 are 0. {@code Go.sleep} is the sleep of a goroutine.
+ *
+ * <p>A timer made by a goroutine belongs to its scheduler; one made by another thread, or left when its scheduler closes,
+ * is served by one daemon thread of the process, and its function runs as a virtual thread instead of a goroutine.
+ *
+ * <p>The value of a timer's channel is the time when it was due. The channel looks unbuffered ({@code len} and {@code cap}
+ * are 0) and cannot be sent to or closed: {@link IllegalStateException}. A timer or ticker that nobody refers to and nobody
+ * waits for is collected, stopped or not. An unreceived timer does not hold off deadlock detection, a function does.
+ *
+ * <p>Memory, with compressed references: about 130 bytes for {@link #afterFunc}, and 16 to 32 off-heap; about 160 for a timer
+ * with its channel, and nothing off-heap while nobody waits for it.
+ *
+ * <p>Source: Go's package {@code time}, as of Go 1.23.
+ */
+public final class Time {
+    private static final ChanTimers.Factory CHANNELS = channels();
+
+    private Time() {
+    }
+
+    private static ChanTimers.Factory channels() {
+        try {
+            Class<?> unused = MethodHandles.lookup().ensureInitialized(Chan.class);
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
+        return ChanTimers.factory();
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Chan<Instant> channel(RuntimeTimer t) {
+        return (Chan<Instant>) CHANNELS.channel(t);
+    }
+
+    static boolean reset(RuntimeTimer t, long nanos, long period) {
+        return CHANNELS.reset(t, nanos, period);
+    }
+
+    /** A timer that sends the time on its channel once, {@code d} from now. */
+    public static Timer newTimer(Duration d) {
+        RuntimeTimer t = CHANNELS.make(RuntimeTimer.nanos(d), 0);
+        return new Timer(t, channel(t));
+    }
+
+    /**
+     * A ticker that sends the time on its channel every {@code d}. Ticks that nobody receives are left out.
+     *
+     * @throws IllegalArgumentException "non-positive interval for NewTicker"
+     */
+    public static Ticker newTicker(Duration d) {
+        long nanos = RuntimeTimer.nanos(d);
+        if (nanos <= 0) {
+            throw new IllegalArgumentException("non-positive interval for NewTicker");
+        }
+        RuntimeTimer t = CHANNELS.make(nanos, nanos);
+        return new Ticker(t, channel(t));
+    }
+
+    /** The channel of a new timer: it gives the time once, {@code d} from now. */
+    public static Chan<Instant> after(Duration d) {
+        return channel(CHANNELS.make(RuntimeTimer.nanos(d), 0));
+    }
+
+    /** The channel of a new ticker; null when {@code d} is not above 0. */
+    public static Chan<Instant> tick(Duration d) {
+        long nanos = RuntimeTimer.nanos(d);
+        return nanos <= 0 ? null : channel(CHANNELS.make(nanos, nanos));
+    }
+
+    /**
+     * Starts {@code f} in a goroutine of its own, {@code d} from now.
+     *
+     * @return a timer without a channel, to stop it or set it anew
+     * @throws NullPointerException when {@code f} is null
+     */
+    public static Timer afterFunc(Duration d, Runnable f) {
+        Objects.requireNonNull(f, "f");
+        return new Timer(FuncTimer.start(RuntimeTimer.nanos(d), f), null);
+    }
+}

@@ -1,0 +1,50 @@
+package org.gmp4j.time;
+
+import java.time.Duration;
+import java.time.Instant;
+
+import org.gmp4j.Chan;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.timer.RuntimeTimer;
+
+/** Something that happens once: see {@link Time#newTimer} and {@link Time#afterFunc}. Thread-safe. Source: Go's {@code time.Timer}. */
+public final class Timer {
+    private final RuntimeTimer t;
+    private final Chan<Instant> c;
+
+    Timer(RuntimeTimer t, Chan<Instant> c) {
+        this.t = t;
+        this.c = c;
+    }
+
+    /** Where the time comes; null for a timer of {@link Time#afterFunc}. */
+    public Chan<Instant> c() {
+        return c;
+    }
+
+    /**
+     * Keeps the timer from firing. After it no time comes out of the channel that was not received before. A function that
+     * was started is not waited for.
+     *
+     * @return false when it was stopped already, its time was received, or its function was started
+     */
+    public boolean stop() {
+        GStack st = GStack.enter();
+        boolean pending = t.stop();
+        GStack.exit(st);
+        return pending;
+    }
+
+    /**
+     * Sets the timer to fire {@code d} from now, at no other time.
+     *
+     * @return what {@link #stop} would have returned
+     */
+    public boolean reset(Duration d) {
+        long nanos = RuntimeTimer.nanos(d);
+        GStack st = GStack.enter();
+        boolean pending = t.reset(nanos);
+        GStack.exit(st);
+        return pending;
+    }
+}

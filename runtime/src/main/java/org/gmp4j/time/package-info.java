@@ -1,0 +1,2 @@
+/** Timers and tickers, from goroutines and from plain threads. Source: Go's package {@code time}. */
+package org.gmp4j.time;

@@ -1,0 +1,88 @@
+package org.gmp4j.timer;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * An entry of a {@link TimerHeap} that is no sleeping goroutine: at {@link #when} somebody looks at a timer.
+ *
+ * <pre>
+ *  LIVE   to ZOMBIE   the timer, under its lock: nobody need look any more
+ *  ZOMBIE to LIVE     the timer, under its lock: set again, not before this entry's time
+ *  LIVE   to GONE     whoever takes it off the heap because it is due: he looks at the timer next
+ *  ZOMBIE to GONE     whoever finds it in the heap: due, at the head, or one of too many
+ * </pre>
+ *
+ * A GONE alarm is in no heap and never comes back. All edges are CASes: the timer and the heap have different locks.
+ */
+final class Alarm {
+    private static final int LIVE = 0;
+    private static final int ZOMBIE = 1;
+    private static final int GONE = 2;
+
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Alarm.class, "state", int.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Its key in the heap. */
+    final long when;
+    /** Where it is; written at the push, and by a move with the world stopped. The timer reads it only to count a zombie. */
+    TimerHeap heap;
+    /** Null in a zombie, so that a stopped timer is garbage at once. Written by the timer before it makes it LIVE. */
+    private RuntimeTimer timer;
+    private volatile int state;
+
+    Alarm(RuntimeTimer timer, long when) {
+        this.timer = timer;
+        this.when = when;
+    }
+
+    /** Under the timer's lock: nobody is to look. */
+    void bury() {
+        if (STATE.compareAndSet(this, LIVE, ZOMBIE)) {
+            timer = null;
+            heap.zombies.incrementAndGet();
+        }
+    }
+
+    /** Under the lock of {@code t}: whether somebody will look from now on, because this is still in its heap. */
+    boolean revive(RuntimeTimer t) {
+        int s = state;
+        if (s == ZOMBIE) {
+            timer = t;
+            if (STATE.compareAndSet(this, ZOMBIE, LIVE)) {
+                heap.zombies.decrementAndGet();
+                return true;
+            }
+            timer = null;
+            return false;
+        }
+        return s == LIVE; // A CAS to GONE may follow at once: then who made it looks.
+    }
+
+    /** Under the heap's lock, taken off it: the timer to look at, null for a zombie. */
+    RuntimeTimer take() {
+        if (STATE.compareAndSet(this, LIVE, GONE)) {
+            return timer;
+        }
+        if (!STATE.compareAndSet(this, ZOMBIE, GONE)) {
+            return take(); // Revived between the two.
+        }
+        return null;
+    }
+
+    /** Under the heap's lock: whether this was a zombie, and is gone now. */
+    boolean buried() {
+        return state == ZOMBIE && STATE.compareAndSet(this, ZOMBIE, GONE);
+    }
+
+    boolean live() {
+        return state == LIVE;
+    }
+}

@@ -1,0 +1,123 @@
+package org.gmp4j.timer;
+
+import java.time.Instant;
+import java.util.concurrent.locks.LockSupport;
+
+import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.proc.Bubble;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Park;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.struct.Mem;
+
+/**
+ * A bubble's clock and its timers, a heap of their own. One thread, the driver, moves the clock: when all goroutines wait it
+ * readies the one in {@link #await}, or else sets the clock to the next timer and runs what is due.
+ */
+public final class TimeBubble extends Bubble {
+    private static final Instant START = Instant.parse("2000-01-01T00:00:00Z");
+    /** The nanoTime of the start: any above 0. */
+    private static final long BEGIN = 1_000_000_000;
+
+    private final TimerHeap heap = new TimerHeap(Mem.alloc(p.layout(), 1));
+    private final Thread driver;
+    private volatile long now = BEGIN;
+    private volatile Throwable failure;
+    /** The goroutine in {@link #await}; written by it before it parks, taken by the driver when all wait. */
+    private volatile long waiter;
+
+    /** A bubble that the calling thread drives. */
+    public TimeBubble() {
+        driver = Thread.currentThread();
+    }
+
+    /** The bubble of the calling goroutine; null for none. */
+    public static TimeBubble current() {
+        GStack st = GStack.current();
+        return st == null ? null : (TimeBubble) st.bubble();
+    }
+
+    /** What time it is for the caller: the bubble's, or the machine's. */
+    public static Instant instant() {
+        TimeBubble b = current();
+        return b == null ? Instant.now() : b.instantHere();
+    }
+
+    Instant instantHere() {
+        return START.plusNanos(now - BEGIN);
+    }
+
+    long now() {
+        return now;
+    }
+
+    /** What the first goroutine to end with an exception threw; null for none. */
+    public Throwable failure() {
+        return failure;
+    }
+
+    @Override
+    protected void failed(Throwable t) {
+        if (failure == null) {
+            failure = t;
+        }
+    }
+
+    @Override
+    protected void idle() {
+        LockSupport.unpark(driver);
+    }
+
+    void add(Alarm a) {
+        heap.lock();
+        heap.push(a);
+        heap.unlock();
+    }
+
+    void add(long when, long gp) {
+        heap.lock();
+        heap.push(when, gp);
+        heap.unlock();
+    }
+
+    /** Waits until all other goroutines of the bubble wait; false when another is in here already. */
+    public boolean await() {
+        GStack st = GStack.enter();
+        boolean alone = waiter == 0;
+        if (alone) {
+            waiter = st.gp();
+            Park.gopark(st, null, null, WaitReason.SYNCTEST_WAIT, 0);
+        }
+        GStack.exit(st);
+        return alone;
+    }
+
+    /** Of the driver: lets the goroutines run until none lives, or one failed, or nothing can happen any more. */
+    public void drive() {
+        for (;;) {
+            while (!isIdle()) {
+                LockSupport.park();
+            }
+            if (living() == 0 || failure != null) {
+                return;
+            }
+            long gp = waiter;
+            if (gp != 0) {
+                waiter = 0;
+                Park.goready(gp);
+                continue;
+            }
+            long next = heap.next();
+            if (next == 0) {
+                return;
+            }
+            now = Math.max(now, next);
+            int unused = heap.run(now);
+        }
+    }
+
+    /** Of the driver, after {@link #drive}: whether goroutines are left that wait for ever. */
+    public boolean deadlocked() {
+        return living() != 0;
+    }
+}

@@ -1,0 +1,334 @@
+package org.gmp4j.timer;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.lock.RuntimeMutex;
+import org.gmp4j.proc.Park;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.P;
+
+/**
+ * The timers of a P: a 4-ary heap, off-heap, of (when, what) pairs ordered by when. {@code what} is a sleeping G, or the
+ * slot of an {@link Alarm}, times two, plus one.
+ *
+ * <p>All is under the P's timersLock but two things. {@code timer0When} repeats the first when for those who look without
+ * the lock: written under it with release, read with acquire; 0 for an empty heap. {@link #zombies} is a hint when to sweep.
+ * Entries are added only by who holds the P (so {@code timerpMask} needs no lock either); any M of the scheduler takes due
+ * ones.
+ */
+final class TimerHeap {
+    private static final int ENTRY = 2 * Long.BYTES;
+    private static final int ARY = 4;
+    private static final int FIRST_CAPACITY = 64;
+    /** Sweep when more than this share of the entries are zombies, and more than a few. */
+    private static final int ZOMBIE_SHARE = 4;
+    private static final int FEW_ZOMBIES = 32;
+
+    private static final VarHandle HELD;
+
+    static {
+        try {
+            HELD = MethodHandles.lookup().findVarHandle(TimerHeap.class, "held", int.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The struct p whose timer fields this works on. */
+    final long pp;
+    /** About how many zombies are in here: counted up and down by timers under their own locks. */
+    final AtomicInteger zombies = new AtomicInteger();
+
+    private Alarm[] slots = new Alarm[FIRST_CAPACITY];
+    /** Freed slots, a stack; those from {@link #fresh} on were never used. */
+    private int[] free = new int[FIRST_CAPACITY];
+    private int nfree;
+    private int fresh;
+    /**
+     * How many are in here, or were taken off and are still being seen to: written under the lock with release, read without
+     * it. An alarm that is looked at and set anew is counted twice rather than not at all.
+     */
+    private volatile int held;
+
+    TimerHeap(long pp) {
+        this.pp = pp;
+    }
+
+    void lock() {
+        RuntimeMutex.lock(P.timersLockAddress(pp), LockRank.TIMERS);
+    }
+
+    private void hold(int change) {
+        HELD.setRelease(this, held + change);
+    }
+
+    void unlock() {
+        RuntimeMutex.unlock(P.timersLockAddress(pp), LockRank.TIMERS);
+    }
+
+    /** Adds a sleeping G; under the lock. */
+    void push(long when, long gp) {
+        if (zombies.get() > FEW_ZOMBIES && zombies.get() > P.timersLenOpaque(pp) / ZOMBIE_SHARE) {
+            sweep();
+        }
+        put(when, gp);
+    }
+
+    /** Adds an alarm; under the lock. */
+    void push(Alarm a) {
+        a.heap = this;
+        int slot = nfree > 0 ? free[--nfree] : fresh++;
+        if (slot == slots.length) {
+            slots = Arrays.copyOf(slots, slot * 2);
+        }
+        slots[slot] = a;
+        push(a.when, (long) slot << 1 | 1);
+    }
+
+    private void put(long when, long what) {
+        int n = P.timersLenOpaque(pp);
+        if (n == P.timersCap(pp)) {
+            grow(n);
+        }
+        hold(1);
+        P.setTimersLenOpaque(pp, n + 1);
+        long heap = P.timers(pp);
+        siftUp(heap, n, when, what);
+        P.setTimer0WhenRelease(pp, when(heap, 0));
+    }
+
+    private void grow(int n) {
+        int cap = Math.max(FIRST_CAPACITY, n * 2);
+        long heap = Memory.map((long) cap * ENTRY);
+        long old = P.timers(pp);
+        if (n > 0) {
+            Memory.ALL.asSlice(heap, (long) n * ENTRY).copyFrom(Memory.ALL.asSlice(old, (long) n * ENTRY));
+            Memory.unmap(old, (long) P.timersCap(pp) * ENTRY);
+        }
+        P.setTimers(pp, heap);
+        P.setTimersCap(pp, cap);
+    }
+
+    private static long when(long heap, int i) {
+        return (long) Mem.LONG.get(heap + (long) i * ENTRY);
+    }
+
+    private static long what(long heap, int i) {
+        return (long) Mem.LONG.get(heap + (long) i * ENTRY + Long.BYTES);
+    }
+
+    private static void set(long heap, int i, long when, long what) {
+        Mem.LONG.set(heap + (long) i * ENTRY, when);
+        Mem.LONG.set(heap + (long) i * ENTRY + Long.BYTES, what);
+    }
+
+    private static void siftUp(long heap, int i, long when, long what) {
+        while (i > 0) {
+            int parent = (i - 1) / ARY;
+            if (when(heap, parent) <= when) {
+                break;
+            }
+            set(heap, i, when(heap, parent), what(heap, parent));
+            i = parent;
+        }
+        set(heap, i, when, what);
+    }
+
+    private static void siftDown(long heap, int n, int i, long when, long what) {
+        for (;;) {
+            int child = i * ARY + 1;
+            if (child >= n) {
+                break;
+            }
+            int least = child;
+            for (int c = child + 1; c < Math.min(child + ARY, n); c++) {
+                if (when(heap, c) < when(heap, least)) {
+                    least = c;
+                }
+            }
+            if (when(heap, least) >= when) {
+                break;
+            }
+            set(heap, i, when(heap, least), what(heap, least));
+            i = least;
+        }
+        set(heap, i, when, what);
+    }
+
+    /** Takes the first entry's {@code what}; under the lock. */
+    long pop() {
+        long heap = P.timers(pp);
+        int n = P.timersLenOpaque(pp) - 1;
+        long what = what(heap, 0);
+        P.setTimersLenOpaque(pp, n);
+        if (n > 0) {
+            siftDown(heap, n, 0, when(heap, n), what(heap, n));
+        }
+        P.setTimer0WhenRelease(pp, n == 0 ? 0 : when(heap, 0));
+        return what;
+    }
+
+    private static boolean isAlarm(long what) {
+        return (what & 1) != 0;
+    }
+
+    private static int slot(long what) {
+        return (int) (what >> 1);
+    }
+
+    private void freeSlot(int slot) {
+        slots[slot] = null;
+        if (nfree == free.length) {
+            free = Arrays.copyOf(free, nfree * 2);
+        }
+        free[nfree++] = slot;
+    }
+
+    /** Removes all zombies; under the lock. */
+    private void sweep() {
+        long heap = P.timers(pp);
+        int n = P.timersLenOpaque(pp);
+        int kept = 0;
+        for (int i = 0; i < n; i++) {
+            long what = what(heap, i);
+            if (buried(what)) {
+                freeSlot(slot(what));
+            } else {
+                set(heap, kept++, when(heap, i), what);
+            }
+        }
+        for (int i = (kept + 2) / ARY - 1; i >= 0; i--) {
+            siftDown(heap, kept, i, when(heap, i), what(heap, i));
+        }
+        hold(kept - n);
+        zombies.set(0); // A count that comes in between is lost: it is a hint, and who is not swept now goes when due.
+        P.setTimersLenOpaque(pp, kept);
+        P.setTimer0WhenRelease(pp, kept == 0 ? 0 : when(heap, 0));
+    }
+
+    /**
+     * Takes what is due at {@code now}: readies Gs and has timers looked at, these without the lock, which theirs rank below.
+     *
+     * @return how many
+     */
+    int run(long now) {
+        int ran = 0;
+        lock();
+        for (long next = P.timer0WhenAcquire(pp); next != 0 && next <= now; next = P.timer0WhenAcquire(pp)) {
+            long what = pop();
+            if (!isAlarm(what)) {
+                Park.goready(what); // Takes sched.lock at most, which ranks higher.
+                ran++;
+            } else {
+                Alarm a = slots[slot(what)];
+                freeSlot(slot(what));
+                RuntimeTimer t = a.take();
+                if (t == null) {
+                    zombies.decrementAndGet();
+                } else {
+                    unlock();
+                    t.ring(a, now);
+                    lock();
+                    ran++;
+                }
+            }
+            hold(-1);
+        }
+        unlock();
+        return ran;
+    }
+
+    /** Removes the zombies at the head, and all when there are many. Returns when the first alarm or sleep is due, or 0. */
+    long next() {
+        if (zombies.get() > 0) {
+            lock();
+            if (zombies.get() > P.timersLenOpaque(pp) / ZOMBIE_SHARE) {
+                sweep();
+            }
+            while (P.timersLenOpaque(pp) > 0 && buried(what(P.timers(pp), 0))) {
+                freeSlot(slot(pop()));
+                zombies.decrementAndGet();
+                hold(-1);
+            }
+            unlock();
+        }
+        return P.timer0WhenAcquire(pp);
+    }
+
+    private boolean buried(long what) {
+        return isAlarm(what) && slots[slot(what)].buried();
+    }
+
+    /** Whether anything is here, zombies too, or being seen to; without the lock. */
+    boolean busy() {
+        return held != 0;
+    }
+
+    /** Whether something here may still ready a goroutine: a sleep, an alarm that is no zombie, one that is seen to. */
+    boolean pending() {
+        lock();
+        long heap = P.timers(pp);
+        int n = P.timersLenOpaque(pp);
+        boolean found = held > n;
+        for (int i = 0; i < n && !found; i++) {
+            long what = what(heap, i);
+            found = !isAlarm(what) || slots[slot(what)].live();
+        }
+        unlock();
+        return found;
+    }
+
+    /**
+     * Moves all but zombies to another heap, with the world stopped or the scheduler at its end. Nobody holds a P then, but an M
+     * without one may be in {@link #next}, and sysmon in {@link #pending}: so with the locks, one after the other, though the
+     * caller may hold sched.lock. None of the two waits for that. Until all have arrived they count as being seen to here.
+     */
+    void moveTo(TimerHeap to) {
+        lockMoved();
+        long heap = P.timers(pp);
+        int n = P.timersLenOpaque(pp);
+        int cap = P.timersCap(pp);
+        Alarm[] alarms = slots;
+        P.setTimersLenOpaque(pp, 0);
+        P.setTimersCap(pp, 0);
+        P.setTimers(pp, 0);
+        P.setTimer0WhenRelease(pp, 0);
+        zombies.set(0);
+        slots = new Alarm[FIRST_CAPACITY];
+        free = new int[FIRST_CAPACITY];
+        nfree = 0;
+        fresh = 0;
+        unlockMoved();
+
+        to.lockMoved();
+        for (int i = 0; i < n; i++) {
+            long what = what(heap, i);
+            if (!isAlarm(what)) {
+                to.push(when(heap, i), what);
+            } else if (!alarms[slot(what)].buried()) {
+                to.push(alarms[slot(what)]);
+            }
+        }
+        to.unlockMoved();
+        if (heap != 0) {
+            Memory.unmap(heap, (long) cap * ENTRY);
+        }
+
+        lockMoved();
+        hold(-n);
+        unlockMoved();
+    }
+
+    private void lockMoved() {
+        RuntimeMutex.lock(P.timersLockAddress(pp), LockRank.TIMERS_MOVED);
+    }
+
+    private void unlockMoved() {
+        RuntimeMutex.unlock(P.timersLockAddress(pp), LockRank.TIMERS_MOVED);
+    }
+}

@@ -1,0 +1,120 @@
+package org.gmp4j.timer;
+
+import java.util.Arrays;
+
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Park;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Timers;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.P;
+
+/**
+ * The timers of a scheduler: a {@link TimerHeap} for each P, in which {@link #sleep} puts goroutines and {@link RuntimeTimer}
+ * alarms.
+ *
+ * <p>An M that misses an earlier entry just added is covered by who adds it: he tells the poller ({@code wakeNetPoller})
+ * after he published {@code timer0When}. The M, before it sleeps, first gives its P up and stops spinning, then looks at all
+ * {@code timer0When}, then says in {@code lastpoll} and {@code pollUntil} that it sleeps and until when; with the fences
+ * of {@code Wakep} one of the two sees the other.
+ */
+public final class TimerHeaps implements Timers {
+    /** By the id of the P; replaced with the world stopped. */
+    private volatile TimerHeap[] heaps = new TimerHeap[0];
+
+    /** Called on g0, the G parked: only now may a timer wake it. */
+    private static final Park.Unlock START = (gp, unused) -> {
+        Machine m = Machine.current();
+        long when = G.sleepWhen(gp);
+        TimerHeap h = of(m);
+        h.lock();
+        h.push(when, gp);
+        unlockAndTell(m, h, when);
+        return true;
+    };
+
+    /** The same in a bubble. */
+    private static final Park.Unlock START_IN_BUBBLE = (gp, bubble) -> {
+        ((TimeBubble) bubble).add(G.sleepWhen(gp), gp);
+        return true;
+    };
+
+    /** The timers of a scheduler without Ps. */
+    public TimerHeaps() {
+    }
+
+    /** Parks the calling goroutine for {@code nanos} nanoseconds, more than 0. */
+    public static void sleep(GStack st, long nanos) {
+        TimeBubble b = (TimeBubble) st.bubble();
+        G.setSleepWhen(st.gp(), RuntimeTimer.in(b == null ? System.nanoTime() : b.now(), nanos));
+        GStack unused = GStack.enter();
+        Park.gopark(st, b == null ? START : START_IN_BUBBLE, b, WaitReason.SLEEP, 0);
+        GStack.exit(st);
+    }
+
+    /** Adds an alarm to the heap of the P at hand; without one, outside all schedulers. The timer's lock is held. */
+    static void add(Alarm a) {
+        Machine m = Machine.current();
+        if (m == null || m.attachedP() == 0) {
+            OutsideTimers.add(a);
+            return;
+        }
+        TimerHeap h = of(m);
+        h.lock();
+        h.push(a);
+        unlockAndTell(m, h, a.when);
+    }
+
+    /** An entry was added: if it is the first, the poller must not sleep longer. */
+    private static void unlockAndTell(Machine m, TimerHeap h, long when) {
+        boolean first = P.timer0WhenAcquire(h.pp) == when;
+        h.unlock();
+        if (first) {
+            m.s.wakeNetPoller(when);
+        }
+    }
+
+    private static TimerHeap of(Machine m) {
+        return ((TimerHeaps) m.s.timers()).heap(m.attachedP());
+    }
+
+    private TimerHeap heap(long pp) {
+        return heaps[P.id(pp)];
+    }
+
+    @Override
+    public void added(long pp) {
+        int id = P.id(pp);
+        TimerHeap[] grown = Arrays.copyOf(heaps, Math.max(heaps.length, id + 1));
+        grown[id] = new TimerHeap(pp);
+        heaps = grown;
+    }
+
+    @Override
+    public void check(Machine m, long pp) {
+        long next = P.timer0WhenAcquire(pp);
+        long now;
+        m.setRanTimer(next != 0 && (now = System.nanoTime()) >= next && heap(pp).run(now) > 0);
+    }
+
+    @Override
+    public long next(long pp) {
+        return heap(pp).next();
+    }
+
+    @Override
+    public boolean pending(long pp) {
+        return heap(pp).pending();
+    }
+
+    @Override
+    public void move(long from, long to) {
+        if (to == 0) {
+            OutsideTimers.takeOver(heap(from));
+        } else {
+            heap(from).moveTo(heap(to));
+        }
+    }
+}

@@ -1,0 +1,380 @@
+package org.gmp4j.context;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.gmp4j.testing.Threads;
+import org.junit.jupiter.api.Test;
+
+class ContextTest {
+    private static final Duration LONG = Duration.ofSeconds(10_000);
+    private static final Duration SHORT = Duration.ofMillis(5);
+
+    /** As a goroutine and as a plain thread. */
+    private static void everywhere(Threads.Body body) throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.call(() -> {
+                try {
+                    body.run();
+                } catch (Throwable t) {
+                    throw new AssertionError(t);
+                }
+                return null;
+            });
+        }
+        new Threads().add("thread", body).run();
+    }
+
+    private static void live(Context c) {
+        assertNull(c.err());
+        assertNull(c.cause());
+        assertNull(c.done().tryRecvOk());
+    }
+
+    private static void cancelled(Context c, Exception err, Throwable cause) {
+        assertFalse(c.done().recvOk().ok());
+        assertSame(err, c.err());
+        assertSame(cause, c.cause());
+    }
+
+    @Test
+    void background() {
+        Context b = Context.background();
+        assertSame(b, Context.background());
+        assertNull(b.done());
+        assertNull(b.err());
+        assertNull(b.cause());
+        assertNull(b.deadline());
+        assertNull(b.value("k"));
+        assertEquals("context.Background", b.toString());
+        assertThrows(UnsupportedOperationException.class, b::cancel);
+        assertThrows(UnsupportedOperationException.class, () -> b.withCancel().withValue("k", 1).cancel());
+    }
+
+    @Test
+    void texts() {
+        assertEquals("context canceled", Context.CANCELED.getMessage());
+        assertEquals("context deadline exceeded", Context.DEADLINE_EXCEEDED.getMessage());
+        assertEquals("nil key",
+                assertThrows(NullPointerException.class, () -> Context.background().withValue(null, 1)).getMessage());
+    }
+
+    /** Go: {@code TestParentFinishesChild}: cancellation goes down and not up. */
+    @Test
+    void cancelGoesDown() throws InterruptedException {
+        everywhere(() -> {
+            Context parent = Context.background().withCancel();
+            Context a = parent.withCancel();
+            Context value = a.withValue("k", "v");
+            Context below = value.withTimeout(LONG);
+            Context b = parent.withCancel();
+            Chan<Void> done = a.done();
+            a.cancel();
+            assertSame(done, a.done());
+            for (Context c : List.of(a, value, below)) {
+                cancelled(c, Context.CANCELED, Context.CANCELED);
+            }
+            live(parent);
+            live(b);
+            a.cancel();
+            parent.cancel();
+            cancelled(b, Context.CANCELED, Context.CANCELED);
+            Context late = parent.withCancel();
+            cancelled(late, Context.CANCELED, Context.CANCELED);
+            cancelled(parent.withTimeout(LONG), Context.CANCELED, Context.CANCELED);
+            for (Context c : List.of(parent, a, value, below, b, late)) {
+                assertFalse(c.holdsAnything(), "children or a timer are left");
+            }
+        });
+    }
+
+    /** Go: {@code TestCause}. */
+    @Test
+    void cause() throws InterruptedException {
+        everywhere(() -> {
+            Exception why = new Exception("why");
+            Context parent = Context.background().withCancel();
+            Context child = parent.withCancel();
+            Context other = parent.withCancel();
+            other.cancel(new Exception("before"));
+            parent.cancel(why);
+            parent.cancel(new Exception("after"));
+            cancelled(parent, Context.CANCELED, why);
+            cancelled(child, Context.CANCELED, why);
+            assertEquals("before", other.cause().getMessage());
+            Context none = Context.background().withCancel();
+            none.cancel(null);
+            cancelled(none, Context.CANCELED, Context.CANCELED);
+        });
+    }
+
+    /** Go: {@code TestDeadline}, {@code TestTimeout}, {@code TestCanceledTimeout}. */
+    @Test
+    void deadline() throws InterruptedException {
+        everywhere(() -> {
+            Context c = Context.background().withTimeout(SHORT);
+            assertTrue(c.deadline().isAfter(Instant.now().minusSeconds(60)));
+            Context sooner = Context.background().withTimeout(LONG).withTimeout(SHORT);
+            Context ruled = c.withTimeout(LONG);
+            assertEquals(c.deadline(), ruled.deadline(), "the parent's deadline is the earlier");
+            assertEquals(c.deadline(), c.withValue("k", 1).deadline());
+            cancelled(c, Context.DEADLINE_EXCEEDED, Context.DEADLINE_EXCEEDED);
+            cancelled(ruled, Context.DEADLINE_EXCEEDED, Context.DEADLINE_EXCEEDED);
+            cancelled(sooner, Context.DEADLINE_EXCEEDED, Context.DEADLINE_EXCEEDED);
+
+            Context past = Context.background().withDeadline(Instant.now().minusSeconds(1));
+            cancelled(past, Context.DEADLINE_EXCEEDED, Context.DEADLINE_EXCEEDED);
+            cancelled(Context.background().withTimeout(Duration.ZERO), Context.DEADLINE_EXCEEDED, Context.DEADLINE_EXCEEDED);
+            cancelled(Context.background().withDeadline(Instant.MIN), Context.DEADLINE_EXCEEDED, Context.DEADLINE_EXCEEDED);
+            live(Context.background().withDeadline(Instant.MAX));
+            live(Context.background().withTimeout(Duration.ofSeconds(Long.MAX_VALUE)));
+
+            Context early = Context.background().withTimeout(LONG);
+            assertTrue(early.holdsAnything());
+            early.cancel();
+            cancelled(early, Context.CANCELED, Context.CANCELED);
+            assertFalse(early.holdsAnything(), "the timer is left");
+        });
+    }
+
+    /** Go: {@code TestValues}, {@code TestWithoutCancel}. */
+    @Test
+    void values() {
+        record Key(String name) { }
+        Context a = Context.background().withValue(new Key("a"), 1);
+        Context b = a.withCancel().withValue(new Key("b"), 2);
+        Context hidden = b.withTimeout(LONG).withValue(new Key("a"), 3);
+        assertEquals(1, b.value(new Key("a")));
+        assertEquals(2, hidden.value(new Key("b")));
+        assertEquals(3, hidden.value(new Key("a")));
+        assertNull(a.value(new Key("b")));
+
+        Context parent = hidden.withCancel();
+        Context without = parent.withoutCancel();
+        Context under = without.withCancel();
+        parent.cancel();
+        assertNull(without.done());
+        assertNull(without.err());
+        assertNull(without.cause());
+        assertNull(without.deadline());
+        assertEquals(3, without.value(new Key("a")));
+        live(under);
+    }
+
+    @Test
+    void afterFunc() throws InterruptedException {
+        everywhere(() -> {
+            Context c = Context.background().withCancel();
+            Chan<Object> ran = Chan.make(3);
+            BooleanSupplier one = c.withValue("k", 1).afterFunc(() -> ran.send(Go.inGoroutine()));
+            assertNull(ran.tryRecv());
+            c.cancel();
+            assertEquals(Go.inGoroutine(), ran.recv());
+            assertFalse(one.getAsBoolean());
+            BooleanSupplier late = c.afterFunc(() -> ran.send("late"));
+            assertFalse(late.getAsBoolean());
+            assertEquals("late", ran.recv());
+            BooleanSupplier never = Context.background().afterFunc(() -> ran.send("never"));
+            assertTrue(never.getAsBoolean());
+            assertThrows(NullPointerException.class, () -> c.afterFunc(null));
+        });
+    }
+
+    /** Go: {@code TestAfterFuncNotCalledAfterStop}. */
+    @Test
+    void afterFuncNotCalledAfterStop() throws InterruptedException {
+        everywhere(() -> {
+            Context c = Context.background().withCancel();
+            AtomicInteger ran = new AtomicInteger();
+            BooleanSupplier stop = c.afterFunc(ran::incrementAndGet);
+            Chan<Integer> other = Chan.make();
+            BooleanSupplier unused = c.afterFunc(other::close);
+            assertTrue(stop.getAsBoolean());
+            assertFalse(stop.getAsBoolean());
+            c.cancel();
+            other.recv();
+            assertFalse(stop.getAsBoolean());
+            assertEquals(0, ran.get());
+        });
+    }
+
+    /** Go: {@code TestSimultaneousCancels}: a tree of contexts, all cancelled at once from many sides. */
+    @Stress
+    void simultaneousCancels() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(4)) {
+            List<Context> all = new ArrayList<>();
+            all.add(Context.background().withCancel());
+            AtomicInteger ran = new AtomicInteger();
+            for (int i = 1; i < 300; i++) {
+                Context parent = all.get((i - 1) / 3);
+                all.add(i % 5 == 0 ? parent.withTimeout(LONG) : parent.withCancel());
+                BooleanSupplier unused = all.get(i).withValue(i, i).afterFunc(ran::incrementAndGet);
+            }
+            Threads threads = new Threads().add(2, "thread", () -> all.forEach(Context::cancel)).start();
+            gmp.run(() -> {
+                WaitGroup wg = new WaitGroup();
+                for (Context c : all) {
+                    wg.go(c::cancel);
+                    wg.go(() -> cancelled(c, Context.CANCELED, Context.CANCELED));
+                }
+                wg.await();
+            });
+            threads.join();
+            for (Context c : all) {
+                assertFalse(c.holdsAnything());
+            }
+            while (ran.get() < all.size() - 1) {
+                Thread.yield();
+            }
+        }
+    }
+
+    /** Go: {@code TestAfterFuncCalledAsynchronously}, and stop racing with cancel: each function is run or stopped, once. */
+    @Stress
+    void afterFuncRunsOrIsStopped() throws InterruptedException {
+        int n = 2_000;
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            AtomicInteger ran = new AtomicInteger();
+            AtomicInteger stopped = new AtomicInteger();
+            for (int i = 0; i < n; i++) {
+                Context c = Context.background().withCancel();
+                BooleanSupplier stop = c.afterFunc(ran::incrementAndGet);
+                CountDownLatch both = new CountDownLatch(2);
+                gmp.go(() -> {
+                    c.cancel();
+                    both.countDown();
+                });
+                gmp.go(() -> {
+                    stopped.addAndGet(stop.getAsBoolean() ? 1 : 0);
+                    both.countDown();
+                });
+                both.await();
+            }
+            while (ran.get() + stopped.get() < n) {
+                Thread.yield();
+            }
+            assertEquals(n, ran.get() + stopped.get());
+        }
+    }
+
+    /** Whoever sees err sees done closed, and the other way round. */
+    @Stress
+    void errComesWithDone() {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.run(() -> {
+                for (int i = 0; i < 20_000; i++) {
+                    Context c = Context.background().withCancel();
+                    Chan<Void> done = c.done();
+                    WaitGroup wg = new WaitGroup();
+                    wg.go(c::cancel);
+                    wg.go(() -> {
+                        while (c.err() == null) {
+                            Go.gosched();
+                        }
+                        assertNotNull(done.tryRecvOk(), "err is set and done is open");
+                    });
+                    assertFalse(done.recvOk().ok());
+                    assertNotNull(c.err());
+                    wg.await();
+                }
+            });
+        }
+    }
+
+    /** Go: {@code TestLayersCancel}: random layers; whoever is under the cancelled one is cancelled, and nobody else. */
+    @Test
+    void layers() throws InterruptedException {
+        everywhere(() -> {
+            Random random = new Random(11);
+            for (int round = 0; round < 100; round++) {
+                List<Context> all = new ArrayList<>(List.of(Context.background()));
+                List<Integer> parents = new ArrayList<>(List.of(-1));
+                for (int i = 1; i < 40; i++) {
+                    int p = random.nextInt(i);
+                    Context parent = all.get(p);
+                    all.add(switch (random.nextInt(3)) {
+                        case 0 -> parent.withCancel();
+                        case 1 -> parent.withTimeout(LONG);
+                        default -> parent.withValue(i, i);
+                    });
+                    parents.add(p);
+                }
+                int victim = 1 + random.nextInt(39);
+                if (all.get(victim).value(victim) != null) {
+                    continue; // A value's context has no cancel.
+                }
+                all.get(victim).cancel();
+                for (int i = 1; i < 40; i++) {
+                    boolean under = false;
+                    for (int j = i; j >= 0; j = parents.get(j)) {
+                        under |= j == victim;
+                    }
+                    assertEquals(under, all.get(i).err() != null);
+                }
+            }
+        });
+    }
+
+    /** Children leave their parents when they are done: a long-lived parent keeps none of a hundred thousand. */
+    @Test
+    void childrenAreRemovedFromParents() throws InterruptedException {
+        everywhere(() -> {
+            Context root = Context.background().withCancel();
+            List<WeakReference<Object>> refs = new ArrayList<>();
+            for (int i = 0; i < 100_000; i++) {
+                Context c = root.withTimeout(LONG);
+                assertTrue(c.afterFunc(() -> { }).getAsBoolean());
+                assertNotNull(c.done());
+                c.cancel();
+                if (i % 1_000 == 0) {
+                    refs.add(new WeakReference<>(c));
+                    refs.add(new WeakReference<>(c.done())); // What its timer refers to.
+                }
+            }
+            assertFalse(root.holdsAnything());
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+            while (refs.stream().anyMatch(r -> r.get() != null)) {
+                System.gc();
+                assertTrue(System.nanoTime() < end, "contexts are not collected");
+            }
+        });
+    }
+
+    /** No goroutine is left by contexts that time out or are cancelled. */
+    @Test
+    void noGoroutineIsLeft() {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.run(() -> {
+                List<Context> all = new ArrayList<>();
+                for (int i = 0; i < 1_000; i++) {
+                    all.add(Context.background().withTimeout(Duration.ofNanos(i * 1_000L)).withCancel());
+                }
+                all.forEach(c -> assertFalse(c.done().recvOk().ok()));
+                while (Go.numGoroutine() > 1) {
+                    Go.gosched();
+                }
+            });
+        }
+    }
+}
