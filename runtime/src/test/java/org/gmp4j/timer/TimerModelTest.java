@@ -7,12 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.Threads;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -134,6 +137,42 @@ class TimerModelTest {
             assertEquals(0, h.next());
             assertFalse(h.busy());
         }
+    }
+
+    /** A heap is moved while others, who hold no P, sweep it and look for what is pending: all arrive, once. */
+    @Stress
+    void movedWhileOthersLook() throws InterruptedException {
+        TimerHeap to = new TimerHeap(Mem.alloc(p.layout(), 1));
+        TimerHeap from = new TimerHeap(Mem.alloc(p.layout(), 1));
+        AtomicBoolean done = new AtomicBoolean();
+        int rounds = 200;
+        int each = 2_000;
+        Threads looking = new Threads().add(2, "look", () -> {
+            while (!done.get()) {
+                from.next();
+                from.pending();
+            }
+        }).start();
+        Counted timer = new Counted();
+        for (int i = 0; i < rounds; i++) {
+            List<Alarm> alarms = new ArrayList<>();
+            for (int j = 0; j < each; j++) {
+                Alarm a = new Alarm(timer, 1 + j);
+                alarms.add(a);
+                from.lock();
+                from.push(a);
+                from.unlock();
+            }
+            for (int j = 0; j < each; j += 2) {
+                alarms.get(j).bury();
+            }
+            from.moveTo(to);
+        }
+        done.set(true);
+        looking.join();
+        assertEquals(rounds * each / 2, P.timersLenOpaque(to.pp));
+        assertFalse(from.busy());
+        assertTrue(to.pending());
     }
 
     private static long first(long[] due) {
