@@ -62,8 +62,8 @@ public enum WaitReason {
     /** Whether, in a bubble of {@link Bubble}, only another goroutine of it, or its clock, ends the wait. */
     boolean durable() {
         return switch (this) {
-            case CHAN_RECEIVE, CHAN_SEND, CHAN_RECEIVE_NIL, CHAN_SEND_NIL, SELECT, SELECT_NO_CASES, SLEEP, WAIT_GROUP, FOREVER,
-                    SYNCTEST_WAIT -> true;
+            case CHAN_RECEIVE, CHAN_SEND, CHAN_RECEIVE_NIL, CHAN_SEND_NIL, SELECT, SELECT_NO_CASES, SLEEP, WAIT_GROUP, COND_WAIT,
+                    FOREVER, SYNCTEST_WAIT -> true;
             default -> false;
         };
     }

@@ -19,6 +19,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.context.Context;
+import org.gmp4j.sync.Cond;
+import org.gmp4j.sync.Mutex;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.time.Ticker;
 import org.gmp4j.time.Time;
@@ -275,6 +277,29 @@ class SynctestTest {
                 Synctest.await();
             });
             Go.sleep(Duration.ofSeconds(2));
+        });
+    }
+
+    /** Waiting for a Cond is durable, waiting for its Mutex is not. */
+    @Test
+    void condIsDurable() {
+        Synctest.test(() -> {
+            Mutex m = new Mutex();
+            Cond c = new Cond(m);
+            boolean[] set = new boolean[1];
+            Go.go(() -> {
+                Go.sleep(Duration.ofHours(1));
+                m.lock();
+                set[0] = true;
+                m.unlock();
+                c.signal();
+            });
+            m.lock();
+            while (!set[0]) {
+                c.await();
+            }
+            m.unlock();
+            assertEquals(Duration.ofHours(1), passed());
         });
     }
 }
