@@ -57,12 +57,15 @@ typedef uint64_t sudoguintptr;
 /* A goroutine waiting on something: an element of a wait queue.  Its element value stands in a side table under `index`. */
 struct sudog {
     guintptr g;          /* who waits; 0 when a thread that is not an M waits, in a select the sudog that stands for it */
-    sudoguintptr next;   /* wait queue links: under the lock of the thing waited for */
+    sudoguintptr next;   /* wait queue links, or the children in a semaphore's treap: under the lock of the thing waited for;
+                            then the list of who a close wakes, and in a thread's select the winner */
     sudoguintptr prev;
-    sudoguintptr waitlink; /* g.waiting list, or the free list of a P or of sched; on a channel of longs the element */
+    sudoguintptr waitlink; /* g.waiting list, the ring of a semaphore's waiters, or the free list of a P or of sched; on a
+                              channel of longs the element */
     int64_t releasetime;
     uint32_t index;      /* slot, set once */
-    uint32_t ticket;     /* of one that stands for a selecting thread: what g.selectDone is to a goroutine */
+    uint32_t ticket;     /* in the treap its random key, then whether it was handed the unit; of a Cond the ticket; of one that
+                            stands for a selecting thread what g.selectDone is to a goroutine */
     int32_t isSelect;    /* takes part in a select, 2 of a thread's: racing wakers must win g.selectDone */
     int32_t success;     /* woken by a value, not by a close */
     int32_t caseIndex;   /* which case of the select */

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
@@ -128,6 +129,7 @@ abstract sealed class Hchan permits Chan, LongChan {
     /** Sends, if it may without waiting or else {@code block}; false when it would block and may not. */
     final boolean send(Object v, long w, boolean block) {
         if (!block && !(boolean) IS_CLOSED.getVolatile(this) && full()) {
+            Park.preemptPoint();
             return false;
         }
         GStack st = GStack.enter();
@@ -238,6 +240,7 @@ abstract sealed class Hchan permits Chan, LongChan {
         if (!empty()) {
             return 0;
         }
+        Park.preemptPoint(); // Who only tries, and finds nothing, calls the runtime too.
         if (!(boolean) IS_CLOSED.getVolatile(this)) {
             return BLOCKS;
         }

@@ -23,6 +23,8 @@ import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.time.Time;
+import org.gmp4j.time.Timer;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.PinningCall;
@@ -70,6 +72,15 @@ class FatalTest {
                 case "LeftLate" -> leftLate();
                 case "StartedByAThread" -> startedByAThread();
                 case "HeldByAThread" -> heldByAThread();
+                case "StoppedOutside" -> {
+                    boolean unused = Time.afterFunc(Duration.ofHours(1), () -> { }).stop();
+                    Gmp.main(() -> Chan.make().recv());
+                }
+                case "FunctionOutside" -> {
+                    Chan<Integer> c = Chan.make();
+                    Timer unused = Time.afterFunc(Duration.ofMillis(50), () -> sendLate(c));
+                    Gmp.main(c::recv);
+                }
                 case "Sleeps" -> Gmp.main(() -> sleeps());
                 case "Panic" -> Gmp.main(() -> {
                     Go.defer(() -> System.out.println("deferred"));
@@ -103,6 +114,16 @@ class FatalTest {
                 default -> throw new AssertionError(args[0]);
             }
             System.out.println("returned");
+        }
+
+        /** Later than sysmon's next look. */
+        private static void sendLate(Chan<Integer> c) {
+            try {
+                Thread.sleep(1_300);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            c.send(1);
         }
 
         /** Every kind of wait that has a name of its own. */
@@ -427,13 +448,13 @@ class FatalTest {
 
     /** A thread in a blocking call of ours holds the report off only as long as it is inside. */
     @ParameterizedTest
-    @ValueSource(strings = {"LeftByAThread", "LeftLate"})
+    @ValueSource(strings = {"LeftByAThread", "LeftLate", "StoppedOutside"})
     void deadlockAfterAThreadHasLeft(String program) {
         fatal(program, "fatal error: all goroutines are asleep - deadlock!\n");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"HeldByAThread", "Sleeps", "BusyLives", "StartedByAThread", "MainReturns"})
+    @ValueSource(strings = {"HeldByAThread", "Sleeps", "BusyLives", "StartedByAThread", "MainReturns", "FunctionOutside"})
     void noDeadlock(String program) {
         Result r = jvm().run(program);
         assertEquals(0, r.exit(), r::toString);

@@ -81,7 +81,7 @@ final class Cancellation extends Child {
         timer = null;
         lock.unlock();
         if (c != null) {
-            c.close();
+            close(c);
         }
         closed = true;
         if (t != null) {
@@ -93,6 +93,14 @@ final class Cancellation extends Child {
             Child child = told;
             told = child.next; // Nobody changes the list: it is no longer ours.
             child.parentCancelled(e, cause);
+        }
+    }
+
+    private static void close(Chan<Void> c) {
+        try {
+            c.close();
+        } catch (IllegalStateException misused) {
+            // Somebody closed what is only for receiving. Whoever waited knows; the children are still to be told.
         }
     }
 

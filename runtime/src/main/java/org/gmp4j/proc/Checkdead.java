@@ -9,8 +9,8 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * {@code checkdead}: all goroutines are asleep when nothing inside the scheduler can ready one and nothing outside can.
- * Goroutines parked by the JDK, threads that are not Ms inside a blocking call of ours, timers outside all schedulers, and
- * other schedulers are outside and hold the report off.
+ * Goroutines parked by the JDK, threads that are not Ms inside a blocking call of ours or out of one for less than a second,
+ * timers outside all schedulers and their functions, and other schedulers are outside and hold the report off.
  *
  * <p>Two looks find it. {@link #dead} runs under sched.lock whenever an M goes to sleep, so its counts are consistent: the
  * last M has nobody to leave the matter to. An M that sleeps in the poller until a timer is due is on no list and counts as

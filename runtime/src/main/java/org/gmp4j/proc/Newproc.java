@@ -72,7 +72,12 @@ final class Newproc {
                 P.setNexitRelease(pp, P.nexit(pp) + 1);
                 return false;
             }
-            newproc1(s, m, pp, fn, 0);
+            try {
+                newproc1(s, m, pp, fn, 0);
+            } catch (Throwable t) { // Out of memory: it was never born.
+                P.setNexitRelease(pp, P.nexit(pp) + 1);
+                throw t;
+            }
             return true;
         } finally {
             GStack.exit(st);

@@ -63,7 +63,7 @@ public enum WaitReason {
     boolean durable() {
         return switch (this) {
             case CHAN_RECEIVE, CHAN_SEND, CHAN_RECEIVE_NIL, CHAN_SEND_NIL, SELECT, SELECT_NO_CASES, SLEEP, WAIT_GROUP, COND_WAIT,
-                    FOREVER, SYNCTEST_WAIT -> true;
+                    SEMACQUIRE, FOREVER, SYNCTEST_WAIT -> true;
             default -> false;
         };
     }

@@ -101,8 +101,7 @@ public final class Waiting {
             boolean free = unlock.unlock(0, lock);
             Note.sleep(note);
         }
-        left = System.nanoTime();
-        unused = THREADS.decrementAndGet();
+        ends();
     }
 
     // A select: one waiter with a sudog on each channel. See WaitQ for who wakes it.
@@ -238,6 +237,17 @@ public final class Waiting {
     /** Whether a timer outside all schedulers may ready a goroutine. */
     static boolean alarms() {
         return alarms.getAsBoolean();
+    }
+
+    /** A thread begins what may ready a goroutine, though it waits nowhere: the function of a timer. It holds off checkdead. */
+    public static void begins() {
+        int unused = THREADS.incrementAndGet();
+    }
+
+    /** Ends {@link #begins}. */
+    public static void ends() {
+        left = System.nanoTime();
+        int unused = THREADS.decrementAndGet();
     }
 
     /** Whether threads that are not Ms wait, or did a moment ago. */

@@ -32,7 +32,7 @@ import org.gmp4j.timer.TimeBubble;
  * {@code System.nanoTime} do not. It begins at 2000-01-01T00:00:00Z and stands still while any goroutine of the bubble runs. When all
  * are durably blocked it jumps to the next timer or sleep.
  *
- * <p>Durably blocked is a goroutine in a channel operation, a select, a sleep, a wait for a WaitGroup or Cond, or {@link #await}:
+ * <p>Durably blocked is a goroutine in a channel operation, a select, a sleep, a wait for a WaitGroup, Cond or Semaphore, or {@link #await}:
  * what another goroutine of the bubble ends. Not so in a lock, in the JDK, or in a system call. Channels used in a bubble are to be
  * made in it: the clock does not wait for one that is fed from outside (Go tells; this does not).
  */

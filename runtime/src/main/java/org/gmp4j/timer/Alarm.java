@@ -47,7 +47,7 @@ final class Alarm {
     void bury() {
         if (STATE.compareAndSet(this, LIVE, ZOMBIE)) {
             timer = null;
-            heap.zombies.incrementAndGet();
+            heap.buriedOne();
         }
     }
 

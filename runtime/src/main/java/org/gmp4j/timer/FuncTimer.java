@@ -5,6 +5,7 @@ import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Waiting;
 
 /** A timer that starts a function: as a goroutine of the scheduler where the timer was made, else as a virtual thread. */
 public final class FuncTimer extends RuntimeTimer {
@@ -36,9 +37,17 @@ public final class FuncTimer extends RuntimeTimer {
         if (s != null && s.goFromTimer(b == null ? fn : b.wrap(fn))) {
             return;
         }
+        Waiting.begins();
         try {
-            Thread unused = Thread.startVirtualThread(fn);
+            Thread unused = Thread.startVirtualThread(() -> {
+                try {
+                    fn.run();
+                } finally {
+                    Waiting.ends();
+                }
+            });
         } catch (OutOfMemoryError e) {
+            Waiting.ends();
             Thread t = Thread.currentThread(); // It serves other timers too: it goes on, and this one is lost, not in silence.
             t.getUncaughtExceptionHandler().uncaughtException(t, e);
         }

@@ -22,6 +22,7 @@ final class OutsideTimers {
     private static final long NOTE = P.timersLockAddress(Mem.alloc(p.layout(), 1));
 
     static {
+        HEAP.outside = true;
         Waiting.alarms(HEAP::busy);
         Thread thread = new Thread(null, OutsideTimers::loop, "gmp4j-timers", 0, false);
         thread.setDaemon(true);
@@ -34,6 +35,11 @@ final class OutsideTimers {
     /** Takes over what a closed scheduler's P had. */
     static void takeOver(TimerHeap from) {
         from.moveTo(HEAP);
+        Note.ring(NOTE);
+    }
+
+    /** Wakes the thread, to look at the heap again. */
+    static void look() {
         Note.ring(NOTE);
     }
 

@@ -1,6 +1,7 @@
 package org.gmp4j.timer;
 
 import java.time.Instant;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.ffi.gmp.p;
@@ -24,7 +25,7 @@ public final class TimeBubble extends Bubble {
     private volatile long now = BEGIN;
     private volatile Throwable failure;
     /** The goroutine in {@link #await}; written by it before it parks, taken by the driver when all wait. */
-    private volatile long waiter;
+    private final AtomicLong waiter = new AtomicLong();
 
     /** A bubble that the calling thread drives. */
     public TimeBubble() {
@@ -83,9 +84,8 @@ public final class TimeBubble extends Bubble {
     /** Waits until all other goroutines of the bubble wait; false when another is in here already. */
     public boolean await() {
         GStack st = GStack.enter();
-        boolean alone = waiter == 0;
+        boolean alone = waiter.compareAndSet(0, st.gp());
         if (alone) {
-            waiter = st.gp();
             Park.gopark(st, null, null, WaitReason.SYNCTEST_WAIT, 0);
         }
         GStack.exit(st);
@@ -101,9 +101,9 @@ public final class TimeBubble extends Bubble {
             if (living() == 0 || failure != null) {
                 return;
             }
-            long gp = waiter;
+            long gp = waiter.get();
             if (gp != 0) {
-                waiter = 0;
+                waiter.set(0);
                 Park.goready(gp);
                 continue;
             }

@@ -43,6 +43,8 @@ final class TimerHeap {
     final long pp;
     /** About how many zombies are in here: counted up and down by timers under their own locks. */
     final AtomicInteger zombies = new AtomicInteger();
+    /** Whether this is the one of {@link OutsideTimers}. */
+    boolean outside;
 
     private Alarm[] slots = new Alarm[FIRST_CAPACITY];
     /** Freed slots, a stack; those from {@link #fresh} on were never used. */
@@ -206,7 +208,7 @@ final class TimerHeap {
             siftDown(heap, kept, i, when(heap, i), what(heap, i));
         }
         hold(kept - n);
-        zombies.set(0); // A count that comes in between is lost: it is a hint, and who is not swept now goes when due.
+        int unused = zombies.addAndGet(kept - n); // Not to 0: one that was passed above may be a zombie by now.
         P.setTimersLenOpaque(pp, kept);
         P.setTimer0WhenRelease(pp, kept == 0 ? 0 : when(heap, 0));
     }
@@ -262,6 +264,14 @@ final class TimerHeap {
 
     private boolean buried(long what) {
         return isAlarm(what) && slots[slot(what)].buried();
+    }
+
+    /** From a timer, under its lock: one more is a zombie. Nobody passes by the outside heap, so its thread is told to sweep. */
+    void buriedOne() {
+        int n = zombies.incrementAndGet();
+        if (outside && n > P.timersLenOpaque(pp) / ZOMBIE_SHARE) {
+            OutsideTimers.look();
+        }
     }
 
     /** Whether anything is here, zombies too, or being seen to; without the lock. */

@@ -112,7 +112,9 @@ public final class TimerHeaps implements Timers {
     @Override
     public void move(long from, long to) {
         if (to == 0) {
-            OutsideTimers.takeOver(heap(from));
+            if (P.timersLenOpaque(from) != 0) { // Else no thread is needed for them.
+                OutsideTimers.takeOver(heap(from));
+            }
         } else {
             heap(from).moveTo(heap(to));
         }

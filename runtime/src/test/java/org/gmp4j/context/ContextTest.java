@@ -377,4 +377,15 @@ class ContextTest {
             });
         }
     }
+
+    /** Somebody closes what is for receiving only: the context is cancelled all the same, its children too. */
+    @Test
+    void doneClosedByItsHolder() {
+        Context parent = Context.background().withCancel();
+        Context child = parent.withCancel();
+        parent.done().close();
+        parent.cancel();
+        assertNotNull(parent.err());
+        assertNotNull(child.err());
+    }
 }

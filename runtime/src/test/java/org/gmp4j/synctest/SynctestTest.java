@@ -20,6 +20,7 @@ import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.context.Context;
 import org.gmp4j.sync.Cond;
+import org.gmp4j.sync.ErrGroup;
 import org.gmp4j.sync.Mutex;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.time.Ticker;
@@ -301,5 +302,48 @@ class SynctestTest {
             m.unlock();
             assertEquals(Duration.ofHours(1), passed());
         });
+    }
+
+    /** An ErrGroup's limit waits for a Semaphore. */
+    @Test
+    void errGroupWithALimit() {
+        Synctest.test(() -> {
+            ErrGroup g = new ErrGroup();
+            g.setLimit(1);
+            for (int i = 0; i < 3; i++) {
+                g.go(() -> {
+                    Go.sleep(Duration.ofSeconds(1));
+                    return null;
+                });
+            }
+            try {
+                g.await();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+            assertEquals(Duration.ofSeconds(3), passed());
+        });
+    }
+
+    /** One of two that wait at once is refused, never forgotten. */
+    @Test
+    void twoThatWait() {
+        for (int i = 0; i < 200; i++) {
+            AtomicInteger refused = new AtomicInteger();
+            Synctest.test(() -> {
+                WaitGroup wg = new WaitGroup();
+                for (int j = 0; j < 2; j++) {
+                    wg.go(() -> {
+                        try {
+                            Synctest.await();
+                        } catch (IllegalStateException e) {
+                            refused.incrementAndGet();
+                        }
+                    });
+                }
+                wg.await();
+            });
+            assertTrue(refused.get() <= 1);
+        }
     }
 }
