@@ -1,0 +1,240 @@
+package org.gmp4j;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.Consumer;
+
+/**
+ * Random operations on some channels, and the model of what goes through them: each element that a sender counts as sent
+ * arrives once, and each receiver sees the elements of one sender on one channel in the order in which they were sent. At the
+ * end no queue holds anybody.
+ */
+final class MixChans {
+    private static final int CHANNELS = 6;
+    private static final int OBJECTS = 4;
+    private static final int SENDER_SHIFT = 32;
+    private static final int LONGEST_WAIT = 50_000;
+
+    private final List<Chan<Long>> objects = new ArrayList<>();
+    private final List<LongChan> longs = new ArrayList<>();
+    private final int senders;
+    private final int each;
+    private final AtomicIntegerArray arrived;
+
+    /** For so many senders of so many elements each. */
+    MixChans(int senders, int each) {
+        this.senders = senders;
+        this.each = each;
+        arrived = new AtomicIntegerArray(senders * each);
+        for (int i = 0; i < OBJECTS; i++) {
+            objects.add(Chan.make(i % 3));
+        }
+        for (int i = OBJECTS; i < CHANNELS; i++) {
+            longs.add(LongChan.make(2 * (i % 2)));
+        }
+    }
+
+    /** When all senders have sent. */
+    void close() {
+        objects.forEach(Chan::close);
+        longs.forEach(LongChan::close);
+    }
+
+    /** When all receivers have ended. */
+    void check() {
+        for (int i = 0; i < arrived.length(); i++) {
+            assertEquals(1, arrived.get(i), "how often element " + i % each + " of sender " + i / each + " arrived");
+        }
+        List<Hchan> all = new ArrayList<>(objects);
+        all.addAll(longs);
+        for (Hchan c : all) {
+            assertTrue(c.recvq.isEmpty() && c.sendq.isEmpty());
+            assertEquals(0, c.len());
+        }
+    }
+
+    /** Lets others run, on whatever kind of thread. */
+    static void pause() {
+        if (Go.inGoroutine()) {
+            Go.gosched();
+        } else {
+            Thread.yield();
+        }
+    }
+
+    /** Who uses the channels; one thread. */
+    final class User {
+        private final SplittableRandom random;
+        private final int id;
+        private final Consumer<Select> more;
+        private final Select select = Select.of();
+        private final long[][] last = new long[CHANNELS][senders];
+        private final boolean[] closed = new boolean[CHANNELS];
+        private int next;
+        private int open = CHANNELS;
+
+        /**
+         * A user.
+         *
+         * @param id of a sender, from 0; any other number receives only
+         * @param more adds cases of its own to each select
+         */
+        User(int id, SplittableRandom random, Consumer<Select> more) {
+            this.id = id;
+            this.random = random;
+            this.more = more;
+        }
+
+        private long element() {
+            return (long) id << SENDER_SHIFT | next + 1;
+        }
+
+        private void arrived(int channel, long v) {
+            int sender = (int) (v >>> SENDER_SHIFT);
+            int n = (int) v;
+            assertTrue(n > last[channel][sender], "out of order");
+            last[channel][sender] = n;
+            int unused = arrived.incrementAndGet(sender * each + n - 1);
+        }
+
+        private void got(int channel, Long v) {
+            if (v != null) {
+                arrived(channel, v);
+            } else {
+                closed(channel);
+            }
+        }
+
+        private void got(int channel, long v, boolean ok) {
+            if (ok) {
+                arrived(channel, v);
+            } else {
+                closed(channel);
+            }
+        }
+
+        private void closed(int channel) {
+            if (!closed[channel]) {
+                closed[channel] = true;
+                open--;
+            }
+        }
+
+        private void sent() {
+            next++;
+        }
+
+        private void sent(boolean ok) {
+            if (ok) {
+                sent();
+            } else {
+                pause();
+            }
+        }
+
+        private Duration wait(int channel) {
+            return Duration.ofNanos(random.nextInt(-1, LONGEST_WAIT) * (channel & 1)); // Half of them: no time at all.
+        }
+
+        private void addSend(int channel) {
+            if (channel < OBJECTS) {
+                select.send(objects.get(channel), element(), this::sent);
+            } else {
+                select.sendLong(longs.get(channel - OBJECTS), element(), this::sent);
+            }
+        }
+
+        private void addRecv(int channel) {
+            if (closed[channel]) {
+                select.recv(null, v -> got(channel, null));
+            } else if (channel < OBJECTS) {
+                select.recv(objects.get(channel), v -> got(channel, v));
+            } else {
+                select.recvLongOk(longs.get(channel - OBJECTS), (v, ok) -> got(channel, v, ok));
+            }
+        }
+
+        private void runSelect() {
+            more.accept(select);
+            if (random.nextInt(4) == 0) {
+                select.orElse(MixChans::pause);
+            }
+            int unused = select.run();
+        }
+
+        /** Whether all is sent. */
+        boolean done() {
+            return next == each;
+        }
+
+        /** Does something with some channels; may wait until another receives. */
+        void sendStep() {
+            int channel = random.nextInt(CHANNELS);
+            switch (random.nextInt(7)) {
+                case 0 -> {
+                    if (channel < OBJECTS) {
+                        objects.get(channel).send(element());
+                    } else {
+                        longs.get(channel - OBJECTS).send(element());
+                    }
+                    sent();
+                }
+                case 1 -> sent(channel < OBJECTS ? objects.get(channel).trySend(element())
+                        : longs.get(channel - OBJECTS).trySend(element()));
+                case 2 -> sent(objects.get(channel % OBJECTS).sendWithin(element(), wait(channel)));
+                case 3 -> recvNow(channel);
+                default -> {
+                    select.clear();
+                    addSend(channel); // The same channel again, and to receive from, is all right.
+                    for (int i = random.nextInt(6); i > 0; i--) {
+                        if (random.nextBoolean()) {
+                            addSend(random.nextInt(CHANNELS));
+                        } else {
+                            addRecv(random.nextInt(CHANNELS));
+                        }
+                    }
+                    runSelect();
+                }
+            }
+        }
+
+        private void recvNow(int channel) {
+            if (channel < OBJECTS) {
+                Chan<Long> c = objects.get(channel);
+                Chan.Recv<Long> r = random.nextBoolean() ? c.tryRecvOk() : c.recvOkWithin(wait(channel));
+                if (r != null) {
+                    got(channel, r.value());
+                }
+            } else {
+                LongChan.Recv r = longs.get(channel - OBJECTS).tryRecvOk();
+                if (r != null) {
+                    got(channel, r.value(), r.ok());
+                }
+            }
+        }
+
+        /** Whether anything may still come. */
+        boolean open() {
+            return open > 0;
+        }
+
+        /** Receives: mostly from all channels, or senders could wait on one while all receivers wait on the others. */
+        void receiveStep() {
+            if (random.nextInt(4) == 0) {
+                recvNow(random.nextInt(CHANNELS));
+            } else {
+                select.clear();
+                for (int c = 0; c < CHANNELS; c++) {
+                    addRecv(c);
+                }
+                runSelect();
+            }
+        }
+    }
+}
