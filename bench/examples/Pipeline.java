@@ -1,6 +1,6 @@
 // ./gmp run bench/examples/Pipeline.java [NUMBERS] [WANTED]
 // Numbers go through a stage of four goroutines that square them and come together again; the reader has enough after
-// WANTED of them and closes the channel that stands in all selects: everybody ends. On 1, 2 and 8 Ps.
+// WANTED of them and cancels the context whose end stands in all selects: everybody ends. On 1, 2 and 8 Ps.
 
 import java.util.ArrayList;
 import java.util.List;
@@ -9,6 +9,7 @@ import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.Select;
+import org.gmp4j.context.Context;
 import org.gmp4j.sync.WaitGroup;
 
 public class Pipeline {
@@ -32,11 +33,11 @@ public class Pipeline {
     }
 
     private static boolean run(int numbers, int wanted) {
-        Chan<Object> cancelled = Chan.make();
+        Context ctx = Context.background().withCancel();
         Chan<Long> source = Chan.make();
         Go.go(() -> {
             long n = 1;
-            while (n <= numbers && send(source, n, cancelled)) {
+            while (n <= numbers && send(source, n, ctx)) {
                 n++;
             }
             source.close();
@@ -47,31 +48,31 @@ public class Pipeline {
             squared.add(out);
             Go.go(() -> {
                 for (long v : source) {
-                    if (!send(out, v * v, cancelled)) {
+                    if (!send(out, v * v, ctx)) {
                         break;
                     }
                 }
                 out.close();
             });
         }
-        Chan<Long> results = merge(squared, cancelled);
+        Chan<Long> results = merge(squared, ctx);
         boolean right = true;
         for (int i = 0; i < wanted; i++) {
             long v = results.recv();
             long root = Math.round(Math.sqrt(v));
             right &= root * root == v && root <= numbers;
         }
-        cancelled.close();
+        ctx.cancel();
         return right;
     }
 
-    private static Chan<Long> merge(List<Chan<Long>> in, Chan<Object> cancelled) {
+    private static Chan<Long> merge(List<Chan<Long>> in, Context ctx) {
         Chan<Long> out = Chan.make();
         WaitGroup all = new WaitGroup();
         for (Chan<Long> c : in) {
             all.go(() -> {
                 for (long v : c) {
-                    if (!send(out, v, cancelled)) {
+                    if (!send(out, v, ctx)) {
                         return;
                     }
                 }
@@ -84,7 +85,7 @@ public class Pipeline {
         return out;
     }
 
-    private static boolean send(Chan<Long> c, long v, Chan<Object> cancelled) {
-        return Select.of().send(c, v, () -> { }).recv(cancelled, x -> { }).run() == 0;
+    private static boolean send(Chan<Long> c, long v, Context ctx) {
+        return Select.of().send(c, v, () -> { }).recv(ctx.done(), x -> { }).run() == 0;
     }
 }

@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 
 /**
  * Random operations on some channels, and the model of what goes through them: each element that a sender counts as sent
- * arrives once, and each receiver sees the elements of one sender on one channel in the order in which they were sent. At the
- * end no queue holds anybody.
+ * arrives once, and each receiver sees the elements of one sender on one channel in the order in which they were sent.
+ * At the end no queue holds anybody.
  */
 final class MixChans {
     private static final int CHANNELS = 6;

@@ -20,8 +20,8 @@ import org.gmp4j.time.Timer;
 
 /**
  * Random operations on some locks and groups, and their model: what a lock guards stands in plain fields and comes to what
- * its users did; nobody is where a lock says that nobody is. Some locks are given back by a timer's goroutine. Conditions guard
- * a queue with little room, whose numbers come out in order, each once.
+ * its users did; nobody is where a lock says that nobody is. Some locks are given back by a timer's goroutine. Conditions
+ * guard a queue with little room, whose numbers come out in order, each once.
  */
 final class MixLocks {
     private static final int SIZE = 5;

@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Random operations on channels, selects, locks, groups, timers, tickers and contexts, from goroutines, plain threads and the
- * JDK's virtual threads at once, against the models of {@link MixChans}, {@link MixLocks} and {@link MixTimers}: nothing is
- * lost, nothing comes twice, nobody hangs. One round after the other, for {@code -Dgmp.mix.seconds}, a third of them on each
- * number of Ps.
+ * Random operations on channels, selects, locks, groups, timers, tickers and contexts, from goroutines, plain threads and
+ * the JDK's virtual threads at once, against the models of {@link MixChans}, {@link MixLocks} and {@link MixTimers}: nothing
+ * is lost, nothing comes twice, nobody hangs. One round after the other, for {@code -Dgmp.mix.seconds}, a third of them on
+ * each number of Ps.
  */
 @Tag("ring")
 @Timeout(value = 1, unit = TimeUnit.DAYS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // A round has its own limit.
@@ -97,7 +97,7 @@ class WholeMixTest {
             }
         }
 
-        /** Starts users as so many goroutines, and as so many plain and virtual threads; the latch opens when all have ended. */
+        /** Starts so many goroutines, plain threads, and virtual threads; the latch opens when all have ended. */
         private CountDownLatch start(int goroutines, int others, Consumer<User> body) {
             CountDownLatch ended = new CountDownLatch(goroutines + 2 * others);
             Runnable user = () -> {

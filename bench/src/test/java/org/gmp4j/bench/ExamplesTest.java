@@ -23,7 +23,14 @@ class ExamplesTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"Tokens 1000 5", "Sieve 100", "Philosophers 5 1000", "Pipeline 5000 1000", "Skynet 1000"})
+            strings = {
+                "Tokens 1000 5",
+                "Sieve 100",
+                "Philosophers 5 1000",
+                "Pipeline 5000 1000",
+                "RateLimiter 200 2000",
+                "Skynet 1000"
+            })
     void example(String command) throws Exception {
         String[] words = command.split(" ");
         words[0] = Path.of("examples", words[0] + ".java").toString();
