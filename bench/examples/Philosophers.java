@@ -25,8 +25,8 @@ public class Philosophers {
             for (int e : eaten) {
                 right &= e == meals;
             }
-            System.out.printf("%d Ps: %d philosophers, %,d meals each (%s), %.1f s%n", procs, n, meals,
-                    right ? "right" : "WRONG", (System.nanoTime() - start) / 1e9);
+            System.out.printf("%d Ps: %d philosophers, %,d meals each (%s), %.0f ms%n", procs, n, meals,
+                    right ? "right" : "WRONG", (System.nanoTime() - start) / 1e6);
             if (!right) {
                 System.exit(1);
             }

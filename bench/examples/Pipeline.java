@@ -24,8 +24,8 @@ public class Pipeline {
             try (Gmp gmp = Gmp.builder().procs(procs).build()) {
                 gmp.run(() -> right[0] = run(numbers, wanted));
             } // Comes back when all goroutines have ended.
-            System.out.printf("%d Ps: %,d of %,d numbers (%s), then cancelled, %.1f s%n", procs, wanted, numbers,
-                    right[0] ? "right" : "WRONG", (System.nanoTime() - start) / 1e9);
+            System.out.printf("%d Ps: %,d of %,d numbers (%s), then cancelled, %.0f ms%n", procs, wanted, numbers,
+                    right[0] ? "right" : "WRONG", (System.nanoTime() - start) / 1e6);
             if (!right[0]) {
                 System.exit(1);
             }
@@ -36,8 +36,9 @@ public class Pipeline {
         Context ctx = Context.background().withCancel();
         Chan<Long> source = Chan.make();
         Go.go(() -> {
+            Select next = Select.of();
             long n = 1;
-            while (n <= numbers && send(source, n, ctx)) {
+            while (n <= numbers && send(next, source, n, ctx)) {
                 n++;
             }
             source.close();
@@ -47,8 +48,9 @@ public class Pipeline {
             Chan<Long> out = Chan.make();
             squared.add(out);
             Go.go(() -> {
+                Select next = Select.of();
                 for (long v : source) {
-                    if (!send(out, v * v, ctx)) {
+                    if (!send(next, out, v * v, ctx)) {
                         break;
                     }
                 }
@@ -71,8 +73,9 @@ public class Pipeline {
         WaitGroup all = new WaitGroup();
         for (Chan<Long> c : in) {
             all.go(() -> {
+                Select next = Select.of();
                 for (long v : c) {
-                    if (!send(out, v, ctx)) {
+                    if (!send(next, out, v, ctx)) {
                         return;
                     }
                 }
@@ -85,7 +88,8 @@ public class Pipeline {
         return out;
     }
 
-    private static boolean send(Chan<Long> c, long v, Context ctx) {
-        return Select.of().send(c, v, () -> { }).recv(ctx.done(), x -> { }).run() == 0;
+    /** False when it is cancelled. A select that is used again allocates nothing. */
+    private static boolean send(Select next, Chan<Long> c, long v, Context ctx) {
+        return next.clear().send(c, v, () -> { }).recv(ctx.done(), x -> { }).run() == 0;
     }
 }

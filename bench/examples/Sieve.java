@@ -16,8 +16,8 @@ public class Sieve {
                 gmp.run(() -> last[0] = primes(n));
             }
             boolean right = last[0] == plain(n);
-            System.out.printf("%d Ps: prime number %,d is %,d (%s), %.1f s%n", procs, n, last[0], right ? "right" : "WRONG",
-                    (System.nanoTime() - start) / 1e9);
+            System.out.printf("%d Ps: prime number %,d is %,d (%s), %.0f ms%n", procs, n, last[0], right ? "right" : "WRONG",
+                    (System.nanoTime() - start) / 1e6);
             if (!right) {
                 System.exit(1);
             }
@@ -29,9 +29,10 @@ public class Sieve {
         LongChan in = LongChan.make();
         LongChan numbers = in;
         Go.go(() -> {
+            Select next = Select.of();
             boolean go = true;
             for (long i = 2; go; i++) {
-                go = send(numbers, i, stop);
+                go = send(next, numbers, i, stop);
             }
         });
         long prime = 0;
@@ -50,15 +51,17 @@ public class Sieve {
     private static void filter(LongChan from, LongChan to, long prime, LongChan stop) {
         long[] next = new long[1];
         Select recv = Select.of().recvLong(from, v -> next[0] = v).recvLong(stop, v -> { });
+        Select send = Select.of();
         while (recv.run() == 0) {
-            if (next[0] % prime != 0 && !send(to, next[0], stop)) {
+            if (next[0] % prime != 0 && !send(send, to, next[0], stop)) {
                 return;
             }
         }
     }
 
-    private static boolean send(LongChan c, long v, LongChan stop) {
-        return Select.of().sendLong(c, v, () -> { }).recvLong(stop, x -> { }).run() == 0;
+    /** False when it is to stop. A select that is used again allocates nothing. */
+    private static boolean send(Select select, LongChan c, long v, LongChan stop) {
+        return select.clear().sendLong(c, v, () -> { }).recvLong(stop, x -> { }).run() == 0;
     }
 
     private static long plain(int n) {

@@ -11,9 +11,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -49,6 +51,8 @@ var works = []work{
 	{"selectfed", "select of 2 fed by 2 goroutines, unbuffered and buffered, ns an element", 1, selectFed},
 	{"selectdefault", "select that takes its default, of 1 and of 2 empty channels, ns", 1, selectDefault},
 	{"sieve", "the first 2000 primes, a goroutine each, ms", 1, sieve},
+	{"philosophers", "5 dining philosophers, 100,000 meals each, ms", 1, philosophers},
+	{"pipeline", "200,000 numbers through 3 stages, then cancelled by a context, ms", 1, pipeline},
 	{"skynet", "a tree of goroutines with 1,000,000 leaves, ms", 1, skynet},
 	{"ring", "token through a ring of 1000 goroutines, ns a hop", 1, ring},
 	{"mutex", "Lock and Unlock, nobody else there, 1 P, ns", 1, mutex},
@@ -289,7 +293,7 @@ func selectDefault() {
 	})
 }
 
-// sieve and skynet do what the examples of these names do.
+// sieve, philosophers, pipeline and skynet do what the examples of these names do.
 
 func sieve() {
 	each(func(suffix string) {
@@ -328,6 +332,107 @@ func sieve() {
 				in = to
 			}
 			close(stop)
+		})
+	})
+}
+
+func philosophers() {
+	const n, meals = 5, 100_000
+	each(func(suffix string) {
+		medianMs("philosophers"+suffix, func() {
+			var forks [n]chan *int
+			for i := range forks {
+				forks[i] = make(chan *int, 1)
+				forks[i] <- new(int)
+			}
+			var wg sync.WaitGroup
+			for i := range n {
+				wg.Go(func() { philosopher(forks[i], forks[(i+1)%n], meals) })
+			}
+			wg.Wait()
+			uses := 0
+			for _, fork := range forks {
+				uses += *<-fork
+			}
+			if uses != 2*n*meals {
+				fail("philosophers: two held one fork")
+			}
+		})
+	})
+}
+
+func philosopher(left, right chan *int, meals int) {
+	for eaten := 0; eaten < meals; {
+		var held *int
+		first, second := left, right
+		select {
+		case held = <-left:
+		case held = <-right:
+			first, second = right, left
+		}
+		var both bool
+		select {
+		case other := <-second:
+			both = true
+			*held++
+			*other++
+			eaten++
+			second <- other
+		default:
+		}
+		first <- held
+		if !both {
+			runtime.Gosched()
+		}
+	}
+}
+
+func pipeline() {
+	const numbers, wanted, squarers = 1_000_000, 200_000, 4
+	send := func(ctx context.Context, c chan int64, v int64) bool {
+		select {
+		case c <- v:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	each(func(suffix string) {
+		medianMs("pipeline"+suffix, func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			source, results := make(chan int64), make(chan int64)
+			go func() {
+				for n := int64(1); n <= numbers && send(ctx, source, n); n++ {
+				}
+				close(source)
+			}()
+			var all sync.WaitGroup
+			for range squarers {
+				out := make(chan int64)
+				go func() {
+					for v := range source {
+						if !send(ctx, out, v*v) {
+							break
+						}
+					}
+					close(out)
+				}()
+				all.Go(func() {
+					for v := range out {
+						if !send(ctx, results, v) {
+							return
+						}
+					}
+				})
+			}
+			for range wanted {
+				v := <-results
+				if root := int64(math.Round(math.Sqrt(float64(v)))); root*root != v {
+					fail("pipeline: wrong number")
+				}
+			}
+			cancel()
+			all.Wait()
 		})
 	})
 }
