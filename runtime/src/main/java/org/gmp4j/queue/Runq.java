@@ -50,6 +50,7 @@ public final class Runq {
     private static final VarHandle HEAD = Mem.field(p.layout(), "runqhead");
     private static final VarHandle TAIL = Mem.field(p.layout(), "runqtail");
     private static final VarHandle RUNNEXT = Mem.field(p.layout(), "runnext");
+    private static final VarHandle SLOT = Mem.ring(p.layout(), "runq", LEN);
     private static final long RUNQ = Mem.offset(p.layout(), "runq");
 
     private Runq() {
@@ -68,11 +69,11 @@ public final class Runq {
     }
 
     private static long load(long pp, int i) {
-        return (long) Mem.LONG.getOpaque(slot(pp, i));
+        return (long) SLOT.getOpaque(pp, i);
     }
 
     private static void store(long pp, int i, long gp) {
-        Mem.LONG.setOpaque(slot(pp, i), gp);
+        SLOT.setOpaque(pp, i, gp);
     }
 
     /**

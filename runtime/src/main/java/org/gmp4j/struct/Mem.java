@@ -21,8 +21,11 @@ import org.gmp4j.stack.JdkThreads;
  * <p>Structs come from anonymous mappings and go back to a free list of their kind, never to the kernel: an address that
  * once held a {@code struct g} holds one for ever, so a stale pointer reads a recycled struct and never faults.
  *
- * <p>A handle takes one coordinate, the struct's address, and works on one unbounded segment; {@code -Dgmp.checkptr=true}
- * puts a check before each access that the address is the start of a struct of the right kind.
+ * <p>A handle takes one coordinate, the struct's address, and works on one unbounded segment. Before the segment checks
+ * bounds and alignment of an address, the handle rounds it down to what every address of user space is, at most 56 bits and
+ * a multiple of a word: that changes no right address, and it is one instruction for a struct after which C2 knows that the
+ * segment's checks hold, and drops them: four a field otherwise. What the rounding would hide {@code -Dgmp.checkptr=true}
+ * shows: it checks before each access that the address is the start of a struct of the right kind.
  */
 public final class Mem {
     /** Whether each access checks its address. */
@@ -31,18 +34,42 @@ public final class Mem {
     /** Bytes between contended words: two cache lines, because of the adjacent-line prefetcher. */
     public static final int LINE = 128;
 
-    private static final MethodHandle SUM;
+    private static final long LONGS = 0x00ff_ffff_ffff_fff8L;
+    private static final long INTS = 0x00ff_ffff_ffff_fffcL;
+
+    private static final MethodHandle FIELD_ADDRESS;
+    private static final MethodHandle SLOT_ADDRESS;
+    private static final MethodHandle WORD_ADDRESS;
     private static final MethodHandle CHECK;
 
     static {
         try {
-            MethodType binary = MethodType.methodType(long.class, long.class, long.class);
-            SUM = MethodHandles.lookup().findStatic(Long.class, "sum", binary);
-            CHECK = MethodHandles.lookup().findVirtual(Arena.class, "check",
-                    MethodType.methodType(long.class, long.class));
+            MethodHandles.Lookup here = MethodHandles.lookup();
+            FIELD_ADDRESS = here.findStatic(Mem.class, "fieldAddress",
+                    MethodType.methodType(long.class, long.class, long.class));
+            SLOT_ADDRESS = here.findStatic(Mem.class, "slotAddress",
+                    MethodType.methodType(long.class, long.class, int.class, long.class, int.class));
+            WORD_ADDRESS = here.findStatic(Mem.class, "wordAddress",
+                    MethodType.methodType(long.class, long.class, long.class));
+            CHECK = here.findVirtual(Arena.class, "check", MethodType.methodType(long.class, long.class));
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
+    }
+
+    private static long fieldAddress(long struct, long offset) {
+        return (struct & LONGS) + offset;
+    }
+
+    private static long slotAddress(long struct, int i, long offset, int last) {
+        return (struct & LONGS) + offset + ((long) (i & last) << 3);
+    }
+
+    private static long wordAddress(long address, long mask) {
+        if (CHECKPTR && (address & ~mask) != 0) {
+            throw new IllegalStateException("gmp.checkptr: 0x%x is no address of a word".formatted(address));
+        }
+        return address & mask;
     }
 
     private static final ConcurrentMap<String, Arena> ARENAS = new ConcurrentHashMap<>();
@@ -143,12 +170,21 @@ public final class Mem {
         for (int i = 0; i < path.length; i++) {
             elements[i] = PathElement.groupElement(path[i]);
         }
-        MethodHandle address = MethodHandles.insertArguments(SUM, 1, layout.byteOffset(elements));
-        if (CHECKPTR) {
-            address = MethodHandles.filterArguments(address, 0, CHECK.bindTo(arena(layout)));
-        }
-        VarHandle word = word((ValueLayout) layout.select(elements));
-        return MethodHandles.filterCoordinates(word, 0, address).withInvokeExactBehavior();
+        MethodHandle address = MethodHandles.insertArguments(FIELD_ADDRESS, 1, layout.byteOffset(elements));
+        return at((ValueLayout) layout.select(elements), checked(address, layout));
+    }
+
+    /**
+     * The handle of a field that is a ring of {@code n} longs, a power of two: coordinates (long address of the struct, int
+     * index), the index modulo {@code n}.
+     */
+    public static VarHandle ring(GroupLayout layout, String field, int n) {
+        MethodHandle address = MethodHandles.insertArguments(SLOT_ADDRESS, 2, offset(layout, field), n - 1);
+        return at(ValueLayout.JAVA_LONG, checked(address, layout));
+    }
+
+    private static MethodHandle checked(MethodHandle address, GroupLayout layout) {
+        return CHECKPTR ? MethodHandles.filterArguments(address, 0, CHECK.bindTo(arena(layout))) : address;
     }
 
     /** The byte offset of a field: for address arithmetic over arrays, and for futex words. */
@@ -157,13 +193,14 @@ public final class Mem {
     }
 
     /** An int anywhere off-heap: coordinate (long address). */
-    public static final VarHandle INT = word(ValueLayout.JAVA_INT);
+    public static final VarHandle INT = at(ValueLayout.JAVA_INT, MethodHandles.insertArguments(WORD_ADDRESS, 1, INTS));
 
     /** A long anywhere off-heap: coordinate (long address). */
-    public static final VarHandle LONG = word(ValueLayout.JAVA_LONG);
+    public static final VarHandle LONG = at(ValueLayout.JAVA_LONG, MethodHandles.insertArguments(WORD_ADDRESS, 1, LONGS));
 
-    private static VarHandle word(ValueLayout layout) {
-        VarHandle h = layout.varHandle();
-        return MethodHandles.insertCoordinates(h, 0, Memory.ALL).withInvokeExactBehavior();
+    /** The handle of a word whose address {@code address} makes of its coordinates. */
+    private static VarHandle at(ValueLayout layout, MethodHandle address) {
+        VarHandle word = MethodHandles.insertCoordinates(layout.varHandle(), 0, Memory.ALL);
+        return MethodHandles.collectCoordinates(word, 0, address).withInvokeExactBehavior();
     }
 }

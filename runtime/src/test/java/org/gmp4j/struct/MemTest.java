@@ -6,13 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.lang.invoke.VarHandle;
 import java.util.HashSet;
 import java.util.Set;
 
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.p;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("ring") // Runs with gmp.checkptr too.
 class MemTest {
     @Test
     void recycledStructsAreZero() {
@@ -56,6 +59,31 @@ class MemTest {
         assertThrows(IllegalStateException.class, () -> P.id(a + 8));
         assertThrows(IllegalStateException.class, () -> M.id(a), "a p is no m");
         assertThrows(IllegalStateException.class, () -> P.id(0));
+        assertThrows(IllegalStateException.class, () -> {
+            long unused = (long) Mem.LONG.get(a + 4);
+        }, "would be rounded down");
+        assertThrows(IllegalStateException.class, () -> {
+            int unused = (int) Mem.INT.get(a + 2);
+        });
+        assertThrows(IllegalStateException.class, () -> {
+            long unused = (long) Mem.LONG.get(a | Long.MIN_VALUE);
+        });
+        Mem.recycle(p.layout(), a);
+    }
+
+    @Test
+    void ringsWrap() {
+        VarHandle slot = Mem.ring(p.layout(), "runq", 4);
+        long a = Mem.alloc(p.layout(), 1);
+        long first = a + Mem.offset(p.layout(), "runq");
+        for (int i = -2; i < 2; i++) {
+            slot.set(a, i, (long) i);
+        }
+        for (int i = 0; i < 4; i++) {
+            assertEquals(i < 2 ? i : i - 4, (long) Mem.LONG.get(first + 8 * i));
+            assertEquals((long) Mem.LONG.get(first + 8 * i), (long) slot.get(a, i + 8));
+        }
+        assertEquals(0, (long) Mem.LONG.get(first + 8 * 4));
         Mem.recycle(p.layout(), a);
     }
 
