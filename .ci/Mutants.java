@@ -113,7 +113,7 @@ public final class Mutants {
         try {
             Process p = running;
             if (p != null) {
-                p.destroyForcibly().waitFor();
+                end(p);
             }
             delete(copy);
         } catch (IOException | java.io.UncheckedIOException e) {
@@ -303,6 +303,13 @@ public final class Mutants {
         return ok;
     }
 
+    /** With the programs that the test started. */
+    private static void end(Process p) throws InterruptedException {
+        List<ProcessHandle> all = p.descendants().toList();
+        p.destroyForcibly().waitFor();
+        all.forEach(ProcessHandle::destroyForcibly);
+    }
+
     /** Runs the mutant's test; {@code out} is null without the mutant. */
     private End test(Mutant m, Path out) throws Exception {
         List<String> command = new ArrayList<>(List.of(JAVA));
@@ -315,7 +322,7 @@ public final class Mutants {
                 .redirectOutput(log.toFile()).start();
         running = p;
         if (!p.waitFor(SECONDS, TimeUnit.SECONDS)) {
-            p.destroyForcibly().waitFor();
+            end(p);
             return End.HUNG;
         }
         int exit = p.exitValue();
