@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -65,6 +69,7 @@ class FatalTest {
                     });
                     Go.goexit();
                 });
+                case "AfterSockets" -> Gmp.main(() -> afterSockets());
                 case "Reasons" -> reasons();
                 case "Busy" -> busy(Integer.parseInt(args[1]));
                 case "BusyLives" -> busyLives();
@@ -124,6 +129,26 @@ class FatalTest {
                 throw new AssertionError(e);
             }
             c.send(1);
+        }
+
+        /** Leaves the JDK's pollers behind on this scheduler. */
+        private static void afterSockets() {
+            try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+                Go.go(() -> {
+                    try (Socket s = new Socket(server.getInetAddress(), server.getLocalPort())) {
+                        Go.sleep(Duration.ofMillis(20)); // The other waits for this byte, and for nothing else.
+                        s.getOutputStream().write(1);
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                });
+                try (Socket s = server.accept()) {
+                    System.out.println("read " + s.getInputStream().read() + ", goroutines " + Go.numGoroutine());
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            Chan.make().recv();
         }
 
         /** Every kind of wait that has a name of its own. */
@@ -404,6 +429,15 @@ class FatalTest {
 
                 goroutine 1 [chan receive]:
                 \torg.gmp4j.Chan.""");
+    }
+
+    /** Who waits for a socket is no deadlock; the JDK's pollers, which wait for ever, do not hide one. */
+    @Test
+    void deadlockAfterSockets() {
+        Result r = jvm().run("AfterSockets");
+        assertTrue(r.out().startsWith("read 1, goroutines "), r::toString);
+        assertTrue(r.err().startsWith("fatal error: all goroutines are asleep - deadlock!\n\n"), r::toString);
+        assertFalse(r.err().contains("sun.nio.ch.Poller"), r::toString); // Go does not show its system goroutines.
     }
 
     @Test

@@ -45,7 +45,7 @@ public final class Fatal {
         }
         System.err.print(b);
         Scheduler.all().forEach(Fatal::state);
-        Scheduler.all().forEach(Fatal::stacks);
+        Scheduler.all().forEach(s -> stacks(s, true)); // As Go's throw: system goroutines too.
         halt();
     }
 
@@ -59,9 +59,9 @@ public final class Fatal {
         }
     }
 
-    private static void stacks(Scheduler s) {
+    private static void stacks(Scheduler s, boolean system) {
         try {
-            Traceback.each(s, text -> {
+            Traceback.each(s, system, text -> {
                 System.err.print("\n" + text);
                 System.err.flush();
                 printed++; // By the reporter alone.
@@ -121,7 +121,7 @@ public final class Fatal {
         System.err.println("fatal error: exception in the scheduler");
         t.printStackTrace();
         state(s);
-        stacks(s);
+        stacks(s, true);
         halt();
     }
 
@@ -134,7 +134,7 @@ public final class Fatal {
     static Error fatal(Scheduler s, String before, String message) {
         if (report()) {
             System.err.print(before + "fatal error: " + message + "\n");
-            stacks(s);
+            stacks(s, Traceback.showsSystem(s));
             halt();
         }
         return new Error(message);

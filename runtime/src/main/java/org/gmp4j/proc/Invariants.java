@@ -245,7 +245,9 @@ public final class Invariants {
                 expect(place.containsKey(gp), "gfree", "a dead G (slot %d) is in no free list", G.index(gp));
                 return;
             }
-            live[0]++;
+            if (!GStack.isSystem(gp)) {
+                live[0]++;
+            }
             if (st == GStatus.GRUNNABLE) {
                 expect(place.containsKey(gp), "G3", "goroutine %d is runnable and in no queue", G.goid(gp));
             } else if (st == GStatus.GRUNNING) {

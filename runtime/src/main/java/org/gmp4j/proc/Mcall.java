@@ -146,7 +146,7 @@ final class Mcall {
         G.setWaitreasonOpaque(gp, WaitReason.JDK.ordinal());
         GStatus.casgstatus(gp, m.pp() == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
-        if (m.s.config.deadlockDetection()) {
+        if (!st.system && m.s.config.deadlockDetection()) {
             long unused = Schedt.addNjdkwait(m.s.sched, 1);
         }
         st.jdkParking();

@@ -112,14 +112,15 @@ final class Newproc {
             return false;
         }
         s.waitsForOutside(1); // It is on no queue yet, and no M runs it: checkdead is not to take it for one that sleeps.
-        long unused = Schedt.addNspawnextern(sched, 1); // Under the lock: close sees it, or we saw close.
+        int counts = st != null && st.system ? 0 : 1;
+        long unused = Schedt.addNspawnextern(sched, counts); // Under the lock: close sees it, or we saw close.
         long gp = GFree.getGlobal(sched);
         GlobalRunq.unlock(sched);
         if (gp == 0) {
             try {
                 gp = malg(s);
             } catch (Throwable t) { // Out of memory: it was never born.
-                unused = Schedt.addNexitextern(sched, 1);
+                unused = Schedt.addNexitextern(sched, counts);
                 s.waitsForOutside(-1);
                 throw t;
             }
@@ -223,7 +224,20 @@ final class Newproc {
         }
     }
 
-    /** How many goroutines live: exact when nobody is born or dies, else a value between; 0 only if truly none. */
+    /** Ends the G of a poller that waits and is in the caller's hands; its stack lives on. */
+    static void leave(Scheduler s, long gp) {
+        GlobalRunq.lock(s.sched);
+        GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GDEAD);
+        GSlots.setStack(gp, null);
+        G.setHasstack(gp, 0);
+        GFree.putGlobal(s.sched, gp);
+        GlobalRunq.unlock(s.sched);
+    }
+
+    /**
+     * How many goroutines live, the JDK's pollers not counted: exact when nobody is born or dies, else a value between;
+     * 0 only if truly none.
+     */
     static long gcount(Scheduler s) {
         long n = -Schedt.nexitexternAcquire(s.sched);
         Processor[] all = s.procs();

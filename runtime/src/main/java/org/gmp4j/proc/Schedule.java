@@ -121,6 +121,9 @@ final class Schedule {
             pick = m.pick;
             m.pick = 0;
         } else {
+            if (st.system) {
+                m.s.pollerEnded(st);
+            }
             Newproc.dead(m, st.gp);
             JdkThreads.afterDone(st);
         }

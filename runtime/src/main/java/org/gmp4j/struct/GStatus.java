@@ -25,6 +25,7 @@ import org.gmp4j.ffi.gmp.g;
  *  _Gpreempted  _Gwaiting    suspendG: someone holds it stopped
  *  _Gwaiting    _Grunnable   ready: what it waited for happened
  *  _Gwaiting    _Grunning    park_m: the unlock function said no, it goes on at once
+ *  _Gwaiting    _Gdead       leave: a poller of the JDK goes to the JDK's scheduler
  *  any s        s|_Gscan     castogscanstatus: hold the G where it is (G6); and back
  * </pre>
  *
@@ -64,7 +65,7 @@ public final class GStatus {
         edge(GRUNNING, GWAITING, GRUNNABLE, GDEAD, GSYSCALL, GPREEMPTED);
         edge(GSYSCALL, GRUNNING, GRUNNABLE, GWAITING, GDEAD);
         edge(GPREEMPTED, GRUNNABLE, GWAITING);
-        edge(GWAITING, GRUNNABLE, GRUNNING);
+        edge(GWAITING, GRUNNABLE, GRUNNING, GDEAD);
     }
 
     private GStatus() {

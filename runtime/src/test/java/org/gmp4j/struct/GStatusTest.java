@@ -46,7 +46,7 @@ class GStatusTest {
                         GStatus.GPREEMPTED),
                 GStatus.GSYSCALL, Set.of(GStatus.GRUNNING, GStatus.GRUNNABLE, GStatus.GWAITING, GStatus.GDEAD),
                 GStatus.GPREEMPTED, Set.of(GStatus.GRUNNABLE, GStatus.GWAITING),
-                GStatus.GWAITING, Set.of(GStatus.GRUNNABLE, GStatus.GRUNNING),
+                GStatus.GWAITING, Set.of(GStatus.GRUNNABLE, GStatus.GRUNNING, GStatus.GDEAD),
                 GStatus.GCOPYSTACK, Set.of()));
         for (int from : ALL) {
             for (int to : ALL) {
