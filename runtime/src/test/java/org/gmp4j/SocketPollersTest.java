@@ -12,10 +12,12 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.synctest.Synctest;
@@ -199,13 +201,15 @@ class SocketPollersTest {
 
     // In this JVM, threads with a poller's name stand in for pollers
 
-    private static Thread startPoller(TestGmp gmp, Runnable body) {
-        return gmp.call(() -> Thread.ofVirtual().name("SubPoller-test").start(body));
+    private static Thread startPoller(Runnable body) {
+        return Thread.ofVirtual().name("SubPoller-test").start(body);
     }
 
-    private static void yieldUntil(AtomicBoolean stop, AtomicInteger turns) {
+    private static void yieldUntil(AtomicBoolean stop) {
         while (!stop.get()) {
-            int unused = turns.incrementAndGet();
+            for (long end = System.nanoTime() + 1_000_000; System.nanoTime() < end; ) { // Seldom seen between two turns.
+                Thread.onSpinWait();
+            }
             Thread.yield();
         }
     }
@@ -213,23 +217,26 @@ class SocketPollersTest {
     /** Sockets that are busy all the time keep a poller runnable all the time: it is caught when it yields. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void aPollerThatNeverParksLeaves(int procs) throws InterruptedException {
+    void pollersThatNeverParkLeave(int procs) throws InterruptedException {
         AtomicBoolean stop = new AtomicBoolean();
-        AtomicInteger turns = new AtomicInteger();
-        Thread poller;
-        try (TestGmp gmp = TestGmp.procs(procs)) {
-            poller = startPoller(gmp, () -> yieldUntil(stop, turns));
-            gmp.run(() -> assertEquals(1, Go.numGoroutine()));
+        TestGmp gmp = TestGmp.procs(procs);
+        List<Thread> pollers = gmp.call(() -> {
+            List<Thread> started = Stream.generate(() -> startPoller(() -> yieldUntil(stop))).limit(4).toList();
+            assertEquals(1, Go.numGoroutine());
+            return started;
+        });
+        try {
             String dump = gmp.gmp.dump();
             assertFalse(dump.contains("yieldUntil"), dump);
             gmp.check();
+            assertEquals("", gmp.gmp.close(Duration.ofSeconds(20)));
+        } finally {
+            stop.set(true);
+            gmp.close();
         }
-        int then = turns.get();
-        while (turns.get() == then) {
-            Thread.yield();
+        for (Thread poller : pollers) {
+            poller.join(); // Some only now: who yields on the JDK's scheduler may keep others from ever running there.
         }
-        stop.set(true);
-        poller.join();
     }
 
     /** Wakes a poller that parks, answer for question, while its scheduler closes, at another moment each time. */
@@ -240,14 +247,14 @@ class SocketPollersTest {
             TestGmp gmp = TestGmp.procs(1 + round % 3);
             AtomicInteger asked = new AtomicInteger();
             AtomicInteger answered = new AtomicInteger();
-            Thread poller = startPoller(gmp, () -> {
+            Thread poller = gmp.call(() -> startPoller(() -> {
                 while (answered.get() < questions) {
                     while (asked.get() == answered.get()) {
                         LockSupport.park();
                     }
                     int unused = answered.incrementAndGet();
                 }
-            });
+            }));
             Thread user = Thread.ofPlatform().start(() -> {
                 for (int i = 1; i <= questions; i++) {
                     asked.set(i);
@@ -275,13 +282,19 @@ class SocketPollersTest {
 
     /** A poller that fails is gone, and counted neither before nor after. */
     @Test
-    void aPollerEnds() throws InterruptedException {
+    void aPollerEnds() {
         try (TestGmp gmp = TestGmp.procs(2)) {
-            for (int i = 0; i < 10; i++) {
-                startPoller(gmp, () -> { }).join();
-            }
+            gmp.run(() -> {
+                for (int i = 0; i < 10; i++) {
+                    try {
+                        startPoller(() -> { }).join();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    assertEquals(1, Go.numGoroutine());
+                }
+            });
             gmp.check();
-            gmp.run(() -> assertEquals(1, Go.numGoroutine()));
         }
     }
 
@@ -291,12 +304,12 @@ class SocketPollersTest {
         AtomicBoolean running = new AtomicBoolean();
         AtomicBoolean stop = new AtomicBoolean();
         try (TestGmp gmp = TestGmp.procs(1)) {
-            Thread unused = startPoller(gmp, () -> {
+            Thread unused = gmp.call(() -> startPoller(() -> {
                 running.set(true);
                 while (!stop.get()) {
                     Thread.onSpinWait();
                 }
-            });
+            }));
             while (!running.get()) {
                 Thread.yield();
             }

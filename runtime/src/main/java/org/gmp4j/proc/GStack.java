@@ -260,7 +260,7 @@ public final class GStack extends Stack {
         try {
             if (isMine(task)) {
                 if (handedOver) {
-                    JdkThreads.leaveToJdk(thread, task); // From who read the thread's scheduler before.
+                    JdkThreads.leaveToJdk(thread, task); // From who read the thread's scheduler before; late, not lost.
                 } else if (gp != 0) {
                     jdkReady();
                 } else if (JdkThreads.isNew(this)) {
