@@ -77,8 +77,8 @@ class SocketPollersTest {
         }
 
         /**
-         * The first scheduler runs the pollers and closes while goroutines of another, and virtual threads of the JDK's, keep
-         * them busy; those go on, and so do many schedulers after it.
+         * The first scheduler runs the pollers and closes while goroutines of another, and virtual threads of the JDK's,
+         * keep them busy; those go on, and so do many schedulers after it.
          */
         private static void closes(int procs) throws InterruptedException {
             AtomicBoolean stop = new AtomicBoolean();
