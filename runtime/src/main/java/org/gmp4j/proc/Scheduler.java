@@ -531,8 +531,15 @@ public final class Scheduler {
             joinUninterruptibly(mach.thread);
             Mem.recycle(m.layout(), mach.mp);
         }
+        GStack caller = GStack.enter(); // It may be another scheduler's goroutine: the heaps' locks are not to be preempted.
+        try {
+            for (Processor pr : procs) {
+                timers.move(pr.pp, 0);
+            }
+        } finally {
+            GStack.exit(caller);
+        }
         for (Processor pr : procs) {
-            timers.move(pr.pp, 0);
             Mem.recycle(p.layout(), pr.pp);
         }
         slots.release();

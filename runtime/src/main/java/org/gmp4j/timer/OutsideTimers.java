@@ -34,8 +34,13 @@ final class OutsideTimers {
 
     /** Takes over what a closed scheduler's P had. */
     static void takeOver(TimerHeap from) {
-        from.moveTo(HEAP);
-        Note.ring(NOTE);
+        JdkThreads.pin(); // The first starts the thread.
+        try {
+            from.moveTo(HEAP);
+            Note.ring(NOTE);
+        } finally {
+            JdkThreads.unpin();
+        }
     }
 
     /** Wakes the thread, to look at the heap again. */
@@ -62,16 +67,25 @@ final class OutsideTimers {
     private static void loop() {
         OsThread.setTimerSlack(1);
         for (;;) {
-            Note.clear(NOTE); // Before the look: who adds after it rings again.
-            long next = HEAP.next();
-            long now = System.nanoTime();
-            if (next == 0) {
-                Note.sleep(NOTE);
-            } else if (now < next) {
-                Note.sleep(NOTE, next - now);
-            } else {
-                int unused = HEAP.run(now);
+            try {
+                step();
+            } catch (Throwable t) { // No memory, say. The timers that are left are others'.
+                Thread thread = Thread.currentThread();
+                thread.getUncaughtExceptionHandler().uncaughtException(thread, t);
             }
+        }
+    }
+
+    private static void step() {
+        Note.clear(NOTE); // Before the look: who adds after it rings again.
+        long next = HEAP.next();
+        long now = System.nanoTime();
+        if (next == 0) {
+            Note.sleep(NOTE);
+        } else if (now < next) {
+            Note.sleep(NOTE, next - now);
+        } else {
+            int unused = HEAP.run(now);
         }
     }
 }

@@ -234,7 +234,14 @@ final class TimerHeap {
                     zombies.decrementAndGet();
                 } else {
                     unlock();
-                    t.ring(a, now);
+                    try {
+                        t.ring(a, now);
+                    } catch (Throwable e) { // No memory: the outside thread goes on without this one.
+                        lock();
+                        hold(-1);
+                        unlock();
+                        throw e;
+                    }
                     lock();
                     ran++;
                 }
