@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
+import org.gmp4j.ffi.OsThread;
 import org.gmp4j.proc.Invariants;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.sync.WaitGroup;
@@ -147,7 +148,7 @@ class MixTest {
 
     private void step(int k) {
         try {
-            switch (k % 11) {
+            switch (k % 13) {
                 case 0 -> Go.gosched();
                 case 1 -> {
                     lock.lock();
@@ -184,6 +185,22 @@ class MixTest {
                     synchronized (monitor) {
                         monitor.notifyAll();
                     }
+                }
+                case 10 -> {
+                    Go.lockOSThread();
+                    try {
+                        int tid = OsThread.gettid();
+                        Go.gosched();
+                        assertEquals(tid, OsThread.gettid());
+                    } finally {
+                        Go.unlockOSThread();
+                    }
+                }
+                case 11 -> {
+                    int unused = Go.blocking(() -> {
+                        LockSupport.parkNanos(20_000); // Ends the system call: the JDK takes the goroutine off its thread.
+                        return 1;
+                    });
                 }
                 default -> spin(20_000 * (k % 3));
             }

@@ -151,7 +151,7 @@ public final class Invariants {
             globalFree();
         });
         for (Machine m : s.machines()) {
-            stoppedM(m.mp);
+            stoppedM(m);
         }
         gs();
     }
@@ -221,7 +221,8 @@ public final class Invariants {
         return GStatus.readgstatus(gp) & ~GStatus.GSCAN;
     }
 
-    private void stoppedM(long mp) {
+    private void stoppedM(Machine m) {
+        long mp = m.mp;
         long id = M.id(mp);
         expect(M.spinningOpaque(mp) == 0, "M2", "M%d spins in a stopped world", id);
         if (mp == self) {
@@ -231,8 +232,22 @@ public final class Invariants {
             long gp = M.curgOpaque(mp);
             expect(gp == 0 || status(gp) == GStatus.GSYSCALL, "G2", "M%d runs a goroutine in a stopped world", id);
         }
+        // An M without a P, on its way to sleep or out of a system call, may take a lock for a moment.
+        expect(m.held == 0, "G5", "M%d holds %d runtime locks in a stopped world", id, m.held);
+        anyM(mp);
+    }
+
+    /** What holds for an M, whether the world runs or not. */
+    private void anyM(long mp) {
+        long id = M.id(mp);
+        if (M.incgoOpaque(mp) != 0) {
+            long gp = M.curgOpaque(mp);
+            expect(M.pOpaque(mp) == 0, "M5", "M%d is in a native call and has a P", id);
+            expect(gp != 0 && status(gp) == GStatus.GSYSCALL, "M5",
+                    "M%d is in a native call and its goroutine in no system call", id);
+        }
         long lockedg = M.lockedgOpaque(mp);
-        require(lockedg == 0 || G.lockedm(lockedg) == mp, "M6", "M%d is locked to a G that is not locked to it", id);
+        expect(lockedg == 0 || G.lockedmOpaque(lockedg) == mp, "M6", "M%d is locked to a G that is not locked to it", id);
     }
 
     private void gs() {
@@ -253,12 +268,11 @@ public final class Invariants {
             } else if (st == GStatus.GRUNNING) {
                 require(own != null && own.gp == gp, "G2", "goroutine %d runs in a stopped world", G.goid(gp));
             } else if (st == GStatus.GSYSCALL) {
-                long mp = G.mOpaque(gp); // It goes on while the world is stopped, until it wants a P.
-                expect(mp != 0 && M.curgOpaque(mp) == gp && M.pOpaque(mp) == 0, "M4",
-                        "goroutine %d is in a system call and its M has a P", G.goid(gp));
+                inSyscall(gp); // It goes on while the world is stopped, until it wants a P.
             } else if (st == GStatus.GWAITING) {
                 expect(G.mOpaque(gp) == 0, "G4", "goroutine %d waits and is on an M", G.goid(gp));
             }
+            lockedToItsM(gp, st);
             GStack stack = (GStack) GSlots.stack(gp);
             expect((stack != null) == (G.hasstack(gp) != 0) && (stack == null || stack.gp == gp),
                     "stack", "goroutine %d and its stack do not belong together", G.goid(gp));
@@ -267,6 +281,26 @@ public final class Invariants {
             triangle(own.gp);
         }
         expect(live[0] == Newproc.gcount(s), "gcount", "%d goroutines live, %d are counted", live[0], Newproc.gcount(s));
+    }
+
+    /** M4. */
+    private void inSyscall(long gp) {
+        long mp = G.mOpaque(gp);
+        expect(mp != 0 && M.curgOpaque(mp) == gp && M.pOpaque(mp) == 0 || status(gp) != GStatus.GSYSCALL, "M4",
+                "goroutine %d is in a system call and its M has a P", G.goid(gp));
+    }
+
+    /** M6, from the goroutine's side. */
+    private void lockedToItsM(long gp, int status) {
+        long lockedm = G.lockedmOpaque(gp);
+        if (lockedm == 0) {
+            return;
+        }
+        expect(M.lockedgOpaque(lockedm) == gp || G.lockedmOpaque(gp) != lockedm, "M6",
+                "goroutine %d is locked to an M that is not locked to it", G.goid(gp));
+        boolean on = status == GStatus.GRUNNING || status == GStatus.GSYSCALL;
+        expect(!on || G.mOpaque(gp) == lockedm || status(gp) != status || G.lockedmOpaque(gp) != lockedm, "M6",
+                "goroutine %d is locked to an M and runs on another", G.goid(gp));
     }
 
     private static boolean legal(int status) {
@@ -338,7 +372,9 @@ public final class Invariants {
                 Schedt.nmidleOpaque(sched), idleMs.size());
         Set<Long> idlePs = new HashSet<>();
         for (long pp = Schedt.pidle(sched); pp != 0 && idlePs.add(pp); pp = P.link(pp)) {
-            require(PStatus.get(pp) == PStatus.PIDLE, "P2", "P%d is in pidle in state %d", P.id(pp), PStatus.get(pp));
+            int status = PStatus.get(pp);
+            require(status == PStatus.PIDLE, status == PStatus.PSYSCALL ? "P3" : "P2", "P%d is in pidle in state %d",
+                    P.id(pp), status);
             require(P.mOpaque(pp) == 0, "P2", "P%d is idle and has an M", P.id(pp));
             require(Runq.runqempty(pp), "P2", "P%d is idle and has work", P.id(pp));
         }
@@ -381,18 +417,35 @@ public final class Invariants {
                 return;
             }
             lists();
+            int live = Schedt.gomaxprocsOpaque(sched);
             for (Processor pr : s.procs()) {
+                if (P.id(pr.pp) >= live) {
+                    deadP(pr.pp);
+                }
                 flyingP(pr.pp);
             }
             for (Machine m : s.machines()) {
-                flyingM(m.mp);
+                flyingM(m);
             }
         });
         GStack own = GStack.current();
         if (own != null && own.s == s) {
             triangle(own.gp);
         }
-        s.slots.forEach(gp -> require(legal(status(gp)), "G1", "a G has state %d", status(gp)));
+        s.slots.forEach(this::flyingG);
+    }
+
+    private void flyingG(long gp) {
+        int status = status(gp);
+        require(legal(status), "G1", "a G has state %d", status);
+        if (status == GStatus.GRUNNING) {
+            long mp = G.mOpaque(gp);
+            expect(mp != 0 && M.curgOpaque(mp) == gp && M.pOpaque(mp) != 0 || status(gp) != status, "G2",
+                    "goroutine %d runs and its triangle with M and P is broken", G.goid(gp));
+        } else if (status == GStatus.GSYSCALL) {
+            inSyscall(gp);
+        }
+        lockedToItsM(gp, status);
     }
 
     private void flyingP(long pp) {
@@ -415,9 +468,31 @@ public final class Invariants {
             expect(m != 0 && M.pOpaque(m) == pp, "P1", "P%d runs and its M does not know", id);
         } else if (status == PStatus.PIDLE) {
             expect(m == 0, "P2", "P%d is idle and has an M", id);
+        } else if (status == PStatus.PSYSCALL) {
+            leftInSyscall(pp);
+        } else if (status == PStatus.PGCSTOP) {
+            // Both change under the lock.
+            require(Schedt.gcwaitingAcquire(sched) != 0, "P4", "P%d is stopped and the world is not", id);
+        } else {
+            require(id >= Schedt.gomaxprocsOpaque(sched), "P5", "P%d is dead and below gomaxprocs", id);
         }
         boolean bit = Idle.maskRead(Schedt.idlepMaskAcquire(sched), (int) id);
         expect(bit == (status == PStatus.PIDLE) || onTheWay(pp), "P6", "P%d is not as its bit in idlepMask says", id);
+    }
+
+    /** P3. */
+    private void leftInSyscall(long pp) {
+        long id = P.id(pp);
+        int call = P.syscalltickOpaque(pp);
+        expect(P.mOpaque(pp) == 0 || PStatus.get(pp) != PStatus.PSYSCALL, "P3", "P%d is in a system call and has an M", id);
+        boolean left = false;
+        for (Machine m : s.machines()) {
+            left |= M.oldpOpaque(m.mp) == pp && M.pOpaque(m.mp) == 0;
+        }
+        expect(left || PStatus.get(pp) != PStatus.PSYSCALL, "P3", "P%d is in a system call and no M has left it", id);
+        // One call, named by its number: sysmon is to take the P from it.
+        expect(Runq.runqempty(pp) || PStatus.get(pp) != PStatus.PSYSCALL, "P3",
+                "P%d is in system call %d and has work", id, call);
     }
 
     /** Whether the P was given to an M that has yet to wake. */
@@ -430,20 +505,16 @@ public final class Invariants {
         return false;
     }
 
-    private void flyingM(long mp) {
+    private void flyingM(Machine m) {
+        long mp = m.mp;
         long id = M.id(mp);
+        expect(M.blockedOpaque(mp) == 0 || m.held == 0, "G5", "M%d sleeps and holds %d runtime locks", id, m.held);
+        anyM(mp);
         if (M.spinningOpaque(mp) != 0) {
             long pp = M.pOpaque(mp);
             expect(pp != 0 || M.nextp(mp) != 0, "M2", "M%d spins without a P", id);
             expect(M.curgOpaque(mp) == 0, "M3", "M%d spins and runs a goroutine", id);
             expect(pp == 0 || Runq.runqempty(pp), "M3", "M%d spins and its P has work", id);
-        }
-        long gp = M.curgOpaque(mp);
-        if (gp != 0) {
-            int status = status(gp);
-            boolean still = M.curgOpaque(mp) == gp;
-            expect(!still || status != GStatus.GRUNNING || G.mOpaque(gp) == mp && M.pOpaque(mp) != 0, "G2",
-                    "goroutine %d runs and its triangle with M and P is broken", G.goid(gp));
         }
     }
 }

@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import org.gmp4j.lock.LockRank;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.JdkThreads;
@@ -45,6 +46,9 @@ final class Mcall {
 
     /** On a G's stack: performs {@code m.op} and returns when the G is run again, on whatever M that is. */
     static void mcall(GStack st, Machine m) {
+        if (LockRank.CHECK && m.op != PARK) {
+            LockRank.mayPark(0); // G5; gopark has looked.
+        }
         if (!JdkThreads.yield(st)) {
             pinned(st, m);
         }
@@ -55,7 +59,7 @@ final class Mcall {
         int op = m.op;
         m.op = JDK;
         long gp = st.gp;
-        G.setLockedm(gp, m.mp);
+        G.setLockedmOpaque(gp, m.mp);
         M.setLockedgOpaque(m.mp, gp);
         long next = perform(m, gp, op) & ~Runq.INHERIT;
         if (next != gp) {
@@ -68,7 +72,7 @@ final class Mcall {
         }
         Schedule.begin(m, gp, next == gp);
         if (M.lockedExt(m.mp) == 0 && M.lockedInt(m.mp) == 0) {
-            G.setLockedm(gp, 0);
+            G.setLockedmOpaque(gp, 0);
             M.setLockedgOpaque(m.mp, 0);
         }
     }

@@ -207,7 +207,7 @@ final class Newproc {
         GSlots.setFn(gp, null);
         GSlots.setStack(gp, null);
         G.setHasstack(gp, 0);
-        G.setLockedm(gp, 0);
+        G.setLockedmOpaque(gp, 0);
         G.setWaiting(gp, 0);
         G.setParam(gp, 0);
         if (pp != 0) {

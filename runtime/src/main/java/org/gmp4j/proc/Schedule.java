@@ -80,6 +80,7 @@ final class Schedule {
         M.setLocksOpaque(m.mp, 1);
         VarHandle.acquireFence(); // As in GStack.acquirem: raise locks, then look at the P.
         if (m.pp() == 0) {
+            M.setIncgoOpaque(m.mp, 0); // The JDK parked the goroutine inside a system call.
             Syscall.promote(m.mp); // Before it takes any lock.
         }
         long next = after(m, st, ended);

@@ -45,6 +45,7 @@ public final class Syscall {
         } else {
             entersyscall(st);
         }
+        M.setIncgoOpaque(st.machine().mp, 1); // No P any more (M5), until exitsyscall or the JDK parks the goroutine.
         st.releasem();
     }
 
@@ -109,6 +110,7 @@ public final class Syscall {
     static void exitsyscall(GStack st) {
         Machine m = st.machine();
         long mp = m.mp;
+        M.setIncgoOpaque(mp, 0);
         promote(mp);
         boolean left = M.oldp(mp) != 0;
         if (reacquire(m)) {

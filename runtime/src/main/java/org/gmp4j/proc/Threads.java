@@ -41,8 +41,8 @@ final class Threads {
 
     /** Takes a P that is idle and in no list: the caller's from here on (P1). */
     static void acquirep(Machine m, long pp) {
-        if (M.p(m.mp) != 0) {
-            throw Throw.of("acquirep: already in go");
+        if (M.p(m.mp) != 0 || M.incgo(m.mp) != 0) {
+            throw Throw.of("acquirep: already in go, or in a native call");
         }
         if (P.m(pp) != 0 || PStatus.get(pp) != PStatus.PIDLE) {
             throw Throw.of("acquirep: invalid p state " + PStatus.name(PStatus.get(pp)));
@@ -298,7 +298,7 @@ final class Threads {
         Machine m = st.machine();
         M.setLockedExt(m.mp, M.lockedExt(m.mp) + 1);
         M.setLockedgOpaque(m.mp, st.gp);
-        G.setLockedm(st.gp, m.mp);
+        G.setLockedmOpaque(st.gp, m.mp);
     }
 
     /** {@code UnlockOSThread}: undoes one lock; nothing when there is none. */
@@ -311,7 +311,7 @@ final class Threads {
         M.setLockedExt(m.mp, n - 1);
         if (n == 1 && M.lockedInt(m.mp) == 0) {
             M.setLockedgOpaque(m.mp, 0);
-            G.setLockedm(st.gp, 0);
+            G.setLockedmOpaque(st.gp, 0);
         }
     }
 

@@ -118,12 +118,16 @@ public final class G {
         WAITING.set(g, v);
     }
 
+    public static long lockedmOpaque(long g) {
+        return (long) LOCKEDM.getOpaque(g);
+    }
+
     public static long lockedm(long g) {
         return (long) LOCKEDM.get(g);
     }
 
-    public static void setLockedm(long g, long v) {
-        LOCKEDM.set(g, v);
+    public static void setLockedmOpaque(long g, long v) {
+        LOCKEDM.setOpaque(g, v);
     }
 
     public static int nocount(long g) {

@@ -77,6 +77,10 @@ public final class M {
         OLDP.set(m, v);
     }
 
+    public static long oldpOpaque(long m) {
+        return (long) OLDP.getOpaque(m);
+    }
+
     public static long lockedg(long m) {
         return (long) LOCKEDG.get(m);
     }
@@ -105,8 +109,12 @@ public final class M {
         return (int) INCGO.get(m);
     }
 
-    public static void setIncgo(long m, int v) {
-        INCGO.set(m, v);
+    public static int incgoOpaque(long m) {
+        return (int) INCGO.getOpaque(m);
+    }
+
+    public static void setIncgoOpaque(long m, int v) {
+        INCGO.setOpaque(m, v);
     }
 
     public static long fastrand(long m) {

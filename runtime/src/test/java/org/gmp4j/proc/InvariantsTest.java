@@ -23,11 +23,13 @@ import org.gmp4j.ffi.gmp.gqueue;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.schedt;
+import org.gmp4j.lock.LockRank;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
+import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
@@ -80,6 +82,7 @@ class InvariantsTest {
     private long sched;
     private long pp;
     private long mp;
+    private Machine machine;
     private long self;
     private long waiting;
     private long global;
@@ -109,7 +112,8 @@ class InvariantsTest {
                 }
                 s.withWorldStopped(() -> {
                     pp = Machine.of().pp();
-                    mp = Machine.of().mp;
+                    machine = Machine.of();
+                    mp = machine.mp;
                     global = Runq.runqget(pp) & ~Runq.INHERIT; // From runnext, into common.
                     GlobalRunq.lock(sched);
                     GlobalRunq.globrunqput(sched, global);
@@ -141,6 +145,23 @@ class InvariantsTest {
         long old = gqueue.tail(Memory.ALL.asSlice(addr, gqueue.layout()));
         gqueue.tail(Memory.ALL.asSlice(addr, gqueue.layout()), gp);
         return () -> gqueue.tail(Memory.ALL.asSlice(addr, gqueue.layout()), old);
+    }
+
+    /** A pair with an M that is not the one the goroutine runs on. */
+    private Runnable lockedElsewhere(long gp) {
+        long other = Mem.alloc(ML, 1);
+        Runnable lockedm = plantLong(GL, "lockedm", gp, other);
+        Runnable lockedg = plantLong(ML, "lockedg", other, gp);
+        return () -> {
+            lockedm.run();
+            lockedg.run();
+            Mem.recycle(ML, other);
+        };
+    }
+
+    private static Runnable holdsALock(Machine m) {
+        m.heldRanks[m.held++] = LockRank.WORLD;
+        return () -> m.held--;
     }
 
     private long idleBit() {
@@ -186,7 +207,11 @@ class InvariantsTest {
         f.put("M1 nmidle", () -> plantInt(SL, "nmidle", sched, Schedt.nmidleOpaque(sched) + 1));
         f.put("M2 spins in a stopped world", () -> plantInt(ML, "spinning", mp, 1));
         f.put("M4 a P", () -> status(self, GStatus.GSYSCALL));
+        f.put("M5 a P", () -> plantInt(ML, "incgo", mp, 1));
         f.put("M6 one-sided lock", () -> plantLong(ML, "lockedg", mp, self));
+        f.put("M6 one-sided lock of a G", () -> plantLong(GL, "lockedm", waiting, mp));
+        f.put("M6 on another M", () -> lockedElsewhere(self));
+        f.put("G5 a lock", () -> holdsALock(machine));
         f.put("M7 too many", () -> plantInt(SL, "nmspinning", sched, 2));
         f.put("M7 too few", () -> plantInt(SL, "nmspinning", sched, -1));
         f.put("P1 another M", () -> plantLong(PL, "m", pp, 0));
@@ -244,7 +269,16 @@ class InvariantsTest {
         f.put("P2 running", () -> plantInt(PL, "status", pp, PStatus.PRUNNING));
         f.put("P2 work", () -> plantLong(PL, "runnext", pp, waiting));
         f.put("P2 npidle", () -> plantInt(SL, "npidle", sched, 3));
+        f.put("P3 idle and in a system call", () -> plantInt(PL, "status", pp, PStatus.PSYSCALL));
+        f.put("P4 stopped alone", () -> plantInt(PL, "status", pp, PStatus.PGCSTOP));
+        f.put("P5 dead", () -> plantInt(PL, "status", pp, PStatus.PDEAD));
         f.put("P6 the bit", this::flipIdleBit);
+        f.put("G2 runs nowhere", () -> status(waiting, GStatus.GRUNNING));
+        f.put("G5 a lock", () -> holdsALock(machine));
+        f.put("M4 in a system call nowhere", () -> status(waiting, GStatus.GSYSCALL));
+        f.put("M5 a native call without a goroutine", () -> plantInt(ML, "incgo", mp, 1));
+        f.put("M6 one-sided lock", () -> plantLong(ML, "lockedg", mp, waiting));
+        f.put("M6 one-sided lock of a G", () -> plantLong(GL, "lockedm", waiting, mp));
         f.put("R1 more than fit", () -> plantInt(PL, "runqtail", pp, Runq.head(pp) + Runq.LEN + 1));
         f.put("R5 runnext waits", () -> plantLong(PL, "runnext", pp, waiting));
         f.put("R6 runqsize", () -> plantInt(SL, "runqsize", sched, 1));
@@ -266,6 +300,7 @@ class InvariantsTest {
                 Thread.sleep(1);
             }
             mp = Schedt.midle(sched);
+            machine = s.machine(mp);
             pp = Schedt.pidle(sched);
             try {
                 fires(s, false, name, fault);
@@ -285,6 +320,14 @@ class InvariantsTest {
     Stream<Arguments> sampledRunningFaults() {
         Map<String, Fault> f = new TreeMap<>();
         f.put("G2 g.m", () -> plantLong(GL, "m", self, 0));
+        f.put("G2 curg", () -> plantLong(ML, "curg", mp, 0));
+        f.put("G2 m.p", () -> plantLong(ML, "p", mp, 0));
+        f.put("M4 a P", () -> status(self, GStatus.GSYSCALL));
+        f.put("M5 a P", () -> plantInt(ML, "incgo", mp, 1));
+        f.put("M6 one-sided lock", () -> plantLong(ML, "lockedg", mp, self));
+        f.put("M6 on another M", () -> lockedElsewhere(self));
+        f.put("P4 stopped alone", () -> plantInt(PL, "status", pp, PStatus.PGCSTOP));
+        f.put("P5 dead", () -> plantInt(PL, "status", pp, PStatus.PDEAD));
         f.put("M2 no P", () -> {
             Runnable spinning = plantInt(ML, "spinning", mp, 1);
             Runnable p = plantLong(ML, "p", mp, 0);
@@ -310,7 +353,8 @@ class InvariantsTest {
             AtomicBoolean stop = new AtomicBoolean();
             gmp.go(() -> {
                 self = GStack.current().gp;
-                mp = Machine.of().mp;
+                machine = Machine.of();
+                mp = machine.mp;
                 GStack.enter();
                 pp = Machine.of().pp();
                 GStack.exit(GStack.current());
@@ -325,6 +369,78 @@ class InvariantsTest {
             } finally {
                 stop.set(true);
             }
+        }
+    }
+
+    /** Of three Ps one is dead, which sysmon does not look at; its state is broken. */
+    Stream<Arguments> sampledDeadFaults() {
+        Map<String, Fault> f = new TreeMap<>();
+        f.put("P3 left by nobody", () -> plantInt(PL, "status", pp, PStatus.PSYSCALL));
+        f.put("P3 an M", () -> inSyscall(plantLong(PL, "m", pp, mp)));
+        f.put("P3 kept from its work", () -> inSyscall(plantLong(PL, "runnext", pp, self)));
+        f.put("P5 alive", () -> plantInt(PL, "status", pp, PStatus.PIDLE));
+        f.put("P5 a G", () -> plantLong(PL, "runnext", pp, self));
+        f.put("P5 a free G", () -> plantLong(PL, "gfree", pp, self));
+        f.put("P5 a sudog", () -> plantInt(PL, "sudogn", pp, 1));
+        f.put("P5 a timer", () -> plantInt(PL, "timersLen", pp, 1));
+        return each(f);
+    }
+
+    /** As if the M had left the P in a system call. */
+    private Runnable inSyscall(Runnable more) {
+        Runnable left = plantLong(ML, "oldp", mp, pp);
+        Runnable status = plantInt(PL, "status", pp, PStatus.PSYSCALL);
+        return () -> {
+            status.run();
+            left.run();
+            more.run();
+        };
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("sampledDeadFaults")
+    void sampledDead(String name, Fault fault) throws Exception {
+        try (TestGmp gmp = TestGmp.procs(3)) {
+            Scheduler s = scheduler(gmp);
+            gmp.gmp.setProcs(2);
+            gmp.run(() -> self = GStack.current().gp);
+            while (Schedt.npidleVolatile(sched) != 2 || Schedt.midle(sched) == 0) {
+                Thread.sleep(1);
+            }
+            mp = Schedt.midle(sched);
+            pp = s.procs()[2].pp;
+            fires(s, false, name, fault);
+        }
+    }
+
+    /** P3, M4 and M5 hold of a goroutine in a system call, its P left to it or taken. */
+    @Test
+    void inASystemCall() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Scheduler s = scheduler(gmp);
+            CountDownLatch inside = new CountDownLatch(1);
+            AtomicBoolean stop = new AtomicBoolean();
+            gmp.go(() -> {
+                try {
+                    Go.blocking(() -> {
+                        inside.countDown();
+                        while (!stop.get()) {
+                            Thread.onSpinWait();
+                        }
+                        return 1;
+                    });
+                } catch (Exception e) {
+                    throw new AssertionError(e);
+                }
+            });
+            inside.await();
+            assertEquals(List.of(), Invariants.sample(s));
+            s.withWorldStopped(() -> assertEquals(List.of(), Invariants.check(s)));
+            while (Schedt.npidleVolatile(sched) != 2) {
+                Thread.sleep(1); // Sysmon takes the P.
+            }
+            assertEquals(List.of(), Invariants.sample(s));
+            stop.set(true);
         }
     }
 

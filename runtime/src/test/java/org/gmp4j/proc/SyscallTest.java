@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.Go;
+import org.gmp4j.struct.M;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.Stress;
@@ -92,6 +93,34 @@ class SyscallTest {
             });
             assertEquals(6 * CALLS, calls.get());
             gmp.check();
+        }
+    }
+
+    /** M5: m.incgo says that the M is in a call, until the goroutine enters the runtime or leaves the thread. */
+    @Test
+    void theMKnowsThatItIsInACall() {
+        try (TestGmp gmp = onePNoPreemption()) {
+            gmp.run(() -> {
+                long[] mp = new long[1];
+                Go.lockOSThread(); // On one M all the time.
+                mp[0] = Machine.of().mp;
+                assertEquals(0, M.incgo(mp[0]));
+                int unused = blocking(() -> {
+                    assertEquals(1, M.incgo(mp[0]));
+                    Go.gosched();
+                    assertEquals(0, M.incgo(mp[0]), "after a call of the runtime");
+                    return 1;
+                });
+                unused = blocking(() -> {
+                    assertEquals(1, M.incgo(mp[0]));
+                    Thread.yield();
+                    assertEquals(0, M.incgo(mp[0]), "after the JDK took the goroutine off the thread");
+                    return 1;
+                });
+                unused = blocking(() -> 1);
+                assertEquals(0, M.incgo(mp[0]));
+                Go.unlockOSThread();
+            });
         }
     }
 

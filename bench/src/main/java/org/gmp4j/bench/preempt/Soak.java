@@ -157,6 +157,9 @@ final class Soak {
                     String dump = gmp.dump();
                     check(wrong, !dump.isEmpty(), "an empty dump");
                 }
+                if (i % 32 == 0) {
+                    wrong.addAll(Invariants.sample(scheduler));
+                }
                 if (i % 128 == 0) {
                     scheduler.withWorldStopped(() -> wrong.addAll(Invariants.check(scheduler)));
                 }
