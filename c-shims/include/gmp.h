@@ -172,7 +172,6 @@ struct p {
     uint32_t schedtick;    /* owner: +1 a schedule */
     uint32_t syscalltick;  /* owner: +1 a syscall; retake: +1 when it takes the P */
     uint32_t preempt;      /* sysmon and stopTheWorld set, schedule clears */
-    uint32_t runSafePointFn; /* forEachP sets, whoever runs it clears by CAS */
     uint64_t goidcache;    /* owner: next goid */
     uint64_t goidcacheend; /* owner: end of the range, exclusive */
     guintptr gfree;        /* owner: free Gs, by schedlink */
@@ -275,8 +274,6 @@ struct schedt {
 
     int32_t sysmonnote GMP_ALIGNED; /* Note of sysmon's deep sleep */
     int32_t stopnote;      /* Note of stopTheWorld */
-    int32_t safePointNote; /* Note of forEachP */
-    int32_t safePointWait; /* under lock */
     int32_t sysmonlock;    /* RuntimeMutex */
 };
 

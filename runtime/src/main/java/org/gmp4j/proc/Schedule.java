@@ -162,7 +162,7 @@ final class Schedule {
     static long pickLocal(Machine m) {
         long sched = m.s.sched;
         long pp = m.pp();
-        if (Schedt.gcwaitingAcquire(sched) != 0 || P.runSafePointFnAcquire(pp) != 0 || M.lockedg(m.mp) != 0) {
+        if (Schedt.gcwaitingAcquire(sched) != 0 || M.lockedg(m.mp) != 0) {
             return 0;
         }
         long when = P.timer0WhenAcquire(pp);
@@ -179,8 +179,8 @@ final class Schedule {
     /** Whether findRunnable would go straight to the global queue: no timers, nothing local, nobody wants the M. */
     static boolean onlyGlobal(Machine m) {
         long pp = m.pp();
-        return Schedt.gcwaitingAcquire(m.s.sched) == 0 && P.runSafePointFnAcquire(pp) == 0 && M.lockedg(m.mp) == 0
-                && P.timer0WhenAcquire(pp) == 0 && Runq.runqempty(pp);
+        return Schedt.gcwaitingAcquire(m.s.sched) == 0 && M.lockedg(m.mp) == 0 && P.timer0WhenAcquire(pp) == 0
+                && Runq.runqempty(pp);
     }
 
     /** The 1-in-61 rule. */

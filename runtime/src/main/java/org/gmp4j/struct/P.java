@@ -16,7 +16,6 @@ public final class P {
     private static final VarHandle SCHEDTICK = Mem.field(p.layout(), "schedtick");
     private static final VarHandle SYSCALLTICK = Mem.field(p.layout(), "syscalltick");
     private static final VarHandle PREEMPT = Mem.field(p.layout(), "preempt");
-    private static final VarHandle RUNSAFEPOINTFN = Mem.field(p.layout(), "runSafePointFn");
     private static final VarHandle GOIDCACHE = Mem.field(p.layout(), "goidcache");
     private static final VarHandle GOIDCACHEEND = Mem.field(p.layout(), "goidcacheend");
     private static final VarHandle GFREE = Mem.field(p.layout(), "gfree");
@@ -95,18 +94,6 @@ public final class P {
 
     public static void setPreemptOpaque(long p, int v) {
         PREEMPT.setOpaque(p, v);
-    }
-
-    public static int runSafePointFnAcquire(long p) {
-        return (int) RUNSAFEPOINTFN.getAcquire(p);
-    }
-
-    public static void setRunSafePointFnRelease(long p, int v) {
-        RUNSAFEPOINTFN.setRelease(p, v);
-    }
-
-    public static boolean casRunSafePointFn(long p, int from, int to) {
-        return RUNSAFEPOINTFN.compareAndSet(p, from, to);
     }
 
     public static long goidcache(long p) {

@@ -22,7 +22,6 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     uint32_t schedtick;
  *     uint32_t syscalltick;
  *     uint32_t preempt;
- *     uint32_t runSafePointFn;
  *     uint64_t goidcache;
  *     uint64_t goidcacheend;
  *     guintptr gfree;
@@ -68,7 +67,7 @@ public class p {
         gmp_h.C_INT.withName("schedtick"),
         gmp_h.C_INT.withName("syscalltick"),
         gmp_h.C_INT.withName("preempt"),
-        gmp_h.C_INT.withName("runSafePointFn"),
+        MemoryLayout.paddingLayout(4),
         gmp_h.C_LONG.withName("goidcache"),
         gmp_h.C_LONG.withName("goidcacheend"),
         gmp_h.C_LONG.withName("gfree"),
@@ -417,50 +416,6 @@ public class p {
      */
     public static void preempt(MemorySegment struct, int fieldValue) {
         struct.set(preempt$LAYOUT, preempt$OFFSET, fieldValue);
-    }
-
-    private static final OfInt runSafePointFn$LAYOUT = (OfInt)$LAYOUT.select(groupElement("runSafePointFn"));
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * uint32_t runSafePointFn
-     * }
-     */
-    public static final OfInt runSafePointFn$layout() {
-        return runSafePointFn$LAYOUT;
-    }
-
-    private static final long runSafePointFn$OFFSET = $LAYOUT.byteOffset(groupElement("runSafePointFn"));
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * uint32_t runSafePointFn
-     * }
-     */
-    public static final long runSafePointFn$offset() {
-        return runSafePointFn$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * uint32_t runSafePointFn
-     * }
-     */
-    public static int runSafePointFn(MemorySegment struct) {
-        return struct.get(runSafePointFn$LAYOUT, runSafePointFn$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * uint32_t runSafePointFn
-     * }
-     */
-    public static void runSafePointFn(MemorySegment struct, int fieldValue) {
-        struct.set(runSafePointFn$LAYOUT, runSafePointFn$OFFSET, fieldValue);
     }
 
     private static final OfLong goidcache$LAYOUT = (OfLong)$LAYOUT.select(groupElement("goidcache"));

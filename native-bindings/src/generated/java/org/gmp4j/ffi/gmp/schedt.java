@@ -56,8 +56,6 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t pollBreak;
  *     int32_t sysmonnote;
  *     int32_t stopnote;
- *     int32_t safePointNote;
- *     int32_t safePointWait;
  *     int32_t sysmonlock;
  * }
  * }
@@ -118,10 +116,8 @@ public class schedt {
         MemoryLayout.paddingLayout(108),
         gmp_h.C_INT.withName("sysmonnote"),
         gmp_h.C_INT.withName("stopnote"),
-        gmp_h.C_INT.withName("safePointNote"),
-        gmp_h.C_INT.withName("safePointWait"),
         gmp_h.C_INT.withName("sysmonlock"),
-        MemoryLayout.paddingLayout(108)
+        MemoryLayout.paddingLayout(116)
     ).withName("schedt");
 
     /**
@@ -1933,94 +1929,6 @@ public class schedt {
      */
     public static void stopnote(MemorySegment struct, int fieldValue) {
         struct.set(stopnote$LAYOUT, stopnote$OFFSET, fieldValue);
-    }
-
-    private static final OfInt safePointNote$LAYOUT = (OfInt)$LAYOUT.select(groupElement("safePointNote"));
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * int32_t safePointNote
-     * }
-     */
-    public static final OfInt safePointNote$layout() {
-        return safePointNote$LAYOUT;
-    }
-
-    private static final long safePointNote$OFFSET = $LAYOUT.byteOffset(groupElement("safePointNote"));
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int32_t safePointNote
-     * }
-     */
-    public static final long safePointNote$offset() {
-        return safePointNote$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int32_t safePointNote
-     * }
-     */
-    public static int safePointNote(MemorySegment struct) {
-        return struct.get(safePointNote$LAYOUT, safePointNote$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int32_t safePointNote
-     * }
-     */
-    public static void safePointNote(MemorySegment struct, int fieldValue) {
-        struct.set(safePointNote$LAYOUT, safePointNote$OFFSET, fieldValue);
-    }
-
-    private static final OfInt safePointWait$LAYOUT = (OfInt)$LAYOUT.select(groupElement("safePointWait"));
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * int32_t safePointWait
-     * }
-     */
-    public static final OfInt safePointWait$layout() {
-        return safePointWait$LAYOUT;
-    }
-
-    private static final long safePointWait$OFFSET = $LAYOUT.byteOffset(groupElement("safePointWait"));
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int32_t safePointWait
-     * }
-     */
-    public static final long safePointWait$offset() {
-        return safePointWait$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int32_t safePointWait
-     * }
-     */
-    public static int safePointWait(MemorySegment struct) {
-        return struct.get(safePointWait$LAYOUT, safePointWait$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int32_t safePointWait
-     * }
-     */
-    public static void safePointWait(MemorySegment struct, int fieldValue) {
-        struct.set(safePointWait$LAYOUT, safePointWait$OFFSET, fieldValue);
     }
 
     private static final OfInt sysmonlock$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sysmonlock"));
