@@ -48,10 +48,24 @@ GMP_EXPORT int64_t gmp_signal_handler(int32_t signo);
 GMP_EXPORT int32_t gmp_preempt_install(int32_t signo);
 
 /*
- * ready.c: fires an event (struct gmp_event). From any thread, inside the JVM or not, also from a signal handler; does not
- * block and takes no lock. 1 when a goroutine was waiting, which is runnable now; 0 when it will find the event fired.
+ * ready.c: how C code wakes a goroutine without entering the JVM. An example: examples/sensor.c.
+ *
+ * gmp_ready fires an event: 1 when a goroutine was waiting for it, which is runnable now; 0 when nobody was: the next wait
+ * returns at once.
+ *
+ * event     What NativeEvent.address() gave. Valid until NativeEvent.close(): whoever calls that makes sure first that
+ *           nobody fires any more, by joining the thread that does, say. A later call may wake another event's goroutine.
+ * callers   Any thread, whether the JVM knows it or not, several at once; signal handlers too. errno is kept.
+ * cost      No lock, no allocation, no waiting. One futex(2) to wake the scheduler's monitor when that sleeps.
+ * counting  Fires that come before the goroutine waits, or after it was woken and before it runs, count as one. So
+ *           it looks at all there is to do each time, and there may be nothing when a fire came while it looked.
+ * memory    What the caller wrote before is visible to the goroutine when its wait ends.
+ * goroutine It runs as soon as a P is free for it, not at once and not on the calling thread.
+ *
+ * Code that is not linked with libgmp4j takes the function's address from NativeEvent.function().
  */
 GMP_EXPORT int32_t gmp_ready(uint64_t event);
+typedef int32_t (*gmp_ready_fn)(uint64_t event);
 
 /* io.c: read(2), write(2), accept4(2), epoll_wait(2), epoll_ctl(2): the result or -errno. EINTR is not retried. */
 GMP_EXPORT int64_t gmp_read(int32_t fd, uint64_t buf, uint64_t len);

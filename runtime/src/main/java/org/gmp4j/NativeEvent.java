@@ -4,7 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.gmp4j.ffi.Shims;
 import org.gmp4j.ffi.gmp.gmp_event;
+import org.gmp4j.ffi.gmp.shims_h;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
@@ -15,7 +17,8 @@ import org.gmp4j.struct.Mem;
  * callback wakes a goroutine without entering the JVM. Fires that nobody waited for count as one. One goroutine waits at a
  * time; firing is safe from any thread and from signal handlers.
  *
- * <p>Source: the binary semaphores of Go's network poller. The C side: {@code gmp_shims.h} in {@code c-shims/include}.
+ * <p>Source: the binary semaphores of Go's network poller. The C side, with the whole contract: {@code gmp_shims.h} in
+ * {@code c-shims/include}; an example: {@code c-shims/examples/sensor.c}.
  */
 public final class NativeEvent implements AutoCloseable {
     private static final VarHandle WORD = Mem.field(gmp_event.layout(), "word");
@@ -32,6 +35,15 @@ public final class NativeEvent implements AutoCloseable {
 
     /** An event that has not fired. */
     public NativeEvent() {
+    }
+
+    /**
+     * The address of {@code gmp_ready}, for C code that is not linked with the runtime's library:
+     * {@code int32_t (*)(uint64_t event)}.
+     */
+    public static MemorySegment function() {
+        Shims.load();
+        return shims_h.gmp_ready$address();
     }
 
     /** What to hand to {@code gmp_ready}; valid until {@link #close}. */

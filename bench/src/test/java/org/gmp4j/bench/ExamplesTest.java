@@ -7,10 +7,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.gmp4j.Gmp;
 import org.gmp4j.ffi.NativeException;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,7 +35,35 @@ class ExamplesTest {
                 "Skynet 1000"
             })
     void example(String command) throws Exception {
-        String[] words = command.split(" ");
+        right(command.split(" "));
+    }
+
+    /** The one with a C library: built as it says itself, with the system's compiler, and warnings are errors. */
+    @Test
+    void sensor(@TempDir Path dir) throws Exception {
+        Path library = dir.resolve("libsensor.so");
+        Process cc = new ProcessBuilder(
+                        Objects.requireNonNullElse(System.getenv("CC"), "cc"),
+                        "-std=c11",
+                        "-O2",
+                        "-Wall",
+                        "-Wextra",
+                        "-Werror",
+                        "-shared",
+                        "-fPIC",
+                        "-pthread",
+                        "-I",
+                        "../c-shims/include",
+                        "-o",
+                        library.toString(),
+                        "../c-shims/examples/sensor.c")
+                .inheritIO()
+                .start();
+        assertEquals(0, cc.waitFor());
+        right("Sensor", library.toString(), "20000");
+    }
+
+    private static void right(String... words) throws Exception {
         words[0] = Path.of("examples", words[0] + ".java").toString();
         List<String> java = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

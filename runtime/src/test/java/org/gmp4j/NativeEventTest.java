@@ -1,0 +1,168 @@
+package org.gmp4j;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.ChildJvm;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.gmp4j.testing.Threads;
+import org.junit.jupiter.api.Test;
+
+/** {@link NativeEvent} and {@code gmp_ready}. The real C library is in {@code bench/examples/Sensor.java}. */
+@SuppressWarnings("restricted") // The function's address.
+class NativeEventTest {
+    private static final int FIRES = 20_000;
+
+    /** By the address that C code gets. */
+    private static final MethodHandle READY = Linker.nativeLinker().downcallHandle(NativeEvent.function(),
+            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+
+    private static int ready(MemorySegment event) {
+        try {
+            return (int) READY.invokeExact(event.address());
+        } catch (Throwable t) {
+            throw new AssertionError(t);
+        }
+    }
+
+    /** Fires that nobody waited for count as one, and the wait that finds it returns at once. */
+    @Test
+    void firedBefore() {
+        try (TestGmp gmp = TestGmp.procs(1); NativeEvent event = new NativeEvent()) {
+            gmp.run(() -> {
+                assertEquals(0, ready(event.address()));
+                assertEquals(0, ready(event.address()));
+                event.await();
+                AtomicBoolean again = new AtomicBoolean();
+                Go.go(() -> {
+                    again.set(true);
+                    assertEquals(1, ready(event.address()));
+                });
+                event.await();
+                assertTrue(again.get());
+            });
+        }
+    }
+
+    /** All Ms and sysmon sleep; a thread that is no M wakes the goroutine. */
+    @Test
+    void everybodySleeps() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(2); NativeEvent event = new NativeEvent()) {
+            AtomicBoolean stop = new AtomicBoolean();
+            gmp.go(() -> {
+                while (!stop.get()) {
+                    event.await();
+                }
+            });
+            for (int i = 0; i < 5; i++) {
+                while (ready(event.address()) == 0) {
+                    Thread.sleep(1); // It does not wait yet, or again.
+                }
+            }
+            stop.set(true);
+            int unused = ready(event.address());
+        }
+    }
+
+    /**
+     * Threads write and then fire, a goroutine waits and then looks: what was written before the fire is seen, and the
+     * last fire is not lost. Several at once, so that the list of who was readied has many pushers.
+     */
+    @Stress
+    void nothingIsLost() throws InterruptedException {
+        int events = 4;
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            WaitGroup done = new WaitGroup();
+            List<NativeEvent> all = new ArrayList<>();
+            Threads threads = new Threads();
+            for (int e = 0; e < events; e++) {
+                NativeEvent event = new NativeEvent();
+                all.add(event);
+                AtomicInteger written = new AtomicInteger();
+                done.add(1);
+                gmp.go(() -> {
+                    while (written.getPlain() < 2 * FIRES) {
+                        event.await();
+                    }
+                    done.done();
+                });
+                threads.add(2, "fires", () -> {
+                    for (int i = 0; i < FIRES; i++) {
+                        written.incrementAndGet();
+                        int unused = ready(event.address());
+                    }
+                });
+            }
+            threads.run();
+            done.await();
+            all.forEach(NativeEvent::close);
+            gmp.check();
+        }
+    }
+
+    @Test
+    void oneWaitsAtATime() {
+        try (TestGmp gmp = TestGmp.procs(1); NativeEvent event = new NativeEvent()) {
+            gmp.run(() -> {
+                WaitGroup first = new WaitGroup();
+                first.go(event::await);
+                Go.gosched();
+                String message = assertThrows(IllegalStateException.class, event::await).getMessage();
+                assertEquals("another goroutine waits for this event", message);
+                assertEquals(1, ready(event.address()));
+                first.await();
+            });
+        }
+    }
+
+    @Test
+    void notOnAThread() {
+        try (NativeEvent event = new NativeEvent()) {
+            assertThrows(IllegalStateException.class, event::await);
+        }
+    }
+
+    /** Whoever waits for C code is not dead. */
+    public static final class Program {
+        private Program() {
+        }
+
+        public static void main(String[] args) {
+            NativeEvent event = new NativeEvent();
+            Gmp.main(() -> {
+                Thread fires = new Thread(() -> {
+                    try {
+                        Thread.sleep(500); // Checkdead looks a few times.
+                    } catch (InterruptedException e) {
+                        return;
+                    }
+                    int unused = ready(event.address());
+                });
+                fires.setDaemon(true);
+                fires.start();
+                event.await();
+                System.out.println("woken");
+            });
+        }
+    }
+
+    @Test
+    void noDeadlock() {
+        ChildJvm.Result r = new ChildJvm(Program.class).run();
+        assertEquals("woken\n", r.out(), r.err());
+        assertEquals(0, r.exit(), r.err());
+    }
+}
