@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -619,8 +620,22 @@ class FatalTest {
     void schedtrace() {
         Result r = jvm().env("GMPDEBUG", "schedtrace=10,scheddetail=1").run("Trace");
         assertEquals(0, r.exit(), r::toString);
-        assertTrue(r.err().matches("(?s)SCHED \\d+ms: gomaxprocs=2 idleprocs=\\d threads=\\d+ spinningthreads=\\d "
-                + "needspinning=\\d idlethreads=\\d+ runqueue=\\d+ .*  P1: status=.*"), r::toString);
+        List<String> shapes = List.of(
+                "SCHED \\d+ms: gomaxprocs=2 idleprocs=\\d threads=\\d+ spinningthreads=\\d needspinning=\\d "
+                        + "idlethreads=\\d+ runqueue=\\d+ gcwaiting=(true|false) nmidlelocked=\\d+ stopwait=\\d "
+                        + "sysmonwait=(true|false)",
+                "  P[01]: status=[0-4] schedtick=\\d+ syscalltick=\\d+ m=(nil|\\d+) runqsize=\\d+ gfreecnt=\\d+ "
+                        + "timerslen=\\d+",
+                "  M\\d+: p=(nil|[01]) curg=(nil|\\d+) mallocing=0 throwing=0 preemptoff= locks=\\d+ dying=0 "
+                        + "spinning=(true|false) blocked=(true|false) lockedg=(nil|\\d+)",
+                "  G\\d+: status=\\d+\\(.*\\) m=(nil|\\d+) lockedm=(nil|\\d+)");
+        List<String> lines = r.err().substring(0, r.err().lastIndexOf("SCHED ")).lines().toList(); // Not the last: cut off.
+        for (String line : lines) {
+            assertTrue(shapes.stream().anyMatch(line::matches), line);
+        }
+        for (String shape : shapes) {
+            assertTrue(lines.stream().anyMatch(line -> line.matches(shape)), shape + r);
+        }
     }
 
     /** Without a flag: one sentence that names them. */

@@ -25,7 +25,9 @@ final class Preempt {
     private static final int SIG_PREEMPT = 1;
     private static final int SIG_HANDOFF = 2;
 
-    private static int signo;
+    /** Of the process. Written by install and stillOurs; 0 for none. */
+    private static volatile int signo;
+    private static long handler;
     private static boolean installed;
 
     private Preempt() {
@@ -36,26 +38,43 @@ final class Preempt {
      * with one line on stderr, when none is free.
      */
     static synchronized boolean install() {
-        if (installed) {
-            return signo != 0;
+        if (!installed) {
+            installed = true;
+            choose();
         }
-        installed = true;
+        return signo != 0;
+    }
+
+    /** From sysmon, now and then: whoever put his own handler in the place of ours since shall have that signal. */
+    static synchronized void stillOurs() {
+        if (signo != 0 && Signals.handlerOf(signo) != handler) {
+            choose();
+        }
+    }
+
+    private static void choose() {
         for (int candidate : new int[] {Signals.SIGURG, 60, 59, 58, 57}) {
             if (Signals.installPreempt(candidate)) {
                 if (candidate != Signals.SIGURG) {
                     System.err.println("gmp4j: SIGURG belongs to other code in this process; preempting with signal "
                             + candidate);
                 }
+                handler = Signals.handlerOf(candidate);
                 signo = candidate;
-                return true;
+                return;
             }
         }
+        signo = 0;
         System.err.println("gmp4j: no signal is free for preemption; goroutines yield at calls of the runtime only");
-        return false;
+    }
+
+    /** Whether there is a signal to preempt with. */
+    static boolean possible() {
+        return signo != 0;
     }
 
     /** Tells the goroutine on a running P to yield. From any thread; false when none runs there. */
-    static boolean preemptone(Scheduler s, long pp) {
+    static boolean preemptone(long pp) {
         long mp = P.mOpaque(pp);
         long gp = mp == 0 ? 0 : M.curgOpaque(mp);
         if (gp == 0) {
@@ -63,27 +82,28 @@ final class Preempt {
         }
         G.setPreemptOpaque(gp, 1);
         P.setPreemptOpaque(pp, 1);
-        return request(s, mp, P.schedtickOpaque(pp), SIG_PREEMPT);
+        return request(mp, P.schedtickOpaque(pp), SIG_PREEMPT);
     }
 
     /**
      * Asks the thread of {@code mp} to let its running P go, if that still is in time slice {@code tick}. Whether it did
      * shows in the P's state, soon.
      */
-    static boolean handoff(Scheduler s, long mp, int tick) {
-        return mp != 0 && request(s, mp, tick, SIG_HANDOFF);
+    static boolean handoff(long mp, int tick) {
+        return mp != 0 && request(mp, tick, SIG_HANDOFF);
     }
 
-    private static boolean request(Scheduler s, long mp, int tick, int what) {
+    private static boolean request(long mp, int tick, int what) {
         int tid = (int) M.procid(mp);
-        if (!s.signals || tid == 0) {
+        int signal = signo;
+        if (signal == 0 || tid == 0) {
             return false;
         }
         M.setSigtickOpaque(mp, tick);
         M.setSigreqRelease(mp, what);
         M.setSigsentOpaque(mp, M.sigsentOpaque(mp) + 1);
         try {
-            Signals.queue(tid, signo, mp);
+            Signals.queue(tid, signal, mp);
             return true;
         } catch (NativeException e) {
             return false; // The thread has ended.
@@ -94,7 +114,7 @@ final class Preempt {
     static void preemptall(Scheduler s) {
         for (Processor pr : s.procs()) {
             if (PStatus.get(pr.pp) == PStatus.PRUNNING) {
-                boolean unused = preemptone(s, pr.pp);
+                boolean unused = preemptone(pr.pp);
             }
         }
     }

@@ -173,7 +173,7 @@ final class Retake {
         Machine m = s.machine(mp);
         if (m.preemptedTick != tick) {
             m.preemptedTick = tick;
-            boolean unused = Preempt.preemptone(s, pp);
+            boolean unused = Preempt.preemptone(pp);
             unused = points.overran(m, tick, now);
             awaited = true; // A look's time to get to a point.
             return false;
@@ -193,7 +193,7 @@ final class Retake {
         r.goid = r.gp == 0 ? 0 : G.goid(r.gp);
         r.running = running;
         r.handoffs = M.sighandoffOpaque(mp);
-        if (!Preempt.handoff(s, mp, tick)) {
+        if (!Preempt.handoff(mp, tick)) {
             r.mp = 0;
             return false;
         }

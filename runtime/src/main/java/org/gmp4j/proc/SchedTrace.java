@@ -23,7 +23,7 @@ final class SchedTrace {
         long sched = s.sched;
         GlobalRunq.lock(sched);
         try {
-            return lines(s, sinceStart, detail);
+            return lines(s, sinceStart, detail, false);
         } finally {
             GlobalRunq.unlock(sched);
         }
@@ -31,10 +31,10 @@ final class SchedTrace {
 
     /** The same in detail for a dump: without the lock, which the thrower may hold. */
     static String dump(Scheduler s) {
-        return lines(s, 0, true);
+        return lines(s, 0, true, true);
     }
 
-    private static String lines(Scheduler s, long sinceStart, boolean detail) {
+    private static String lines(Scheduler s, long sinceStart, boolean detail, boolean names) {
         long sched = s.sched;
         StringBuilder b = new StringBuilder();
         int procs = Schedt.gomaxprocsOpaque(sched);
@@ -61,16 +61,19 @@ final class SchedTrace {
                     .append(" nmidlelocked=").append(Schedt.nmidlelocked(sched))
                     .append(" stopwait=").append(Schedt.stopwait(sched))
                     .append(" sysmonwait=").append(Schedt.sysmonwait(sched) != 0).append('\n');
-            detail(s, b, all);
+            detail(s, b, all, names);
         }
         return b.toString();
     }
 
-    private static void detail(Scheduler s, StringBuilder b, Processor[] all) {
+    /** @param names of states, for people; else their numbers, as Go prints them */
+    private static void detail(Scheduler s, StringBuilder b, Processor[] all, boolean names) {
         for (Processor pr : all) {
             long pp = pr.pp;
-            b.append("  P").append(P.id(pp)).append(": status=").append(PStatus.name(PStatus.get(pp)))
-                    .append(" schedtick=").append(P.schedtickOpaque(pp)).append(" m=").append(m(P.mOpaque(pp)))
+            b.append("  P").append(P.id(pp)).append(": status=")
+                    .append(names ? PStatus.name(PStatus.get(pp)) : "" + PStatus.get(pp))
+                    .append(" schedtick=").append(P.schedtickOpaque(pp))
+                    .append(" syscalltick=").append(P.syscalltickOpaque(pp)).append(" m=").append(m(P.mOpaque(pp)))
                     .append(" runqsize=").append(Runq.size(pp)).append(" gfreecnt=").append(P.gfreenOpaque(pp))
                     .append(" timerslen=").append(P.timersLenOpaque(pp)).append('\n');
         }
@@ -78,14 +81,16 @@ final class SchedTrace {
             long mp = mach.mp;
             long pp = M.pOpaque(mp);
             b.append("  M").append(M.id(mp)).append(": p=").append(pp == 0 ? "nil" : "" + P.id(pp))
-                    .append(" curg=").append(g(M.curgOpaque(mp))).append(" spinning=").append(M.spinningOpaque(mp) != 0)
+                    .append(" curg=").append(g(M.curgOpaque(mp)))
+                    .append(" mallocing=0 throwing=0 preemptoff= locks=").append(M.locksOpaque(mp)).append(" dying=0")
+                    .append(" spinning=").append(M.spinningOpaque(mp) != 0)
                     .append(" blocked=").append(M.blockedOpaque(mp) != 0).append(" lockedg=")
                     .append(g(M.lockedgOpaque(mp))).append('\n');
         }
         s.slots.forEach(gp -> {
             int st = GStatus.readgstatus(gp);
             if (st != GStatus.GDEAD) {
-                b.append("  G").append(G.goid(gp)).append(": status=").append(GStatus.name(st)).append('(')
+                b.append("  G").append(G.goid(gp)).append(": status=").append(names ? GStatus.name(st) : "" + st).append('(')
                         .append(WaitReason.of(G.waitreasonOpaque(gp)).text()).append(") m=").append(m(G.mOpaque(gp)))
                         .append(" lockedm=").append(m(G.lockedm(gp))).append('\n');
             }

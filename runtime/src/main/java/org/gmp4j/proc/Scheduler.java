@@ -63,8 +63,6 @@ public final class Scheduler {
     /** For thread names. */
     final String name;
     final Timers timers;
-    /** Whether SIGURG is ours to send. */
-    final boolean signals;
     /** Goroutines that kept a P from others. */
     public final Stalls stalls;
     final Netpoll netpoll = Netpoll.NONE;
@@ -100,7 +98,7 @@ public final class Scheduler {
         this.name = "gmp" + NAMES.getAndIncrement();
         this.sched = Mem.alloc(schedt.layout(), 1);
         this.timers = timers;
-        this.signals = Preempt.install();
+        boolean unused = Preempt.install();
         this.stalls = new Stalls(config.debug());
         this.sysmon = new Sysmon(this);
     }
@@ -199,7 +197,7 @@ public final class Scheduler {
     /** From sysmon: follows the machine's limits unless the number was set by hand. */
     void updateProcs() {
         // Without signals a goroutine that does not yield could hold sysmon up here.
-        if (!procsByHand && signals && config.autoProcs() != null && Schedt.closingAcquire(sched) == 0) {
+        if (!procsByHand && Preempt.possible() && config.autoProcs() != null && Schedt.closingAcquire(sched) == 0) {
             int n = config.autoProcs().getAsInt();
             if (n != gomaxprocs()) {
                 try {

@@ -30,6 +30,8 @@ final class StopTheWorld {
     private static final long STOP_ROUND_NANOS = 100_000;
     /** After so many rounds a P is taken from a goroutine that does not yield. */
     private static final int HANDOFF_ROUND = 10;
+    /** So often it looks whether the signal is still ours: sysmon sleeps meanwhile. */
+    private static final int SIGNAL_ROUNDS = 1_000;
 
     private StopTheWorld() {
     }
@@ -86,8 +88,8 @@ final class StopTheWorld {
             for (int i = 0; i < procs; i++) {
                 long pp = Idle.allp(s.sched, i);
                 if (PStatus.get(pp) == PStatus.PRUNNING) {
-                    boolean unused = round < HANDOFF_ROUND ? Preempt.preemptone(s, pp)
-                            : Preempt.handoff(s, P.mOpaque(pp), P.schedtickOpaque(pp));
+                    boolean unused = round < HANDOFF_ROUND ? Preempt.preemptone(pp)
+                            : Preempt.handoff(P.mOpaque(pp), P.schedtickOpaque(pp));
                 }
             }
             GlobalRunq.lock(s.sched);
@@ -95,6 +97,9 @@ final class StopTheWorld {
                 stopInSyscall(s.sched, Idle.allp(s.sched, i));
             }
             GlobalRunq.unlock(s.sched);
+            if (round % SIGNAL_ROUNDS == 0) {
+                Preempt.stillOurs();
+            }
         }
     }
 

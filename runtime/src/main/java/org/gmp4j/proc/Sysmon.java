@@ -12,7 +12,7 @@ import org.gmp4j.struct.Schedt;
  * just before.
  *
  * <p>Its duties: {@link Retake}, {@link Checkdead}, {@link GcWatch}, what C code readied, schedtrace, the machine's CPU limits
- * once a second, and a poll of the network when nobody did for 10 ms.
+ * and whose the signal is once a second, and a poll of the network when nobody did for 10 ms.
  */
 final class Sysmon {
     private static final long MIN_SLEEP = 20_000;
@@ -99,6 +99,7 @@ final class Sysmon {
             pollNetwork(now);
             if (now - lastprocs >= PROCS_EVERY) {
                 lastprocs = now;
+                Preempt.stillOurs();
                 s.updateProcs();
             }
             if (trace > 0 && now - lasttrace >= trace) {

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
@@ -16,6 +17,7 @@ import org.gmp4j.ffi.OsThread;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
@@ -89,6 +91,76 @@ class LockOSThreadTest {
                 wg.await();
                 assertFalse(used.contains(locked));
                 c.send(1);
+            });
+        }
+    }
+
+    /** When it yields none of those that wait for its P runs on its thread. */
+    @Test
+    void nobodyElseWhenItYields() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> {
+                Go.lockOSThread();
+                int locked = OsThread.gettid();
+                WaitGroup wg = new WaitGroup();
+                Set<Integer> used = ConcurrentHashMap.newKeySet();
+                for (int i = 0; i < 4; i++) {
+                    wg.go(() -> {
+                        for (int k = 0; k < STEPS; k++) {
+                            used.add(OsThread.gettid());
+                            Go.gosched();
+                        }
+                    });
+                }
+                for (int k = 0; k < STEPS; k++) {
+                    Go.gosched();
+                    assertEquals(locked, OsThread.gettid());
+                }
+                wg.await();
+                assertFalse(used.contains(locked));
+            });
+        }
+    }
+
+    /** Nor when it ends: those that it started would run on its stack, in place. */
+    @Test
+    void nobodyElseAfterItsEnd() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            int[] locked = new int[1];
+            Set<Integer> used = ConcurrentHashMap.newKeySet();
+            CountDownLatch ended = new CountDownLatch(4);
+            gmp.run(() -> {
+                Go.lockOSThread();
+                locked[0] = OsThread.gettid();
+                for (int i = 0; i < 4; i++) {
+                    Go.go(() -> {
+                        used.add(OsThread.gettid());
+                        ended.countDown();
+                    });
+                }
+            });
+            ended.await();
+            assertFalse(used.contains(locked[0]));
+        }
+    }
+
+    /** A wait that pins it to its thread anyway does not end the lock. */
+    @Test
+    void lockedAfterAPinnedWait() {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.run(() -> {
+                GStack st = GStack.current();
+                Go.lockOSThread();
+                Chan<Integer> c = Chan.make();
+                Go.go(() -> c.send(1));
+                PinningCall.run(() -> assertEquals(1, c.recv()));
+                assertEquals(Machine.of().mp, G.lockedm(st.gp));
+                assertEquals(st.gp, M.lockedg(Machine.of().mp));
+                Go.unlockOSThread();
+                Go.go(() -> c.send(2));
+                PinningCall.run(() -> assertEquals(2, c.recv()));
+                assertEquals(0, G.lockedm(st.gp));
+                assertEquals(0, M.lockedg(Machine.of().mp));
             });
         }
     }

@@ -84,7 +84,7 @@ class PreemptTest {
         }
 
         String handoff(int tick) {
-            return answer(() -> assertTrue(Preempt.handoff(s, mp, tick)));
+            return answer(() -> assertTrue(Preempt.handoff(mp, tick)));
         }
 
         void keepsItsP() {
@@ -228,7 +228,7 @@ class PreemptTest {
                 }
             });
             hog.await(1);
-            assertTrue(Preempt.preemptone(hog.s, hog.pp));
+            assertTrue(Preempt.preemptone(hog.pp));
         }
     }
 
@@ -250,7 +250,7 @@ class PreemptTest {
                 assertTrue(ran.get());
             });
             hog.await(1);
-            assertTrue(Preempt.preemptone(hog.s, hog.pp));
+            assertTrue(Preempt.preemptone(hog.pp));
             hog.phase.set(2);
         }
     }

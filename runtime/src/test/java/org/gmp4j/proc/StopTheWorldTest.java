@@ -227,6 +227,63 @@ class StopTheWorldTest {
         }, () -> { });
     }
 
+    /** Ps that have work of their own when the world starts again run it, without help of others: both goroutines go on. */
+    @Test
+    void everyPGoesOn() {
+        try (TestGmp gmp = twoPs()) {
+            Scheduler s = gmp.scheduler();
+            for (int i = 0; i < ROUNDS; i++) {
+                AtomicInteger running = new AtomicInteger();
+                AtomicInteger ran = new AtomicInteger();
+                for (int k = 0; k < 2; k++) {
+                    gmp.go(() -> {
+                        Go.go(ran::incrementAndGet);
+                        Go.go(ran::incrementAndGet);
+                        running.incrementAndGet();
+                        while (ran.get() < 4) {
+                            Go.gosched();
+                        }
+                    });
+                }
+                awaitOutside(running, 1);
+                s.withWorldStopped(() -> { });
+                awaitOutside(ran, 4);
+            }
+        }
+    }
+
+    /** A goroutine is started while the world stands still, when there is no idle P to wake. */
+    @Test
+    void startedWhileStopped() {
+        try (TestGmp gmp = twoPs()) {
+            Scheduler s = gmp.scheduler();
+            for (int i = 0; i < ROUNDS; i++) {
+                AtomicInteger ran = new AtomicInteger();
+                s.withWorldStopped(() -> gmp.go(ran::incrementAndGet));
+                awaitOutside(ran, 1);
+            }
+        }
+    }
+
+    /** Who has stopped the world from a goroutine waits with its thread: to switch, it would need the others. */
+    @Test
+    void theStopperKeepsItsThread() {
+        try (TestGmp gmp = twoPs()) {
+            gmp.run(() -> {
+                Scheduler s = GStack.current().s;
+                s.withWorldStopped(() -> {
+                    Machine m = Machine.of();
+                    try {
+                        Thread.sleep(1);
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    assertEquals(m, Machine.of());
+                });
+            });
+        }
+    }
+
     /** Who stops the world from several threads at once takes turns. */
     @Test
     void oneAtATime() throws InterruptedException {

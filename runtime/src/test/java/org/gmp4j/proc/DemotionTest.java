@@ -1,0 +1,116 @@
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.time.Duration;
+
+import org.gmp4j.Go;
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.struct.M;
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.gmp4j.testing.Threads;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** A goroutine that runs on without its P does so at the lowest priority, and at its own again when it has a P. */
+class DemotionTest {
+    private static final int WORKERS = 4;
+    private static final int ROUNDS = 400;
+
+    /** Raising a priority again takes a privilege or a limit; without it the runtime leaves them alone. */
+    @BeforeAll
+    static void permitted() throws InterruptedException {
+        boolean[] may = new boolean[1];
+        new Threads().add("may", () -> {
+            try {
+                OsThread.setScheduler(0, OsThread.SCHED_IDLE, 0);
+                OsThread.setScheduler(0, OsThread.SCHED_OTHER, 0);
+                may[0] = true;
+            } catch (NativeException e) {
+                may[0] = false;
+            }
+        }).run();
+        assumeTrue(may[0]);
+    }
+
+    private static TestGmp shortQuantum() {
+        return TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)));
+    }
+
+    /** On a goroutine: another wants its P, which is taken after the quantum. The flag comes after the priority. */
+    private static void awaitDemotion() {
+        long mp = Machine.of().mp;
+        while (M.demotedOpaque(mp) == 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void whileItHasNoP() {
+        try (TestGmp gmp = shortQuantum()) {
+            gmp.run(() -> {
+                for (int i = 0; i < 5; i++) {
+                    Go.go(() -> { });
+                    awaitDemotion();
+                    GStack st = GStack.enter();
+                    int policy = OsThread.scheduler(0);
+                    GStack.exit(st);
+                    assertEquals(OsThread.SCHED_OTHER, policy);
+                }
+            });
+        }
+    }
+
+    /** Without a P it is taken off its thread by the JDK, which then serves others. */
+    @Test
+    void notWhoRunsOnTheThreadNext() {
+        try (TestGmp gmp = shortQuantum()) {
+            gmp.run(() -> {
+                for (int i = 0; i < 5; i++) {
+                    Go.go(() -> { });
+                    awaitDemotion();
+                    Thread.yield();
+                }
+            });
+            normal(gmp);
+        }
+    }
+
+    /** They call the runtime at about the moment when sysmon takes the P; no thread is left with the low priority. */
+    @Stress
+    void returnsRaceWithDemotion() {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofNanos(200_000)))) {
+            gmp.run(() -> {
+                WaitGroup all = new WaitGroup();
+                for (int i = 0; i < WORKERS; i++) {
+                    int id = i;
+                    all.go(() -> {
+                        for (int k = 0; k < ROUNDS; k++) {
+                            long end = System.nanoTime() + 200_000 + (k * 7 + id) % 40 * 10_000;
+                            while (System.nanoTime() < end) {
+                                Thread.onSpinWait();
+                            }
+                            GStack.exit(GStack.enter());
+                        }
+                    });
+                }
+                all.await();
+            });
+            normal(gmp);
+            gmp.check();
+        }
+    }
+
+    /** All threads come back to the normal priority; one that does not is waited for in vain. */
+    private static void normal(TestGmp gmp) {
+        for (Machine m : gmp.scheduler().machines()) {
+            while (M.demotedOpaque(m.mp) != 0 || OsThread.scheduler((int) M.procid(m.mp)) != OsThread.SCHED_OTHER) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+}
