@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** {@link NativeEvent} and {@code gmp_ready}. The real C library is in {@code bench/examples/Sensor.java}. */
 @SuppressWarnings("restricted") // The function's address.
 class NativeEventTest {
-    private static final int FIRES = 20_000;
+    private static final int FIRES = 3_000;
 
     /** By the address that C code gets. */
     private static final MethodHandle READY = Linker.nativeLinker().downcallHandle(NativeEvent.function(),
@@ -78,31 +78,37 @@ class NativeEventTest {
     }
 
     /**
-     * Threads write and then fire, a goroutine waits and then looks: what was written before the fire is seen, and the
-     * last fire is not lost. Several at once, so that the list of who was readied has many pushers.
+     * A thread writes and fires, its goroutine waits and looks, in lockstep: what was written before the fire is seen, and
+     * the next fire comes just when the goroutine parks again. Four such pairs at once, so that the list of
+     * who was readied has many pushers.
      */
     @Stress
     void nothingIsLost() throws InterruptedException {
-        int events = 4;
+        int pairs = 4;
         try (TestGmp gmp = TestGmp.procs(2)) {
             WaitGroup done = new WaitGroup();
             List<NativeEvent> all = new ArrayList<>();
             Threads threads = new Threads();
-            for (int e = 0; e < events; e++) {
+            for (int e = 0; e < pairs; e++) {
                 NativeEvent event = new NativeEvent();
                 all.add(event);
-                AtomicInteger written = new AtomicInteger();
+                int[] written = new int[1];
+                AtomicInteger seen = new AtomicInteger();
                 done.add(1);
                 gmp.go(() -> {
-                    while (written.getPlain() < 2 * FIRES) {
+                    while (seen.get() < FIRES) {
                         event.await();
+                        seen.set(written[0]);
                     }
                     done.done();
                 });
-                threads.add(2, "fires", () -> {
-                    for (int i = 0; i < FIRES; i++) {
-                        written.incrementAndGet();
+                threads.add("fires", () -> {
+                    for (int i = 1; i <= FIRES; i++) {
+                        written[0] = i;
                         int unused = ready(event.address());
+                        while (seen.get() < i) {
+                            Thread.yield();
+                        }
                     }
                 });
             }

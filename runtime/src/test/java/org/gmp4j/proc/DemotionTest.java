@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.Go;
 import org.gmp4j.ffi.NativeException;
@@ -41,20 +42,41 @@ class DemotionTest {
         return TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)));
     }
 
-    /** On a goroutine: another wants its P, which is taken after the quantum. The flag comes after the priority. */
+    /** Runs body as a goroutine while another wants the P. */
+    private static void besideAnother(TestGmp gmp, Runnable body) {
+        AtomicBoolean done = new AtomicBoolean();
+        gmp.go(() -> {
+            while (!done.get()) {
+                Go.gosched();
+            }
+        });
+        gmp.run(body);
+        done.set(true);
+    }
+
+    /**
+     * On a goroutine: the P is taken after the quantum. The flag comes after the priority. If the JVM put the thread
+     * to sleep (safepoint), the P was taken for that, and without demotion: then it gets a P and begins again.
+     */
     private static void awaitDemotion() {
-        long mp = Machine.of().mp;
-        while (M.demotedOpaque(mp) == 0) {
-            Thread.onSpinWait();
+        for (;;) {
+            long mp = Machine.of().mp;
+            long end = System.nanoTime() + 100_000_000;
+            while (System.nanoTime() < end) {
+                if (M.demotedOpaque(mp) != 0) {
+                    return;
+                }
+                Thread.onSpinWait();
+            }
+            GStack.exit(GStack.enter());
         }
     }
 
     @Test
     void whileItHasNoP() {
         try (TestGmp gmp = shortQuantum()) {
-            gmp.run(() -> {
+            besideAnother(gmp, () -> {
                 for (int i = 0; i < 5; i++) {
-                    Go.go(() -> { });
                     awaitDemotion();
                     GStack st = GStack.enter();
                     int policy = OsThread.scheduler(0);
@@ -69,9 +91,8 @@ class DemotionTest {
     @Test
     void notWhoRunsOnTheThreadNext() {
         try (TestGmp gmp = shortQuantum()) {
-            gmp.run(() -> {
+            besideAnother(gmp, () -> {
                 for (int i = 0; i < 5; i++) {
-                    Go.go(() -> { });
                     awaitDemotion();
                     Thread.yield();
                 }
@@ -90,11 +111,10 @@ class DemotionTest {
                     int id = i;
                     all.go(() -> {
                         for (int k = 0; k < ROUNDS; k++) {
-                            long end = System.nanoTime() + 200_000 + (k * 7 + id) % 40 * 10_000;
-                            while (System.nanoTime() < end) {
-                                Thread.onSpinWait();
-                            }
-                            GStack.exit(GStack.enter());
+                            spin(200_000 + (k * 7 + id) % 40 * 10_000);
+                            back();
+                            spin(130_000); // Its slice is new: it keeps its P.
+                            back();
                         }
                     });
                 }
@@ -103,6 +123,22 @@ class DemotionTest {
             normal(gmp);
             gmp.check();
         }
+    }
+
+    private static void spin(long nanos) {
+        long end = System.nanoTime() + nanos;
+        while (System.nanoTime() < end) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** With a P, a goroutine is at the normal priority, or sysmon was too late and is about to undo it. */
+    private static void back() {
+        GStack st = GStack.enter();
+        while (OsThread.scheduler(0) != OsThread.SCHED_OTHER) {
+            Thread.onSpinWait();
+        }
+        GStack.exit(st);
     }
 
     /** All threads come back to the normal priority; one that does not is waited for in vain. */

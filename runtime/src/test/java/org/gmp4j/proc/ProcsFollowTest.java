@@ -16,7 +16,9 @@ class ProcsFollowTest {
     void untilSetByHand() throws InterruptedException {
         AtomicInteger cpus = new AtomicInteger(2);
         AtomicBoolean stop = new AtomicBoolean();
-        Scheduler s = Scheduler.schedinit(new Config(2, cpus::get, List.of(), 0, 10_000_000, 100, -1, 1 << 20, null, false, false, DebugVars.OFF), new TimerHeaps());
+        Config config = new Config(
+                2, cpus::get, List.of(), 0, 10_000_000, 100, -1, 1 << 20, null, false, false, DebugVars.OFF);
+        Scheduler s = Scheduler.schedinit(config, new TimerHeaps());
         s.go(() -> { // Something must run: sysmon sleeps while nothing does.
             while (!stop.get()) {
                 Preempt.point();

@@ -6,9 +6,11 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Scheduler;
 import org.gmp4j.sync.WaitGroup;
 
-/** Stopping and starting the world with 8 busy Ps, from a thread that is no goroutine. */
+/** Stopping the world with 8 busy Ps, and starting it again, from a thread that is no goroutine. */
 final class StopCost {
     private static final int PROCS = 8;
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(2);
@@ -20,7 +22,8 @@ final class StopCost {
 
     /** All lines. */
     public static void main(String[] args) {
-        System.out.println("stop and start the world, 8 Ps, %d CPUs".formatted(Runtime.getRuntime().availableProcessors()));
+        System.out.println("to stop the world, and with starting it, %d Ps, %d CPUs".formatted(
+                PROCS, Runtime.getRuntime().availableProcessors()));
         measure("goroutines that loop", StopCost::loop);
         measure("goroutines that call gosched", StopCost::yield);
         measure("goroutines that sleep in native calls", () -> {
@@ -31,7 +34,8 @@ final class StopCost {
     }
 
     private static void measure(String name, Runnable busy) {
-        Histogram h = Child.histogram();
+        Histogram toStop = Child.histogram();
+        Histogram both = Child.histogram();
         stop = false;
         try (Gmp gmp = Gmp.builder().procs(PROCS).build()) {
             WaitGroup done = new WaitGroup();
@@ -40,20 +44,24 @@ final class StopCost {
                     done.go(busy);
                 }
             });
-            stops(gmp, Child.nanos() / 4, Child.histogram());
-            stops(gmp, Child.nanos(), h);
+            Scheduler s = gmp.call(() -> GStack.current().scheduler());
+            stops(s, Child.nanos() / 4, Child.histogram(), Child.histogram());
+            stops(s, Child.nanos(), toStop, both);
             stop = true;
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
         }
-        System.out.println(Child.line(name, h));
+        System.out.println(Child.line(name, toStop));
+        System.out.println(Child.line("  and started", both));
     }
 
-    private static void stops(Gmp gmp, long nanos, Histogram h) {
+    private static void stops(Scheduler s, long nanos, Histogram toStop, Histogram both) {
         long end = System.nanoTime() + nanos;
         while (System.nanoTime() < end) {
             LockSupport.parkNanos(PAUSE);
             long start = System.nanoTime();
-            int unused = gmp.setProcs(PROCS);
-            h.recordValue(System.nanoTime() - start);
+            s.withWorldStopped(() -> toStop.recordValue(System.nanoTime() - start));
+            both.recordValue(System.nanoTime() - start);
         }
     }
 
