@@ -45,7 +45,6 @@ public final class Syscall {
         } else {
             entersyscall(st);
         }
-        M.setIncgoOpaque(st.machine().mp, 1); // No P any more (M5), until exitsyscall or the JDK parks the goroutine.
         st.releasem();
     }
 
@@ -76,6 +75,7 @@ public final class Syscall {
         M.setOldp(mp, pp);
         P.setMOpaque(pp, 0);
         M.setPOpaque(mp, 0);
+        M.setIncgoOpaque(mp, 1); // No P any more (M5), until exitsyscall, or until the JDK parks the goroutine.
         PStatus.setVolatile(pp, PStatus.PSYSCALL); // Before gcwaiting is read: stopTheWorld does the two the other way.
         long sched = m.s.sched;
         if (Schedt.gcwaitingVolatile(sched) != 0) {
@@ -103,6 +103,7 @@ public final class Syscall {
         long pp = Threads.releasep(m);
         P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
         M.setOldp(m.mp, 0);
+        M.setIncgoOpaque(m.mp, 1);
         Threads.handoffp(m.s, pp);
     }
 
