@@ -98,7 +98,7 @@ public final class Chan<T> extends Hchan implements Iterable<T> {
      * @throws IllegalStateException "send on closed channel", also when it is closed while this waits
      */
     public boolean sendWithin(T v, Duration d) {
-        return sendTimed(element(v), RuntimeTimer.nanos(d));
+        return sendTimed(element(v), 0, RuntimeTimer.nanos(d));
     }
 
     /** Receives, waiting for at most {@code d}; null when the time was up or there is no more: {@link #recvOkWithin} tells. */

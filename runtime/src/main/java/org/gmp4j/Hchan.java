@@ -141,7 +141,7 @@ abstract sealed class Hchan permits Chan, LongChan {
     }
 
     /** Sends, waiting for at most {@code nanos}; false when the time was up. */
-    final boolean sendTimed(Object v, long nanos) {
+    final boolean sendTimed(Object v, long w, long nanos) {
         GStack st = GStack.enter();
         try {
             checkSendable();
@@ -150,7 +150,7 @@ abstract sealed class Hchan permits Chan, LongChan {
                 lock.unlock();
                 throw sendOnClosed();
             }
-            long receiver = give(v, 0);
+            long receiver = give(v, w);
             if (receiver != BLOCKS || nanos <= 0) {
                 lock.unlock();
                 if (receiver > 0) {
@@ -159,11 +159,11 @@ abstract sealed class Hchan permits Chan, LongChan {
                 return receiver != BLOCKS;
             }
             long sg = Waiting.sudog(st);
-            setElem(sg, v, 0);
-            TimedWait w = new TimedWait(this, sendq);
-            w.begin(sg, nanos);
+            setElem(sg, v, w);
+            TimedWait limit = new TimedWait(this, sendq);
+            limit.begin(sg, nanos);
             Waiting.await(st, sg, sendq, lock, WaitReason.CHAN_SEND);
-            boolean timeUp = w.end();
+            boolean timeUp = limit.end();
             boolean sent = Sudog.success(sg) != 0;
             Waiting.release(st, sg);
             if (!sent && !timeUp) {
@@ -286,10 +286,10 @@ abstract sealed class Hchan permits Chan, LongChan {
         }
         timerAwaited();
         long sg = Waiting.sudog(st);
-        TimedWait w = new TimedWait(this, recvq);
-        w.begin(sg, nanos);
+        TimedWait limit = new TimedWait(this, recvq);
+        limit.begin(sg, nanos);
         Waiting.await(st, sg, recvq, lock, WaitReason.CHAN_RECEIVE);
-        if (w.end()) {
+        if (limit.end()) {
             Waiting.release(st, sg);
             return BLOCKS;
         }

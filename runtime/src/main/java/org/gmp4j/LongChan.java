@@ -3,16 +3,18 @@ package org.gmp4j;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.NoSuchElementException;
 import java.util.PrimitiveIterator;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Waiting;
 import org.gmp4j.struct.Sudog;
+import org.gmp4j.timer.RuntimeTimer;
 
 /**
  * A {@link Chan} of longs: the same order, waiting, and texts. No operation allocates, but those that return a
- * {@link Recv} where the compiler cannot do without. The buffer is off-heap; it goes when the channel is collected.
+ * {@link Recv} where the compiler cannot do without, and waits with a time limit. The buffer is off-heap; it goes when the channel is collected.
  * Thread-safe.
  */
 public final class LongChan extends Hchan implements Iterable<Long> {
@@ -76,6 +78,39 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      */
     public boolean trySend(long v) {
         return send(null, v, false);
+    }
+
+    /**
+     * Sends, waiting for room or for a receiver for at most {@code d}; zero or less is {@link #trySend}.
+     *
+     * @return false when the time was up: {@code v} was not and will not be received
+     * @throws IllegalStateException "send on closed channel", also when it is closed while this waits
+     */
+    public boolean sendWithin(long v, Duration d) {
+        return sendTimed(null, v, RuntimeTimer.nanos(d));
+    }
+
+    /** Receives, waiting for at most {@code d}; 0 when the time was up or there is no more: {@link #recvOkWithin} tells. */
+    public long recvWithin(Duration d) {
+        Recv r = recvOkWithin(d);
+        return r == null ? 0 : r.value;
+    }
+
+    /** Receives, waiting for at most {@code d}; null when the time was up. */
+    public Recv recvOkWithin(Duration d) {
+        long nanos = RuntimeTimer.nanos(d);
+        boolean ok;
+        long how;
+        long v;
+        GStack st = GStack.enter();
+        try {
+            how = startRecvTimed(st, nanos);
+            ok = ok(how);
+            v = finish(st, how);
+        } finally {
+            GStack.exit(st);
+        }
+        return how == BLOCKS ? null : new Recv(v, ok);
     }
 
     /** Receives, waiting for an element; 0 once closed and drained: {@link #recvOk} tells. */

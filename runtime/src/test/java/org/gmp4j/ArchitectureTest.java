@@ -37,7 +37,7 @@ class ArchitectureTest {
     /** Affinity knows the machine and nothing of ours; it is exported and yet at the bottom. */
     private static final Map<String, Integer> FLOORS = Map.ofEntries(Map.entry("ffi", 1), Map.entry("stack", 1),
             Map.entry("agent", 1), Map.entry("affinity", 1), Map.entry("struct", 2), Map.entry("lock", 3),
-            Map.entry("trace", 3), Map.entry("queue", 4), Map.entry("proc", 5), Map.entry("sync", 6),
+            Map.entry("trace", 3), Map.entry("queue", 4), Map.entry("proc", 5), Map.entry("sync", 7),
             Map.entry("timer", 6), Map.entry("netpoll", 6), Map.entry("time", 7), Map.entry("net", 7),
             Map.entry("context", 7), Map.entry("synctest", 7), Map.entry("metrics", 7), Map.entry("memory", 7));
 

@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
+import org.gmp4j.queue.WaitQ;
+import org.gmp4j.struct.Sudog;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -63,7 +65,7 @@ class ChanTest {
                 sent.incrementAndGet();
             });
             Go.gosched();
-            assertEquals(cap == 0 ? 0 : sent.get(), sent.get());
+            assertEquals(0, sent.get());
             for (int i = 0; i <= cap; i++) {
                 assertEquals(i, c.recv());
             }
@@ -178,6 +180,20 @@ class ChanTest {
         });
     }
 
+    /** Yields until so many wait in a queue of {@code c}. */
+    private static void awaitWaiting(Hchan c, WaitQ q, int n) {
+        int waiting = 0;
+        while (waiting < n) {
+            Go.gosched();
+            waiting = 0;
+            c.lock.lock();
+            for (long sg = q.first(); sg != 0; sg = Sudog.next(sg)) {
+                waiting++;
+            }
+            c.lock.unlock();
+        }
+    }
+
     /** Go: {@code test/chan/fifo.go}: waiting receivers and senders are served in the order they came. */
     @Test
     void fifo() {
@@ -194,7 +210,7 @@ class ChanTest {
             for (int i = 0; i < 10; i++) {
                 int id = i;
                 Go.go(() -> served.add(id + ":" + c.recv()));
-                Go.gosched(); // One after the other.
+                awaitWaiting(c, c.recvq, i + 1); // One after the other.
             }
             for (int i = 0; i < 10; i++) {
                 c.send(i);
@@ -205,6 +221,20 @@ class ChanTest {
             served.sort(null);
             for (int i = 0; i < 10; i++) {
                 assertEquals(i + ":" + i, served.get(i));
+            }
+            for (int cap = 0; cap < 3; cap++) {
+                Chan<Integer> full = Chan.make(cap);
+                for (int i = 0; i < 10; i++) {
+                    int v = i;
+                    Go.go(() -> full.send(v));
+                    awaitWaiting(full, full.sendq, i + 1 - cap);
+                    while (full.len() < Math.min(i + 1, cap)) {
+                        Go.gosched();
+                    }
+                }
+                for (int i = 0; i < 10; i++) {
+                    assertEquals(i, full.recv());
+                }
             }
         });
     }

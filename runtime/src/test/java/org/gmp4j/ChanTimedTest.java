@@ -68,6 +68,49 @@ class ChanTimedTest {
         });
     }
 
+    /** {@link LongChan}: the same. */
+    @Test
+    void ofLongs() {
+        Synctest.test(() -> {
+            LongChan c = LongChan.make();
+            assertEquals(0, c.recvWithin(SECOND));
+            assertNull(c.recvOkWithin(SECOND));
+            assertFalse(c.sendWithin(1, SECOND));
+            assertEquals(SECOND.multipliedBy(3), passed());
+            assertNull(c.tryRecvOk(), "what was not sent is there");
+            assertNull(c.recvOkWithin(Duration.ZERO));
+            assertFalse(c.sendWithin(1, SECOND.negated()));
+            WaitGroup wg = new WaitGroup();
+            wg.go(() -> {
+                Go.sleep(SECOND);
+                c.send(-1);
+                Go.sleep(SECOND);
+                assertEquals(2, c.recv());
+                Go.sleep(SECOND);
+                c.send(0);
+                Go.sleep(SECOND);
+                c.close();
+            });
+            Duration enough = SECOND.plusNanos(1);
+            assertEquals(-1, c.recvWithin(enough));
+            assertTrue(c.sendWithin(2, enough));
+            assertEquals(new LongChan.Recv(0, true), c.recvOkWithin(enough));
+            assertEquals(new LongChan.Recv(0, false), c.recvOkWithin(enough));
+            assertEquals(SECOND.multipliedBy(7), passed());
+            assertEquals(0, c.recvWithin(SECOND));
+            assertEquals("send on closed channel",
+                    assertThrows(IllegalStateException.class, () -> c.sendWithin(3, SECOND)).getMessage());
+            wg.await();
+            LongChan room = LongChan.make(1);
+            assertTrue(room.sendWithin(7, Duration.ZERO));
+            assertEquals(7, room.recvWithin(Duration.ZERO));
+            Time.afterFunc(SECOND, room::close);
+            assertTrue(room.sendWithin(7, SECOND));
+            assertThrows(IllegalStateException.class, () -> room.sendWithin(8, enough));
+            assertEquals(SECOND.multipliedBy(8), passed());
+        });
+    }
+
     @Test
     void closedWhileItWaits() {
         Synctest.test(() -> {
@@ -84,18 +127,22 @@ class ChanTimedTest {
     void everySendOnce() throws InterruptedException {
         for (int capacity : new int[] {0, 3}) {
             Chan<Long> c = Chan.make(capacity);
+            LongChan longs = LongChan.make(capacity);
             AtomicLong sent = new AtomicLong();
             AtomicLong received = new AtomicLong();
             Threads.Body body = () -> {
                 Random random = new Random();
-                for (int i = 0; i < 1_500; i++) {
+                for (int i = 0; i < 3_000; i++) {
                     Duration d = Duration.ofNanos(random.nextInt(60_000));
                     long v = 1 + random.nextInt(1_000);
-                    if (random.nextBoolean()) {
-                        sent.addAndGet(c.sendWithin(v, d) ? v : 0);
-                    } else {
-                        Long got = c.recvWithin(d);
-                        received.addAndGet(got == null ? 0 : got);
+                    switch (random.nextInt(4)) {
+                        case 0 -> sent.addAndGet(c.sendWithin(v, d) ? v : 0);
+                        case 1 -> sent.addAndGet(longs.sendWithin(v, d) ? v : 0);
+                        case 2 -> received.addAndGet(longs.recvWithin(d));
+                        default -> {
+                            Long got = c.recvWithin(d);
+                            received.addAndGet(got == null ? 0 : got);
+                        }
                     }
                 }
             };
@@ -118,6 +165,9 @@ class ChanTimedTest {
                 gmp.check();
             }
             for (Long v = c.tryRecv(); v != null; v = c.tryRecv()) {
+                received.addAndGet(v);
+            }
+            for (long v = longs.tryRecv(); v != 0; v = longs.tryRecv()) {
                 received.addAndGet(v);
             }
             assertEquals(sent.get(), received.get());

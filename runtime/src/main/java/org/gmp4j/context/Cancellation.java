@@ -152,9 +152,9 @@ final class Cancellation extends Child {
         GStack.exit(st);
     }
 
-    /** Cancels it when {@code left} has passed. */
-    void expire(Duration left) {
-        RuntimeTimer t = FuncTimer.start(RuntimeTimer.nanos(left), () -> cancel(Context.DEADLINE_EXCEEDED, null));
+    /** Cancels it when {@code left} has passed, because of {@code why} if not null. */
+    void expire(Duration left, Throwable why) {
+        RuntimeTimer t = FuncTimer.start(RuntimeTimer.nanos(left), () -> cancel(Context.DEADLINE_EXCEEDED, why));
         GStack st = GStack.enter();
         lock.lock();
         boolean live = err == null;

@@ -30,6 +30,7 @@ public final class Context {
     public static final Exception DEADLINE_EXCEEDED = new Ended("context deadline exceeded");
 
     private static final Context BACKGROUND = new Context(null, null, false, null, null, null, "context.Background");
+    private static final Context TODO = new Context(null, null, false, null, null, null, "context.TODO");
 
     /** Shared, so it carries no stack trace and takes nothing suppressed. */
     private static final class Ended extends Exception {
@@ -79,19 +80,42 @@ public final class Context {
         return new Context(this, c, true, until, null, null, kind);
     }
 
+    /** A root too: stands where the caller has none to hand on yet. */
+    public static Context todo() {
+        return TODO;
+    }
+
     /** A child that is cancelled {@code d} from now, or earlier by {@link #cancel}. */
     public Context withTimeout(Duration d) {
+        return withTimeout(d, null);
+    }
+
+    /**
+     * Like {@link #withTimeout(Duration)}; when the time is up, {@link #cause} gives {@code cause}.
+     *
+     * @param cause why; null for {@link #DEADLINE_EXCEEDED}
+     */
+    public Context withTimeout(Duration d, Throwable cause) {
         Instant at;
         try {
             at = TimeBubble.instant().plus(d);
         } catch (ArithmeticException | java.time.DateTimeException e) {
             at = d.isNegative() ? Instant.MIN : Instant.MAX;
         }
-        return withDeadline(at, d);
+        return withDeadline(at, d, cause);
     }
 
     /** A child that is cancelled at {@code at}, at once if that has passed, or earlier by {@link #cancel}. */
     public Context withDeadline(Instant at) {
+        return withDeadline(at, null);
+    }
+
+    /**
+     * Like {@link #withDeadline(Instant)}; when the time is up, {@link #cause} gives {@code cause}.
+     *
+     * @param cause why; null for {@link #DEADLINE_EXCEEDED}
+     */
+    public Context withDeadline(Instant at, Throwable cause) {
         Instant now = TimeBubble.instant();
         Duration left;
         try {
@@ -99,18 +123,18 @@ public final class Context {
         } catch (ArithmeticException e) {
             left = Duration.ofNanos(at.isBefore(now) ? Long.MIN_VALUE : Long.MAX_VALUE);
         }
-        return withDeadline(at, left);
+        return withDeadline(at, left, cause);
     }
 
-    private Context withDeadline(Instant at, Duration left) {
+    private Context withDeadline(Instant at, Duration left, Throwable cause) {
         if (deadline != null && deadline.isBefore(at)) {
             return withCancel(); // The parent's comes first.
         }
         Context c = child(at, "WithDeadline");
         if (left.isNegative() || left.isZero()) {
-            c.cancellation.cancel(DEADLINE_EXCEEDED, null);
+            c.cancellation.cancel(DEADLINE_EXCEEDED, cause);
         } else if (c.cancellation.err() == null) {
-            c.cancellation.expire(left);
+            c.cancellation.expire(left, cause);
         }
         return c;
     }
@@ -176,7 +200,7 @@ public final class Context {
         return cancellation == null ? null : cancellation.err();
     }
 
-    /** Null until this is cancelled, then what was given to the {@link #cancel(Throwable)} that did it, else {@link #err}. */
+    /** Null until this is cancelled, then the cause that was given for what ended it, else {@link #err}. */
     public Throwable cause() {
         return cancellation == null ? null : cancellation.cause();
     }

@@ -5,6 +5,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.gmp4j.Go;
+import org.gmp4j.context.Context;
 
 /**
  * Goroutines that work on parts of one task. {@link #await} waits for all of them and throws what the first that failed
@@ -16,9 +17,29 @@ public final class ErrGroup {
     private final AtomicReference<Throwable> first = new AtomicReference<>();
     /** One for each that may run; null without limit. */
     private volatile Semaphore limit;
+    /** Cancelled by the first failure, or at the end; null for none. */
+    private final Context context;
 
     /** An empty group without limit. */
     public ErrGroup() {
+        this(null);
+    }
+
+    private ErrGroup(Context context) {
+        this.context = context;
+    }
+
+    /**
+     * An empty group with a {@link #context}, a child of {@code parent}: the first failure cancels it, so that the others need not
+     * go on, and the end of {@link #await} does.
+     */
+    public static ErrGroup withContext(Context parent) {
+        return new ErrGroup(parent.withCancel());
+    }
+
+    /** The context that {@link #withContext} made; its cause is what the first that failed threw. Null for a group without. */
+    public Context context() {
+        return context;
     }
 
     /**
@@ -75,7 +96,9 @@ public final class ErrGroup {
             try {
                 f.call();
             } catch (Exception | Error e) { // Not goexit, which is no failure.
-                first.compareAndSet(null, e);
+                if (first.compareAndSet(null, e) && context != null) {
+                    context.cancel(e);
+                }
             }
         });
     }
@@ -88,6 +111,9 @@ public final class ErrGroup {
     public void await() throws Exception {
         wg.await();
         Throwable t = first.get();
+        if (context != null) {
+            context.cancel(t);
+        }
         if (t instanceof Error e) {
             throw e;
         }

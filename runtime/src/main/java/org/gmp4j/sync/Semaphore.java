@@ -1,5 +1,8 @@
 package org.gmp4j.sync;
 
+import java.util.function.BooleanSupplier;
+
+import org.gmp4j.context.Context;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
@@ -7,7 +10,6 @@ import org.gmp4j.proc.WaitReason;
 import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.struct.Sudog;
-import org.gmp4j.struct.SudogSlots;
 
 /**
  * A weighted semaphore: callers hold shares of a size. First come, first served: while a large request waits, small ones
@@ -55,8 +57,94 @@ public final class Semaphore {
             held += n;
             lock.unlock();
         } else {
-            Waiting.release(Waiting.await(waiters, lock, n, WaitReason.SEMACQUIRE));
+            long sg = Waiting.sudog(st);
+            Sudog.setLongElem(sg, n);
+            Waiting.await(st, sg, waiters, lock, WaitReason.SEMACQUIRE);
+            Waiting.release(st, sg);
         }
+        GStack.exit(st);
+    }
+
+    /**
+     * Takes {@code n}, waiting for them until {@code ctx} is cancelled. More than the size waits until then.
+     *
+     * @throws IllegalArgumentException when {@code n} is negative
+     * @throws Exception what {@code ctx.err()} gives, also when it was cancelled before; then nothing was taken
+     */
+    public void acquire(Context ctx, long n) throws Exception {
+        notNegative(n, "weight");
+        Exception cancelled = ctx.err();
+        if (cancelled == null && !tryAcquire(n)) {
+            Patience w = new Patience(n > size ? new WaitQ() : waiters);
+            BooleanSupplier stop = ctx.afterFunc(() -> giveUp(w));
+            boolean taken = await(w, n);
+            boolean unused = stop.getAsBoolean();
+            cancelled = ctx.err();
+            if (taken && cancelled != null) {
+                release(n);
+            }
+        }
+        if (cancelled != null) {
+            throw cancelled;
+        }
+    }
+
+    /**
+     * A wait that may be given up. Whoever takes its sudog off the queue ends it. The waiter forgets the sudog under the lock
+     * before it gives it back, so that nobody who is late looks at one that is somebody else's.
+     */
+    private static final class Patience {
+        /** That of all, or one of its own for what is never free. */
+        private final WaitQ q;
+        /** The rest under the lock: the sudog while it is queued, or about to be seen woken; 0 before and after. */
+        private long sg;
+        private boolean givenUp;
+
+        Patience(WaitQ q) {
+            this.q = q;
+        }
+    }
+
+    /** Waits; false when it was given up. */
+    private boolean await(Patience w, long n) {
+        GStack st = GStack.enter();
+        lock.lock();
+        boolean taken = !w.givenUp && fits(n);
+        if (taken) {
+            held += n;
+        }
+        if (taken || w.givenUp) {
+            lock.unlock();
+        } else {
+            long sg = Waiting.sudog(st);
+            Sudog.setLongElem(sg, n);
+            w.sg = sg;
+            Waiting.await(st, sg, w.q, lock, WaitReason.SEMACQUIRE);
+            lock.lock();
+            w.sg = 0;
+            taken = !w.givenUp;
+            lock.unlock();
+            Waiting.release(st, sg);
+        }
+        GStack.exit(st);
+        return taken;
+    }
+
+    private void giveUp(Patience w) {
+        GStack st = GStack.enter();
+        lock.lock();
+        long sg = w.sg;
+        long first = 0;
+        if (sg == 0) {
+            w.givenUp = true; // It has not begun; or it has ended, and nobody asks.
+        } else if (w.q.remove(sg)) {
+            w.givenUp = true;
+            first = admit(); // Who waited behind it may fit.
+            Sudog.setWaitlink(sg, first);
+            first = sg;
+        }
+        lock.unlock();
+        wakeAll(first);
         GStack.exit(st);
     }
 
@@ -100,11 +188,7 @@ public final class Semaphore {
             first = admit();
         }
         lock.unlock();
-        while (first != 0) {
-            long sg = first;
-            first = Sudog.waitlink(sg); // Before the wake: the waiter may give the sudog to another.
-            Waiting.wake(sg);
-        }
+        wakeAll(first);
         GStack.exit(st);
         if (!ok) {
             throw new IllegalStateException("semaphore: released more than held");
@@ -116,7 +200,7 @@ public final class Semaphore {
         long first = 0;
         long last = 0;
         for (long sg = waiters.first(); sg != 0; sg = waiters.first()) {
-            long n = (Long) SudogSlots.elem(sg);
+            long n = Sudog.longElem(sg);
             if (n > size - held) {
                 break;
             }
@@ -131,6 +215,15 @@ public final class Semaphore {
             last = sg;
         }
         return first;
+    }
+
+    private static void wakeAll(long list) {
+        long next = list;
+        while (next != 0) {
+            long sg = next;
+            next = Sudog.waitlink(sg); // Before the wake: the waiter may give the sudog to another.
+            Waiting.ready(sg);
+        }
     }
 
     /** How much is taken. */

@@ -68,6 +68,9 @@ class ContextTest {
         assertNull(b.deadline());
         assertNull(b.value("k"));
         assertEquals("context.Background", b.toString());
+        assertEquals("context.TODO", Context.todo().toString());
+        assertNull(Context.todo().done());
+        assertThrows(UnsupportedOperationException.class, () -> Context.todo().cancel());
         assertThrows(UnsupportedOperationException.class, b::cancel);
         assertThrows(UnsupportedOperationException.class, () -> b.withCancel().withValue("k", 1).cancel());
     }
@@ -126,6 +129,25 @@ class ContextTest {
             Context none = Context.background().withCancel();
             none.cancel(null);
             cancelled(none, Context.CANCELED, Context.CANCELED);
+        });
+    }
+
+    /** Go: {@code TestCause}, {@code WithTimeoutCause} and {@code WithDeadlineCause}: why the time was up, and only then. */
+    @Test
+    void causeOfADeadline() throws InterruptedException {
+        everywhere(() -> {
+            Exception why = new Exception("slow");
+            Context c = Context.background().withTimeout(SHORT, why);
+            Context child = c.withCancel();
+            cancelled(c, Context.DEADLINE_EXCEEDED, why);
+            cancelled(child, Context.DEADLINE_EXCEEDED, why);
+            cancelled(Context.background().withDeadline(Instant.MIN, why), Context.DEADLINE_EXCEEDED, why);
+            cancelled(Context.background().withTimeout(SHORT, null), Context.DEADLINE_EXCEEDED, Context.DEADLINE_EXCEEDED);
+            Context early = Context.background().withTimeout(LONG, why);
+            early.cancel();
+            cancelled(early, Context.CANCELED, Context.CANCELED);
+            Context ruled = Context.background().withTimeout(SHORT).withTimeout(LONG, why);
+            cancelled(ruled, Context.DEADLINE_EXCEEDED, Context.DEADLINE_EXCEEDED);
         });
     }
 

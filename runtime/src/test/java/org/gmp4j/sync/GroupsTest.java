@@ -3,6 +3,7 @@ package org.gmp4j.sync;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -12,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.context.Context;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
@@ -69,6 +71,44 @@ class GroupsTest {
         }
         assertThrows(IllegalStateException.class, () -> new ErrGroup().go(() -> 1));
         assertThrows(NullPointerException.class, () -> new ErrGroup().go(null));
+    }
+
+    /** Go: {@code TestWithContext}: the first failure cancels the others, the end of all cancels too. */
+    @Test
+    void withContext() {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.call(() -> {
+                Context parent = Context.background().withValue("k", "v");
+                ErrGroup g = ErrGroup.withContext(parent);
+                Context ctx = g.context();
+                assertEquals("v", ctx.value("k"));
+                IOException failed = new IOException("first");
+                AtomicInteger cancelled = new AtomicInteger();
+                for (int i = 0; i < 3; i++) {
+                    g.go(() -> {
+                        ctx.done().recv();
+                        cancelled.incrementAndGet();
+                        throw new IOException("cancelled");
+                    });
+                }
+                assertNull(ctx.err());
+                g.go(() -> {
+                    throw failed;
+                });
+                assertSame(failed, assertThrows(IOException.class, g::await));
+                assertEquals(3, cancelled.get());
+                assertSame(Context.CANCELED, ctx.err());
+                assertSame(failed, ctx.cause());
+
+                ErrGroup good = ErrGroup.withContext(parent);
+                good.go(() -> 1);
+                good.await();
+                assertSame(Context.CANCELED, good.context().err());
+                assertSame(Context.CANCELED, good.context().cause());
+                assertNull(new ErrGroup().context());
+                return null;
+            });
+        }
     }
 
     /** Go: {@code TestGoLimit}. */

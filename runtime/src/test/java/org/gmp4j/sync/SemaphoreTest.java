@@ -2,16 +2,22 @@ package org.gmp4j.sync;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.context.Context;
+import org.gmp4j.synctest.Synctest;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
+import org.gmp4j.time.Time;
 import org.junit.jupiter.api.Test;
 
 class SemaphoreTest {
@@ -91,6 +97,104 @@ class SemaphoreTest {
                 s.release(2);
             });
         }
+    }
+
+    private static void acquire(Semaphore s, Context ctx, long n) {
+        try {
+            s.acquire(ctx, n);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Go: {@code TestWeightedAcquire} and {@code TestCanceledAcquire}: a context ends the wait, and nothing is taken. */
+    @Test
+    void untilCancelled() {
+        Synctest.test(() -> {
+            Duration second = Duration.ofSeconds(1);
+            Context never = Context.background();
+            Semaphore s = new Semaphore(3);
+            acquire(s, never, 2);
+            acquire(s, never.withCancel(), 1);
+            assertSame(Context.DEADLINE_EXCEEDED,
+                    assertThrows(Exception.class, () -> s.acquire(never.withTimeout(second), 1)));
+            assertEquals(Instant.EPOCH.plus(Duration.ofDays(10_957)).plus(second), Synctest.now());
+            Context cancelled = never.withCancel();
+            cancelled.cancel();
+            s.release(3);
+            assertSame(Context.CANCELED, assertThrows(Exception.class, () -> s.acquire(cancelled, 1)), "though it is free");
+            assertSame(Context.DEADLINE_EXCEEDED,
+                    assertThrows(Exception.class, () -> s.acquire(never.withTimeout(second), 4)), "never free");
+            assertThrows(IllegalArgumentException.class, () -> s.acquire(never, -1));
+            Context in = never.withTimeout(second.multipliedBy(2));
+            acquire(s, in, 3);
+            Time.afterFunc(second, () -> s.release(3));
+            acquire(s, in, 3);
+            s.release(3);
+            assertTrue(s.tryAcquire(3), "something is lost");
+        });
+    }
+
+    /** Who gives up lets those in who waited behind it; who can never be served holds nobody up. */
+    @Test
+    void givingUpLetsOthersIn() {
+        Synctest.test(() -> {
+            Semaphore s = new Semaphore(4);
+            s.acquire(2);
+            Context ctx = Context.background().withCancel();
+            Chan<Long> order = Chan.make(8);
+            for (long n : new long[] {9, 4, 1, 1}) {
+                Go.go(() -> {
+                    try {
+                        s.acquire(n >= 4 ? ctx : Context.background(), n);
+                        order.send(n);
+                    } catch (Exception e) {
+                        order.send(-n);
+                    }
+                });
+                Synctest.await();
+            }
+            assertEquals(0, order.len());
+            ctx.cancel();
+            Synctest.await();
+            assertEquals(4, order.len());
+            long sum = 0;
+            for (int i = 0; i < 4; i++) {
+                sum += order.recv();
+            }
+            assertEquals(-11, sum);
+            assertFalse(s.tryAcquire(1));
+        });
+    }
+
+    /** Time, cancellation and releases race, from goroutines and threads: nothing is lost or doubled. */
+    @Stress
+    void givingUpRaces() {
+        long size = 3;
+        Semaphore s = new Semaphore(size);
+        AtomicLong held = new AtomicLong();
+        try (TestGmp gmp = TestGmp.procs(4)) {
+            Crew.run(gmp, 8, 2, 2, id -> {
+                Random random = new Random(id);
+                for (int i = 0; i < 1_000; i++) {
+                    long n = 1 + random.nextInt((int) size);
+                    Context ctx = Context.background().withTimeout(Duration.ofNanos(random.nextInt(100_000)));
+                    try {
+                        s.acquire(ctx, n);
+                        assertTrue(held.addAndGet(n) <= size);
+                        if (i % 8 == 0) {
+                            Thread.yield();
+                        }
+                        held.addAndGet(-n);
+                        s.release(n);
+                    } catch (Exception e) {
+                        assertSame(Context.DEADLINE_EXCEEDED, e);
+                    }
+                    ctx.cancel();
+                }
+            });
+        }
+        assertTrue(s.tryAcquire(size), "something is lost");
     }
 
     @Test
