@@ -60,29 +60,27 @@ class SemaphoreTest {
     /** Go: {@code TestLargeAcquireDoesntStarve}: small requests do not pass a large one. */
     @Test
     void firstComeFirstServed() {
-        try (TestGmp gmp = TestGmp.procs(1)) {
-            gmp.run(() -> {
-                Semaphore s = new Semaphore(4);
-                Chan<Long> order = Chan.make(8);
-                s.acquire(3);
-                for (long n : new long[] {4, 1, 2, 1}) {
-                    Go.go(() -> {
-                        s.acquire(n);
-                        order.send(n);
-                    });
-                    Go.gosched();
-                }
-                assertFalse(s.tryAcquire(1), "others wait");
-                s.release(1);
-                Go.gosched();
-                assertEquals(0, order.len());
-                s.release(2);
-                assertEquals(4, order.recv());
-                s.release(4); // All the others fit.
-                assertEquals(4, order.recv() + order.recv() + order.recv());
-                s.release(4);
-            });
-        }
+        Synctest.test(() -> {
+            Semaphore s = new Semaphore(4);
+            Chan<Long> order = Chan.make(8);
+            s.acquire(3);
+            for (long n : new long[] {4, 1, 2, 1}) {
+                Go.go(() -> {
+                    s.acquire(n);
+                    order.send(n);
+                });
+                Synctest.await();
+            }
+            assertFalse(s.tryAcquire(1), "others wait");
+            s.release(1);
+            Synctest.await();
+            assertEquals(0, order.len());
+            s.release(2);
+            assertEquals(4, order.recv());
+            s.release(4); // All the others fit.
+            assertEquals(4, order.recv() + order.recv() + order.recv());
+            s.release(4);
+        });
     }
 
     /** Go: {@code TestAcquire} with more than the size: it waits for ever, and nobody behind it. */
@@ -153,6 +151,10 @@ class SemaphoreTest {
                     }
                 });
                 Synctest.await();
+                if (n == 9) {
+                    assertTrue(s.tryAcquire(1), "who can never be served stands in the way");
+                    s.release(1);
+                }
             }
             assertEquals(0, order.len());
             ctx.cancel();
@@ -177,7 +179,7 @@ class SemaphoreTest {
             Crew.run(gmp, 8, 2, 2, id -> {
                 Random random = new Random(id);
                 for (int i = 0; i < 1_000; i++) {
-                    long n = 1 + random.nextInt((int) size);
+                    long n = 1 + random.nextInt((int) size + 1); // One more than there is, at times.
                     Context ctx = Context.background().withTimeout(Duration.ofNanos(random.nextInt(100_000)));
                     try {
                         s.acquire(ctx, n);

@@ -157,6 +157,33 @@ class SynctestTest {
         });
     }
 
+    /** While two hand over to each other the clock stands still, though one of them always waits. */
+    @Test
+    void handOvers() {
+        Synctest.test(() -> {
+            WaitGroup wg = new WaitGroup();
+            for (int pair = 0; pair < 4; pair++) {
+                Chan<Duration> there = Chan.make();
+                Chan<Duration> back = Chan.make();
+                wg.go(() -> {
+                    for (Duration d : there) {
+                        back.send(d);
+                    }
+                });
+                wg.go(() -> {
+                    for (int i = 0; i < 5_000; i++) {
+                        there.send(passed());
+                        assertEquals(Duration.ZERO, back.recv());
+                    }
+                    there.close();
+                });
+            }
+            Go.sleep(Duration.ofSeconds(1));
+            wg.await();
+            assertEquals(Duration.ofSeconds(1), passed());
+        });
+    }
+
     /** A goroutine in the JDK is not durably blocked: the clock waits for it. */
     @Test
     void theClockWaitsForTheJdk() {
