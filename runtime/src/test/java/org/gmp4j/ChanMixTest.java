@@ -83,7 +83,8 @@ class ChanMixTest {
     }
 
     private MixChans.User user(int id) {
-        return chans.new User(id, new SplittableRandom(ThreadLocalRandom.current().nextLong()), select -> { });
+        return chans.new User(id, new SplittableRandom(ThreadLocalRandom.current().nextLong()), select -> { },
+                Thread::startVirtualThread);
     }
 
     /** Sends, and receives on the side. */

@@ -8,12 +8,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+
+import org.gmp4j.sync.WaitGroup;
 
 /**
  * Random operations on some channels, and the model of what goes through them: each element that a sender counts as sent
  * arrives once, and each receiver sees the elements of one sender on one channel in the order in which they were sent.
- * At the end no queue holds anybody.
+ * At the end no queue holds anybody. Now and then a channel is made that is closed while it is in use.
  */
 final class MixChans {
     private static final int CHANNELS = 6;
@@ -73,6 +76,7 @@ final class MixChans {
         private final SplittableRandom random;
         private final int id;
         private final Consumer<Select> more;
+        private final Consumer<Runnable> go;
         private final Select select = Select.of();
         private final long[][] last = new long[CHANNELS][senders];
         private final boolean[] closed = new boolean[CHANNELS];
@@ -84,11 +88,13 @@ final class MixChans {
          *
          * @param id of a sender, from 0; any other number receives only
          * @param more adds cases of its own to each select
+         * @param go starts a goroutine
          */
-        User(int id, SplittableRandom random, Consumer<Select> more) {
+        User(int id, SplittableRandom random, Consumer<Select> more, Consumer<Runnable> go) {
             this.id = id;
             this.random = random;
             this.more = more;
+            this.go = go;
         }
 
         private long element() {
@@ -176,7 +182,7 @@ final class MixChans {
         /** Does something with some channels; may wait until another receives. */
         void sendStep() {
             int channel = random.nextInt(CHANNELS);
-            switch (random.nextInt(7)) {
+            switch (random.nextInt(8)) {
                 case 0 -> {
                     if (channel < OBJECTS) {
                         objects.get(channel).send(element());
@@ -187,8 +193,10 @@ final class MixChans {
                 }
                 case 1 -> sent(channel < OBJECTS ? objects.get(channel).trySend(element())
                         : longs.get(channel - OBJECTS).trySend(element()));
-                case 2 -> sent(objects.get(channel % OBJECTS).sendWithin(element(), wait(channel)));
+                case 2 -> sent(channel < OBJECTS ? objects.get(channel).sendWithin(element(), wait(channel))
+                        : longs.get(channel - OBJECTS).sendWithin(element(), wait(channel)));
                 case 3 -> recvNow(channel);
+                case 4 -> closing();
                 default -> {
                     select.clear();
                     addSend(channel); // The same channel again, and to receive from, is all right.
@@ -212,10 +220,73 @@ final class MixChans {
                     got(channel, r.value());
                 }
             } else {
-                LongChan.Recv r = longs.get(channel - OBJECTS).tryRecvOk();
+                LongChan c = longs.get(channel - OBJECTS);
+                LongChan.Recv r = random.nextBoolean() ? c.tryRecvOk() : c.recvOkWithin(wait(channel));
                 if (r != null) {
                     got(channel, r.value(), r.ok());
                 }
+            }
+        }
+
+        /**
+         * A channel of its own is closed while others send to it and receive from it: what counts as sent arrives, and nothing
+         * else does.
+         */
+        private void closing() {
+            Chan<Long> c = Chan.make(random.nextInt(3));
+            LongAdder sent = new LongAdder();
+            LongAdder received = new LongAdder();
+            WaitGroup others = new WaitGroup();
+            int senders = random.nextInt(1, 3);
+            others.add(senders + 1);
+            for (int i = 0; i < senders; i++) {
+                SplittableRandom own = random.split();
+                go.accept(() -> {
+                    try {
+                        sendUntilClosed(c, own, sent);
+                    } finally {
+                        others.done();
+                    }
+                });
+            }
+            go.accept(() -> {
+                c.forEach(received::add);
+                others.done();
+            });
+            for (int i = random.nextInt(5); i > 0; i--) {
+                received.add(c.recv());
+            }
+            c.close();
+            c.forEach(received::add);
+            others.await();
+            assertEquals(sent.sum(), received.sum());
+            assertTrue(c.recvq.isEmpty() && c.sendq.isEmpty());
+        }
+
+        private static void sendUntilClosed(Chan<Long> c, SplittableRandom random, LongAdder sent) {
+            try {
+                for (long v = 1;; v *= 3) {
+                    long element = v;
+                    switch (random.nextInt(4)) {
+                        case 0 -> {
+                            c.send(element);
+                            sent.add(element);
+                        }
+                        case 1 -> {
+                            Duration d = Duration.ofNanos(random.nextInt(LONGEST_WAIT));
+                            sent.add(c.sendWithin(element, d) ? element : 0);
+                        }
+                        default -> {
+                            Select s = Select.of().send(c, element, () -> sent.add(element)).recv(Chan.make(), none -> { });
+                            if (random.nextBoolean()) {
+                                s.orElse(MixChans::pause);
+                            }
+                            int unused = s.run();
+                        }
+                    }
+                }
+            } catch (IllegalStateException e) {
+                assertEquals("send on closed channel", e.getMessage());
             }
         }
 

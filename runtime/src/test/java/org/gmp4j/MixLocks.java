@@ -1,6 +1,7 @@
 package org.gmp4j;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
+import org.gmp4j.context.Context;
 import org.gmp4j.sync.Cond;
 import org.gmp4j.sync.Mutex;
 import org.gmp4j.sync.RWMutex;
@@ -185,8 +187,10 @@ final class MixLocks {
                 if (!semaphore.tryAcquire(n)) {
                     return;
                 }
-            } else {
+            } else if (random.nextBoolean()) {
                 semaphore.acquire(n);
+            } else if (!acquireWithin(n)) {
+                return;
             }
             assertTrue(held.addAndGet(n) <= SIZE, "more is held than there is");
             if (random.nextInt(4) == 0) {
@@ -198,6 +202,19 @@ final class MixLocks {
                 held.addAndGet(-n);
                 semaphore.release(n);
             });
+        }
+
+        private boolean acquireWithin(int n) {
+            Context limit = Context.background().withTimeout(wait(LONGEST_WAIT));
+            try {
+                semaphore.acquire(limit, n);
+                return true;
+            } catch (Exception e) {
+                assertSame(Context.DEADLINE_EXCEEDED, e);
+                return false;
+            } finally {
+                limit.cancel();
+            }
         }
 
         private void put() {

@@ -140,14 +140,14 @@ class WholeMixTest {
 
             /** Sends, and does all else on the side. */
             void send() {
-                MixChans.User chan = chans.new User(ids.getAndIncrement(), random, time);
+                MixChans.User chan = chans.new User(ids.getAndIncrement(), random, time, gmp::go);
                 while (!chan.done()) {
                     step(chan::sendStep);
                 }
             }
 
             void receive() {
-                MixChans.User chan = chans.new User(-1, random, time);
+                MixChans.User chan = chans.new User(-1, random, time, gmp::go);
                 while (chan.open()) {
                     step(chan::receiveStep);
                 }
