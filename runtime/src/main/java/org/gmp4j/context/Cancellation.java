@@ -27,8 +27,8 @@ final class Cancellation extends Child {
     }
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
-    /** Made when first asked for. */
-    private Chan<Void> done;
+    /** Made when first asked for; written under the lock, once. */
+    private volatile Chan<Void> done;
     private Child children;
     private RuntimeTimer timer;
     private Throwable cause;
@@ -37,12 +37,18 @@ final class Cancellation extends Child {
     private volatile boolean closed;
 
     Chan<Void> done() {
+        Chan<Void> c = done;
+        return c != null ? c : makeDone();
+    }
+
+    private Chan<Void> makeDone() {
         GStack st = GStack.enter();
         lock.lock();
-        if (done == null) {
-            done = Chan.make();
-        }
         Chan<Void> c = done;
+        if (c == null) {
+            c = Chan.make();
+            done = c;
+        }
         lock.unlock();
         GStack.exit(st);
         return c;
