@@ -300,6 +300,24 @@ class ContextTest {
         }
     }
 
+    /** The parent is cancelled while a child with a deadline is made: the child is cancelled and keeps no timer. */
+    @Stress
+    void cancelledWhileTheDeadlineIsSet() {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.run(() -> {
+                for (int i = 0; i < 5_000; i++) {
+                    Context parent = Context.background().withCancel();
+                    WaitGroup wg = new WaitGroup();
+                    wg.go(parent::cancel);
+                    Context child = parent.withTimeout(LONG);
+                    wg.await();
+                    cancelled(child, Context.CANCELED, Context.CANCELED);
+                    assertFalse(child.holdsAnything());
+                }
+            });
+        }
+    }
+
     /** Whoever sees err sees done closed, and the other way round. */
     @Stress
     void errComesWithDone() {
