@@ -282,7 +282,7 @@ public final class GStack extends Stack {
     }
 
     private void adoptPoller(Thread vt, Runnable task) {
-        if (!s.signals) { // A goroutine that does not yield would keep all sockets of the process waiting.
+        if (!Preempt.possible()) { // A goroutine that does not yield would keep all sockets of the process waiting.
             JdkThreads.leaveToJdk(vt, task);
             return;
         }
