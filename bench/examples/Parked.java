@@ -14,7 +14,9 @@ public class Parked {
     public static void main(String[] args) throws IOException {
         int n = args.length > 0 ? Integer.parseInt(args[0]) : 1_000_000;
         try (Gmp gmp = Gmp.builder().procs(1).build()) {
-            park(gmp, Math.min(n, 20_000), false); // Until the compilers are done: interpreted frames are larger.
+            for (int i = 0; i < 500; i++) {
+                park(gmp, 1_000, false); // Until the compilers are done: interpreted frames are larger.
+            }
             park(gmp, n, true);
         }
     }
