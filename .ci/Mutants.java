@@ -314,7 +314,8 @@ public final class Mutants {
     private End test(Mutant m, Path out) throws Exception {
         List<String> command = new ArrayList<>(List.of(JAVA));
         command.addAll(flags);
-        command.addAll(List.of("-Dgmp.lockrank=true", "-XX:-CreateCoredumpOnCrash", "-XX:+SuppressFatalErrorMessage"));
+        command.addAll(List.of("-Dgmp.lockrank=true", "-Dgmp.pollers=named", "-XX:-CreateCoredumpOnCrash",
+                "-XX:+SuppressFatalErrorMessage"));
         command.addAll(m.jvm);
         command.addAll(List.of("-cp", (out == null ? "" : out + ":") + classPath, RUN, m.test));
         Path log = copy.resolve("test.log");

@@ -61,7 +61,7 @@ struct sudog {
                             then the list of who a close wakes, and in a thread's select the winner */
     sudoguintptr prev;
     sudoguintptr waitlink; /* g.waiting list, the ring of a semaphore's waiters, or the free list of a P or of sched; on a
-                              channel of longs the element */
+                              channel of longs the element, of a Semaphore the weight */
     int64_t releasetime;
     uint32_t index;      /* slot, set once */
     uint32_t ticket;     /* in the treap its random key, then whether it was handed the unit; of a Cond the ticket; of one that

@@ -464,7 +464,7 @@ public final class Gmp implements AutoCloseable {
     }
 
     /**
-     * Like {@link #close()} but gives up after {@code d}.
+     * Like {@link #close()} but gives up after {@code d}; up to 0.2 s later when a socket poller of the JDK is just at work.
      *
      * @return empty when all have ended, else {@link #dump} of those that are left
      */

@@ -339,7 +339,12 @@ public final class GStack extends Stack {
         if ((n & 1) == 0 || !TICKET.compareAndSet(this, n, n + 1)) {
             return handedOver;
         }
-        Newproc.leave(s, gp);
+        GStack caller = enter(); // It may be another scheduler's goroutine, not to lose its P under a lock of this one.
+        try {
+            Newproc.leave(s, gp);
+        } finally {
+            exit(caller);
+        }
         handedOver = true;
         JdkThreads.leaveToJdk(thread, JdkThreads.runContinuationOf(this));
         return true;

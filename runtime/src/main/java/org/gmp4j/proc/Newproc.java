@@ -45,7 +45,7 @@ final class Newproc {
                     throw new IllegalStateException("go on a closed Gmp");
                 }
             } else {
-                newproc1(s, m, pp, fn, 1);
+                newproc1(s, m, pp, fresh(s, pp, fn), 1);
             }
         } finally {
             GStack.exit(st);
@@ -72,24 +72,30 @@ final class Newproc {
                 P.setNexitRelease(pp, P.nexit(pp) + 1);
                 return false;
             }
+            long gp;
             try {
-                newproc1(s, m, pp, fn, 0);
+                gp = fresh(s, pp, fn);
             } catch (Throwable t) { // Out of memory: it was never born.
                 P.setNexitRelease(pp, P.nexit(pp) + 1);
                 throw t;
             }
+            newproc1(s, m, pp, gp, 0);
             return true;
         } finally {
             GStack.exit(st);
         }
     }
 
-    private static void newproc1(Scheduler s, Machine m, long pp, Runnable fn, int count) {
+    private static long fresh(Scheduler s, long pp, Runnable fn) {
         long gp = GFree.gfget(s.sched, pp);
         if (gp == 0) {
             gp = malg(s);
         }
         GSlots.setFn(gp, fn);
+        return gp;
+    }
+
+    private static void newproc1(Scheduler s, Machine m, long pp, long gp, int count) {
         init(gp, goid(s, pp), M.curg(m.mp));
         P.setNspawnRelease(pp, P.nspawn(pp) + count);
         Runq.runqputAndFence(s.sched, pp, gp, true);

@@ -25,10 +25,12 @@ final class Preempt {
     private static final int SIG_PREEMPT = 1;
     private static final int SIG_HANDOFF = 2;
 
-    /** Of the process. Written by install and stillOurs; 0 for none. */
+    /** Of the process. Written by install and follow; 0 for none. */
     private static volatile int signo;
     private static long handler;
     private static boolean installed;
+    /** A line for stderr; null for none. */
+    private static String news;
 
     private Preempt() {
     }
@@ -37,18 +39,36 @@ final class Preempt {
      * Installs the handler, once a process: for SIGURG, or when that is somebody else's for a real-time signal. False,
      * with one line on stderr, when none is free.
      */
-    static synchronized boolean install() {
-        if (!installed) {
-            installed = true;
-            choose();
+    static boolean install() {
+        synchronized (Preempt.class) {
+            if (!installed) {
+                installed = true;
+                choose();
+            }
         }
+        report();
         return signo != 0;
     }
 
-    /** From sysmon, now and then: whoever put his own handler in the place of ours since shall have that signal. */
-    static synchronized void stillOurs() {
+    /**
+     * Whoever put his own handler in the place of ours since shall have that signal: takes another. Prints nothing, because
+     * a goroutine that is stopped may hold the lock of stderr: {@link #report} does, later.
+     */
+    static synchronized void follow() {
         if (signo != 0 && Signals.handlerOf(signo) != handler) {
             choose();
+        }
+    }
+
+    /** Prints what {@link #follow} has to say; while no world is being stopped by the caller. */
+    static void report() {
+        String line;
+        synchronized (Preempt.class) {
+            line = news;
+            news = null;
+        }
+        if (line != null) {
+            System.err.println(line);
         }
     }
 
@@ -56,8 +76,7 @@ final class Preempt {
         for (int candidate : new int[] {Signals.SIGURG, 60, 59, 58, 57}) {
             if (Signals.installPreempt(candidate)) {
                 if (candidate != Signals.SIGURG) {
-                    System.err.println("gmp4j: SIGURG belongs to other code in this process; preempting with signal "
-                            + candidate);
+                    news = "gmp4j: SIGURG belongs to other code in this process; preempting with signal " + candidate;
                 }
                 handler = Signals.handlerOf(candidate);
                 signo = candidate;
@@ -65,7 +84,7 @@ final class Preempt {
             }
         }
         signo = 0;
-        System.err.println("gmp4j: no signal is free for preemption; goroutines yield at calls of the runtime only");
+        news = "gmp4j: no signal is free for preemption; goroutines yield at calls of the runtime only";
     }
 
     /** Whether there is a signal to preempt with. */
@@ -106,7 +125,7 @@ final class Preempt {
             Signals.queue(tid, signal, mp);
             return true;
         } catch (NativeException e) {
-            return false; // The thread has ended.
+            return false; // The thread has ended, or too many signals wait: the next look asks again.
         }
     }
 

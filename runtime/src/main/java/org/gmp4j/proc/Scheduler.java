@@ -428,12 +428,14 @@ public final class Scheduler {
      * @return false when goroutines are left and the time is up; the scheduler then still drains
      */
     public boolean close(long nanos) throws InterruptedException {
+        GStack caller = GStack.enter(); // It may be another scheduler's goroutine, not to lose its P under our lock.
         GlobalRunq.lock(sched);
         if (Schedt.closingAcquire(sched) == 0) {
             Schedt.setClosingVolatile(sched, DRAINING);
         }
         boolean stopped = Schedt.closingAcquire(sched) == STOPPED;
         GlobalRunq.unlock(sched);
+        GStack.exit(caller);
         if (stopped) {
             return true;
         }
@@ -524,6 +526,7 @@ public final class Scheduler {
         netpoll.wake(this);
         exited.acquireUninterruptibly(count);
         joinUninterruptibly(sysmon.thread());
+        Preempt.report(); // What sysmon did not come to say.
         ALL.remove(this);
         for (Machine mach : machines) {
             joinUninterruptibly(mach.thread);

@@ -98,7 +98,12 @@ final class StopTheWorld {
             }
             GlobalRunq.unlock(s.sched);
             if (round % SIGNAL_ROUNDS == 0) {
-                Preempt.stillOurs();
+                JdkThreads.pin(); // The P is stopped: a contended monitor must not take the goroutine off its thread.
+                try {
+                    Preempt.follow();
+                } finally {
+                    JdkThreads.unpin();
+                }
             }
         }
     }

@@ -99,7 +99,8 @@ final class Sysmon {
             pollNetwork(now);
             if (now - lastprocs >= PROCS_EVERY) {
                 lastprocs = now;
-                Preempt.stillOurs();
+                Preempt.follow();
+                Preempt.report();
                 s.updateProcs();
             }
             if (trace > 0 && now - lasttrace >= trace) {

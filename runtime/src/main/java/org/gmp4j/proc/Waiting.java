@@ -31,7 +31,10 @@ public final class Waiting {
     /** So long after its wait has ended a thread may do what readies a goroutine: it need not begin its next wait first. */
     private static final long GRACE_NANOS = 1_000_000_000;
 
-    /** Threads that are not Ms, asleep in {@link #await}: they may be woken from outside, so they hold off checkdead. */
+    /**
+     * Threads that are not Ms, asleep in {@link #await}: they may be woken from outside, so they hold off checkdead. And
+     * functions of timers that run outside.
+     */
     private static final AtomicInteger THREADS = new AtomicInteger();
     /** When one of them last left, by nanoTime; written before THREADS. */
     private static volatile long left = System.nanoTime() - GRACE_NANOS;

@@ -6,6 +6,7 @@ import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
@@ -88,6 +89,8 @@ public final class JdkThreads {
 
     /** Whether the JDK is to run its socket pollers itself: {@link #isPoller}. */
     private static final boolean JDK_POLLERS = "jdk".equals(System.getProperty("gmp.pollers"));
+    /** Whether a poller's name is enough: in tests. */
+    private static final boolean NAMED_POLLERS = "named".equals(System.getProperty("gmp.pollers"));
 
     /** Where the class of {@code runContinuation} tasks, of which there is one in a JVM, keeps its thread. */
     private static volatile Field taskThread;
@@ -535,11 +538,14 @@ public final class JdkThreads {
      * named so that run {@code subPollerLoop}. They poll without blocking, yield after each poll that found something, and
      * park when there was nothing, until a platform thread, {@code MasterPoller}, sees an event.)
      *
+     * <p>To be asked where the thread is started: its name alone could be a user's.
+     *
      * <p>In a JDK that has no such method, and with {@code -Dgmp.pollers=jdk}, the pollers are started before any goroutine
      * and so run on the JDK's own scheduler, whatever they are.
      */
     public static boolean isPoller(Thread vt) {
-        return vt.getName().startsWith("SubPoller-");
+        return vt.getName().startsWith("SubPoller-") && (NAMED_POLLERS || Arrays.stream(new Throwable().getStackTrace())
+                .anyMatch(frame -> frame.getClassName().startsWith(POLLER)));
     }
 
     /** What the JDK submits to have the stack's thread run. */

@@ -33,7 +33,7 @@ final class Alarm {
     /** Its key in the heap. */
     final long when;
     /** Where it is; written at the push, and by a move with the world stopped. The timer reads it only to count a zombie. */
-    TimerHeap heap;
+    volatile TimerHeap heap;
     /** Null in a zombie, so that a stopped timer is garbage at once. Written by the timer before it makes it LIVE. */
     private RuntimeTimer timer;
     private volatile int state;
@@ -47,7 +47,7 @@ final class Alarm {
     void bury() {
         if (STATE.compareAndSet(this, LIVE, ZOMBIE)) {
             timer = null;
-            heap.buriedOne();
+            int unused = heap.zombies.incrementAndGet();
         }
     }
 

@@ -38,6 +38,7 @@ public final class FuncTimer extends RuntimeTimer {
             return;
         }
         Waiting.begins();
+        boolean started = false;
         try {
             Thread unused = Thread.startVirtualThread(() -> {
                 try {
@@ -46,10 +47,14 @@ public final class FuncTimer extends RuntimeTimer {
                     Waiting.ends();
                 }
             });
+            started = true;
         } catch (OutOfMemoryError e) {
-            Waiting.ends();
             Thread t = Thread.currentThread(); // It serves other timers too: it goes on, and this one is lost, not in silence.
             t.getUncaughtExceptionHandler().uncaughtException(t, e);
+        } finally {
+            if (!started) {
+                Waiting.ends();
+            }
         }
     }
 

@@ -22,7 +22,6 @@ final class OutsideTimers {
     private static final long NOTE = P.timersLockAddress(Mem.alloc(p.layout(), 1));
 
     static {
-        HEAP.outside = true;
         Waiting.alarms(HEAP::busy);
         Thread thread = new Thread(null, OutsideTimers::loop, "gmp4j-timers", 0, false);
         thread.setDaemon(true);
@@ -41,11 +40,6 @@ final class OutsideTimers {
         } finally {
             JdkThreads.unpin();
         }
-    }
-
-    /** Wakes the thread, to look at the heap again. */
-    static void look() {
-        Note.ring(NOTE);
     }
 
     /** Adds an alarm; from any thread, with the timer's lock held. */

@@ -43,8 +43,6 @@ final class TimerHeap {
     final long pp;
     /** About how many zombies are in here: counted up and down by timers under their own locks. */
     final AtomicInteger zombies = new AtomicInteger();
-    /** Whether this is the one of {@link OutsideTimers}. */
-    boolean outside;
 
     private Alarm[] slots = new Alarm[FIRST_CAPACITY];
     /** Freed slots, a stack; those from {@link #fresh} on were never used. */
@@ -86,7 +84,9 @@ final class TimerHeap {
         a.heap = this;
         int slot = nfree > 0 ? free[--nfree] : fresh++;
         if (slot == slots.length) {
+            int[] room = Arrays.copyOf(free, slot * 2); // For all of them: to free one must not need memory.
             slots = Arrays.copyOf(slots, slot * 2);
+            free = room;
         }
         slots[slot] = a;
         push(a.when, (long) slot << 1 | 1);
@@ -185,9 +185,6 @@ final class TimerHeap {
 
     private void freeSlot(int slot) {
         slots[slot] = null;
-        if (nfree == free.length) {
-            free = Arrays.copyOf(free, nfree * 2);
-        }
         free[nfree++] = slot;
     }
 
@@ -273,17 +270,20 @@ final class TimerHeap {
         return isAlarm(what) && slots[slot(what)].buried();
     }
 
-    /** From a timer, under its lock: one more is a zombie. Nobody passes by the outside heap, so its thread is told to sweep. */
-    void buriedOne() {
-        int n = zombies.incrementAndGet();
-        if (outside && n > P.timersLenOpaque(pp) / ZOMBIE_SHARE) {
-            OutsideTimers.look();
-        }
+    /**
+     * Whether anything but zombies is here, or being seen to; without the lock. A thread that stops or sets a timer just
+     * then may be counted either way.
+     */
+    boolean busy() {
+        return held > zombies.get();
     }
 
-    /** Whether anything is here, zombies too, or being seen to; without the lock. */
-    boolean busy() {
-        return held != 0;
+    /** The empty heap's memory; its P is no more. */
+    void free() {
+        long heap = P.timers(pp);
+        if (heap != 0) {
+            Memory.unmap(heap, (long) P.timersCap(pp) * ENTRY);
+        }
     }
 
     /** Whether something here may still ready a goroutine: a sleep, an alarm that is no zombie, one that is seen to. */
@@ -315,7 +315,6 @@ final class TimerHeap {
         P.setTimersCap(pp, 0);
         P.setTimers(pp, 0);
         P.setTimer0WhenRelease(pp, 0);
-        zombies.set(0);
         slots = new Alarm[FIRST_CAPACITY];
         free = new int[FIRST_CAPACITY];
         nfree = 0;
@@ -329,6 +328,8 @@ final class TimerHeap {
                 to.push(when(heap, i), what);
             } else if (!alarms[slot(what)].buried()) {
                 to.push(alarms[slot(what)]);
+            } else {
+                int unused = zombies.decrementAndGet(); // Not to 0 at once: a thread may revive one meanwhile.
             }
         }
         to.unlockMoved();

@@ -112,8 +112,10 @@ public final class TimerHeaps implements Timers {
     @Override
     public void move(long from, long to) {
         if (to == 0) {
-            if (P.timersLenOpaque(from) != 0) { // Else no thread is needed for them.
+            if (P.timersLenOpaque(from) != 0) {
                 OutsideTimers.takeOver(heap(from));
+            } else { // No thread is needed for them.
+                heap(from).free();
             }
         } else {
             heap(from).moveTo(heap(to));

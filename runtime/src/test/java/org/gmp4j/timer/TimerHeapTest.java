@@ -1,6 +1,8 @@
 package org.gmp4j.timer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -12,6 +14,8 @@ import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.sync.WaitGroup;
@@ -46,6 +50,86 @@ class TimerHeapTest {
         }
         while (!model.isEmpty()) {
             assertEquals(model.remove() << 8, heap.pop());
+        }
+    }
+
+    /** One that fails, for want of memory say, is no longer seen to, and the next one still fires. */
+    @Test
+    void oneThatFails() {
+        TimerHeap heap = new TimerHeap(Mem.alloc(p.layout(), 1));
+        AtomicInteger fired = new AtomicInteger();
+        new Planted(heap, () -> {
+            throw new IllegalStateException("planted");
+        }).set(1);
+        new Planted(heap, fired::incrementAndGet).set(2);
+        assertThrows(IllegalStateException.class, () -> heap.run(5));
+        assertTrue(heap.busy());
+        assertEquals(1, heap.run(5));
+        assertEquals(1, fired.get());
+        assertFalse(heap.busy());
+    }
+
+    /** What is stopped keeps nobody waiting, swept or not. */
+    @Test
+    void stoppedOnesAreNotBusy() {
+        TimerHeap heap = new TimerHeap(Mem.alloc(p.layout(), 1));
+        Planted one = new Planted(heap, () -> { });
+        Planted other = new Planted(heap, () -> { });
+        one.set(1);
+        other.set(2);
+        one.unset();
+        assertTrue(heap.busy());
+        other.unset();
+        assertFalse(heap.busy());
+        other.set(3);
+        assertTrue(heap.busy());
+    }
+
+    /** Its function runs where it is looked at. */
+    private static final class Planted extends RuntimeTimer {
+        private final TimerHeap heap;
+        private final Runnable fn;
+
+        Planted(TimerHeap heap, Runnable fn) {
+            super(new HeapMutex(LockRank.SEMA));
+            this.heap = heap;
+            this.fn = fn;
+        }
+
+        void set(long at) {
+            lock.lock();
+            when = at;
+            arm();
+            lock.unlock();
+        }
+
+        void unset() {
+            lock.lock();
+            disarm();
+            lock.unlock();
+        }
+
+        @Override
+        void add(Alarm a) {
+            heap.lock();
+            heap.push(a);
+            heap.unlock();
+        }
+
+        @Override
+        protected void look(long now) {
+            lock.unlock();
+            fn.run();
+        }
+
+        @Override
+        public boolean stop() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean reset(long nanos) {
+            throw new UnsupportedOperationException();
         }
     }
 
