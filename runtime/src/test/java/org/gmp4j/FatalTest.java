@@ -13,6 +13,7 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -87,6 +88,7 @@ class FatalTest {
                     Timer unused = Time.afterFunc(Duration.ofMillis(50), () -> sendLate(c));
                     Gmp.main(c::recv);
                 }
+                case "OutOfMemory" -> Gmp.main(() -> outOfMemory());
                 case "Sleeps" -> Gmp.main(() -> sleeps());
                 case "Panic" -> Gmp.main(() -> {
                     Go.defer(() -> System.out.println("deferred"));
@@ -359,6 +361,25 @@ class FatalTest {
             Gmp.main(() -> back.send(there.recv()));
         }
 
+        /** Fills the heap but for a little, which the stacks of parked goroutines then take. */
+        private static void outOfMemory() {
+            Runnable waits = Chan.make()::recv;
+            List<byte[]> all = new ArrayList<>(1_000_000);
+            try {
+                for (;;) {
+                    all.add(new byte[1_000]);
+                }
+            } catch (OutOfMemoryError e) {
+                for (int i = 0; i < 300; i++) {
+                    all.removeLast();
+                }
+            }
+            for (;;) {
+                Go.go(waits);
+                Go.gosched();
+            }
+        }
+
         /** Waits in the JDK that end at any moment, and sleeps of ours: never a deadlock. */
         private static void sleeps() {
             try {
@@ -495,6 +516,14 @@ class FatalTest {
         assertEquals(0, r.exit(), r::toString);
         assertTrue(r.out().endsWith("returned\n"), r::toString);
         assertEquals("", r.err(), r::toString);
+    }
+
+    /** On an M's own stack, where a stack for a goroutine is made. There may be none left for the report either. */
+    @Test
+    void outOfMemory() {
+        Result r = jvm().with("-Xmx32m").run("OutOfMemory");
+        assertEquals(2, r.exit(), r::toString);
+        assertTrue(r.err().startsWith("fatal error: out of memory in the scheduler\n"), r::toString);
     }
 
     @Test

@@ -1,5 +1,7 @@
 package org.gmp4j.proc;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -13,7 +15,7 @@ import org.gmp4j.struct.Throw;
  *
  * <p>A dump may hang: the JDK reads a virtual thread's stack only between two switches, and waits for the end of a
  * switch that a broken M never finishes. So what needs no stack is printed first, and a thread ends the process when the
- * rest stands still.
+ * rest stands still. And a report may run out of memory, if that is not what it tells of: then it is cut short.
  */
 public final class Fatal {
     private static final int EXIT = 2;
@@ -21,6 +23,8 @@ public final class Fatal {
     private static final long DUMP_MILLIS = 10_000;
     private static final AtomicReference<Thread> REPORTER = new AtomicReference<>();
     private static final boolean AS_ERROR = "error".equals(System.getProperty("gmp.throw"));
+    /** Made while there is memory. */
+    private static final byte[] OUT_OF_MEMORY = "fatal error: out of memory in the scheduler\n".getBytes(US_ASCII);
     private static boolean installed;
     /** How many stacks were; written by the reporter. */
     private static volatile int printed;
@@ -36,9 +40,17 @@ public final class Fatal {
     }
 
     private static void thrown(Throw t) {
-        if (!report()) {
-            return;
+        if (report()) {
+            try {
+                print(t);
+            } finally {
+                halt();
+            }
         }
+    }
+
+    private static void print(Throw t) {
+        guard();
         StringBuilder b = new StringBuilder("fatal error: ").append(t.getMessage()).append('\n');
         for (StackTraceElement e : t.getStackTrace()) {
             b.append("\tat ").append(e).append('\n');
@@ -46,7 +58,6 @@ public final class Fatal {
         System.err.print(b);
         Scheduler.all().forEach(Fatal::state);
         Scheduler.all().forEach(s -> stacks(s, true)); // As Go's throw: system goroutines too.
-        halt();
     }
 
     /** Ps, Ms and Gs, without sched.lock, which the caller may hold. */
@@ -72,7 +83,7 @@ public final class Fatal {
     }
 
     /**
-     * Before anything is printed: returns on the first caller's thread only, and has the process ended whatever happens.
+     * Before anything is printed: returns on the first caller's thread only, who then halts whatever happens.
      *
      * @return false when the report itself failed: whoever called us throws, to {@link #state} or {@link #stacks}
      */
@@ -84,6 +95,11 @@ public final class Fatal {
             }
             return false;
         }
+        return true;
+    }
+
+    /** Has the process ended if the report stands still. */
+    private static void guard() {
         try {
             Thread t = new Thread(null, Fatal::haltSoon, "gmp-halt", 0, false);
             t.setDaemon(true);
@@ -91,7 +107,6 @@ public final class Fatal {
         } catch (RuntimeException | Error e) {
             System.err.println("gmp4j: no thread guards this report: " + e); // Out of threads may be what we report.
         }
-        return true;
     }
 
     private static void haltSoon() {
@@ -115,14 +130,21 @@ public final class Fatal {
             t.printStackTrace();
             return;
         }
-        if (!report()) {
-            return;
+        if (report()) {
+            try {
+                if (t instanceof OutOfMemoryError) {
+                    System.err.write(OUT_OF_MEMORY, 0, OUT_OF_MEMORY.length);
+                    System.err.flush();
+                }
+                guard();
+                System.err.println("fatal error: exception in the scheduler");
+                t.printStackTrace();
+                state(s);
+                stacks(s, true);
+            } finally {
+                halt();
+            }
         }
-        System.err.println("fatal error: exception in the scheduler");
-        t.printStackTrace();
-        state(s);
-        stacks(s, true);
-        halt();
     }
 
     /**
@@ -133,9 +155,13 @@ public final class Fatal {
      */
     static Error fatal(Scheduler s, String before, String message) {
         if (report()) {
-            System.err.print(before + "fatal error: " + message + "\n");
-            stacks(s, Traceback.showsSystem(s));
-            halt();
+            try {
+                guard();
+                System.err.print(before + "fatal error: " + message + "\n");
+                stacks(s, Traceback.showsSystem(s));
+            } finally {
+                halt();
+            }
         }
         return new Error(message);
     }
@@ -159,9 +185,13 @@ public final class Fatal {
     /** The end of the program in program mode, with its last words. */
     static void end(String text) {
         if (report()) {
-            System.err.print(text);
-            System.err.flush();
-            halt();
+            try {
+                guard();
+                System.err.print(text);
+                System.err.flush();
+            } finally {
+                halt();
+            }
         }
     }
 }
