@@ -17,6 +17,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -48,7 +50,7 @@ class FatalTest {
         private Program() {
         }
 
-        public static void main(String[] args) {
+        public static void main(String[] args) throws InterruptedException {
             switch (args[0]) {
                 case "SimpleDeadlock" -> Gmp.main(() -> Chan.make().recv());
                 case "DeadlockOfTwo" -> Gmp.main(() -> {
@@ -394,8 +396,10 @@ class FatalTest {
             }
         }
 
-        private static void mainReturns() {
+        private static void mainReturns() throws InterruptedException {
             for (int i = 0; i < 2; i++) {
+                AtomicBoolean returned = new AtomicBoolean();
+                CountDownLatch late = new CountDownLatch(1);
                 Gmp.main(() -> {
                     Go.go(() -> Chan.make().recv());
                     Go.go(() -> {
@@ -404,10 +408,15 @@ class FatalTest {
                         }
                     });
                     Go.go(() -> {
-                        Go.sleep(Duration.ofMillis(1));
+                        Go.defer(late::countDown);
+                        while (!returned.get()) {
+                            Go.sleep(Duration.ofMillis(1));
+                        }
                         throw new IllegalStateException("too late to matter");
                     });
                 });
+                returned.set(true);
+                late.await();
                 System.out.println("main " + i);
             }
         }
