@@ -37,8 +37,8 @@ public class Parked {
                 System.gc(); // Serial leaves some garbage in place but at every fourth.
             }
             Runtime heap = Runtime.getRuntime();
-            System.out.printf("%,d goroutines parked, %s: %.2f GB resident, of it %.2f GB in use on the heap%n", n,
-                    ManagementFactory.getGarbageCollectorMXBeans().getLast().getName(), resident() / 1e9,
+            System.out.printf("%,d goroutines parked (%s), %s: %.2f GB resident, of it %.2f GB in use on the heap%n", n,
+                    gmp.numGoroutine() >= n ? "right" : "WRONG", ManagementFactory.getGarbageCollectorMXBeans().getLast().getName(), resident() / 1e9,
                     (heap.totalMemory() - heap.freeMemory()) / 1e9);
         }
         never.close();

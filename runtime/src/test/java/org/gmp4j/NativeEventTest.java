@@ -57,9 +57,9 @@ class NativeEventTest {
         }
     }
 
-    /** All Ms and sysmon sleep; a thread that is no M wakes the goroutine. */
+    /** A thread that is no M wakes the goroutine: by sysmon's note, or sysmon finds it at its next look. */
     @Test
-    void everybodySleeps() throws Exception {
+    void wokenByAThread() throws Exception {
         try (TestGmp gmp = TestGmp.procs(2); NativeEvent event = new NativeEvent()) {
             AtomicBoolean stop = new AtomicBoolean();
             gmp.go(() -> {

@@ -32,7 +32,9 @@ class ExamplesTest {
                 "Philosophers 5 1000",
                 "Pipeline 5000 1000",
                 "RateLimiter 200 2000",
-                "Skynet 1000"
+                "Skynet 1000",
+                "Parked 1000",
+                "Spawns 10000"
             })
     void example(String command) throws Exception {
         right(command.split(" "));
