@@ -45,7 +45,7 @@ class ChanTest {
                 c.recv();
                 got[0] = true;
             });
-            Go.gosched();
+            TestGmp.awaitOthers();
             assertFalse(got[0]);
             assertNull(c.tryRecv());
             assertNull(c.tryRecvOk());
@@ -64,7 +64,7 @@ class ChanTest {
                 c.send(cap);
                 sent.incrementAndGet();
             });
-            Go.gosched();
+            TestGmp.awaitOthers();
             assertEquals(0, sent.get());
             for (int i = 0; i <= cap; i++) {
                 assertEquals(i, c.recv());
@@ -353,9 +353,7 @@ class ChanTest {
                     }
                 });
             }
-            for (int i = 0; i < 200; i++) {
-                Go.gosched();
-            }
+            TestGmp.awaitOthers();
             c.close();
             full.close();
             wg.await();

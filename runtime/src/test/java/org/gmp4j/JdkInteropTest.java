@@ -235,11 +235,9 @@ class JdkInteropTest {
                     LockSupport.park(); // Returns at once: nobody unparks it a second time.
                     got[0]++;
                 });
-                Go.gosched();
+                TestGmp.awaitOthers();
                 LockSupport.unpark(waiter[0]);
-                for (int i = 0; i < 10; i++) {
-                    Go.gosched();
-                }
+                TestGmp.awaitOthers();
                 assertEquals(0, got[0]);
                 c.send(7);
                 while (got[0] != 8) {
@@ -264,13 +262,11 @@ class JdkInteropTest {
                     Go.sleep(Duration.ofMillis(1));
                     got[0]++;
                 });
-                Go.gosched();
+                TestGmp.awaitOthers();
                 waiter[0].interrupt();
                 waiter[0].getStackTrace();
                 waiter[0].interrupt();
-                for (int i = 0; i < 10; i++) {
-                    Go.gosched();
-                }
+                TestGmp.awaitOthers();
                 assertEquals(0, got[0]);
                 c.send(7);
                 while (got[0] != 8) {

@@ -144,9 +144,7 @@ class LongChanTest {
                     }
                 });
             }
-            for (int i = 0; i < 200; i++) {
-                Go.gosched();
-            }
+            TestGmp.awaitOthers();
             c.close();
             full.close();
             wg.await();

@@ -125,7 +125,7 @@ class NativeEventTest {
             gmp.run(() -> {
                 WaitGroup first = new WaitGroup();
                 first.go(event::await);
-                Go.gosched();
+                TestGmp.awaitOthers();
                 String message = assertThrows(IllegalStateException.class, event::await).getMessage();
                 assertEquals("another goroutine waits for this event", message);
                 assertEquals(1, ready(event.address()));

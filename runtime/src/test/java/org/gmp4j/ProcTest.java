@@ -136,7 +136,7 @@ class ProcTest {
                 Chan<Boolean> c = Chan.make();
                 for (int i = 1; i < 20; i++) {
                     Go.go(c::recv);
-                    Go.gosched();
+                    TestGmp.awaitOthers();
                     assertEquals(i + 1, Go.numGoroutine());
                     assertEquals(i + 1, ("\n" + gmp.gmp.dump()).split("\ngoroutine ").length - 1);
                 }
@@ -180,7 +180,7 @@ class ProcTest {
                 for (char c : "abc".toCharArray()) {
                     Go.go(() -> order.append(c));
                 }
-                Go.gosched();
+                TestGmp.awaitOthers();
                 assertEquals("cab", order.toString());
             });
         }

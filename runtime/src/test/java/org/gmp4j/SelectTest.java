@@ -506,15 +506,8 @@ class SelectTest {
             });
             awaitWaiter(c);
             WaitGroup b = new WaitGroup();
-            AtomicInteger waiting = new AtomicInteger();
-            b.go(() -> {
-                waiting.set(1);
-                assertEquals(8, c.recv());
-            });
-            while (waiting.get() == 0) {
-                Go.gosched();
-            }
-            Go.gosched();
+            b.go(() -> assertEquals(8, c.recv()));
+            TestGmp.awaitOthers();
             d.send(7); // A takes itself out of c.
             assertEquals(9, e.recv());
             c.send(8);
@@ -657,10 +650,7 @@ class SelectTest {
                     went.incrementAndGet();
                 });
             }
-            for (int i = 0; i < 100; i++) {
-                Go.gosched();
-            }
-            awaitWaiter(empty);
+            TestGmp.awaitOthers();
             assertEquals(0, went.get());
             empty.close();
             wg.await();
@@ -724,16 +714,16 @@ class SelectTest {
             Chan<Boolean> c3 = Chan.make();
             WaitGroup wg = new WaitGroup();
             wg.go(c1::recv);
-            Go.gosched();
+            TestGmp.awaitOthers();
             wg.go(() -> {
                 assertEquals(1, Select.of().recv(c1, SelectTest::fail).recv(c2, SelectTest::ignore).run());
                 c3.send(true);
             });
-            Go.gosched();
+            TestGmp.awaitOthers();
             wg.go(() -> c2.send(true));
             assertTrue(c3.recv());
             wg.go(c1::recv);
-            Go.gosched();
+            TestGmp.awaitOthers();
             c1.send(true);
             c1.send(true);
             wg.await();

@@ -100,7 +100,7 @@ public final class GStack extends Stack {
     }
 
     /** Whether a G is a system goroutine; of one that is being born or dies, whether it was. From any thread. */
-    static boolean isSystem(long gp) {
+    public static boolean isSystem(long gp) {
         return GSlots.stack(gp) instanceof GStack st && st.system;
     }
 

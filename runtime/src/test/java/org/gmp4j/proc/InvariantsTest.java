@@ -94,7 +94,6 @@ class InvariantsTest {
             gmp.run(() -> {
                 Chan<Integer> never = Chan.make();
                 Go.defer(never::close);
-                waiting = 0;
                 Go.go(() -> {
                     waiting = GStack.current().gp;
                     never.recv();
@@ -102,10 +101,7 @@ class InvariantsTest {
                 for (int i = 0; i < 8; i++) {
                     Go.go(() -> { });
                 }
-                // The one that is to wait may have lost its P on the way: its thread slept, at a safepoint say.
-                while (gmp.gmp.numGoroutine() > 2 || waiting == 0 || GStatus.readgstatus(waiting) != GStatus.GWAITING) {
-                    Go.gosched();
-                }
+                TestGmp.awaitOthers();
                 Scheduler s = GStack.current().s;
                 sched = s.sched;
                 self = GStack.current().gp;

@@ -201,7 +201,7 @@ class CondTest {
                     c.await();
                     m.unlock();
                 });
-                Go.gosched();
+                TestGmp.awaitOthers();
                 c.signal();
                 wg.await();
             });

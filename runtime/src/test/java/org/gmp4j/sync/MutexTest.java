@@ -115,7 +115,7 @@ class MutexTest {
                         order.add(id);
                         m.unlock();
                     });
-                    Go.gosched(); // It waits.
+                    TestGmp.awaitOthers(); // It waits.
                 }
                 for (int i = 0; i < 20_000 && order.size() < 10; i++) {
                     Go.sleep(Duration.ofNanos(100_000));

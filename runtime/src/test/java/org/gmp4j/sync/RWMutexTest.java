@@ -113,7 +113,7 @@ class RWMutexTest {
                     order.send("writer");
                     m.unlock();
                 });
-                Go.gosched();
+                TestGmp.awaitOthers();
                 assertFalse(m.tryRLock(), "a writer waits");
                 assertFalse(m.tryLock());
                 for (int i = 0; i < 2; i++) {
@@ -128,9 +128,7 @@ class RWMutexTest {
                     order.send("second writer");
                     m.unlock();
                 });
-                for (int i = 0; i < 8; i++) {
-                    Go.gosched();
-                }
+                TestGmp.awaitOthers();
                 assertEquals(0, order.len());
                 m.rUnlock();
                 wg.await();

@@ -8,6 +8,7 @@ import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
+import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -61,9 +62,7 @@ class SyncFatalTest {
                     m.lock();
                     c.await();
                 });
-                for (int i = 0; i < 20; i++) {
-                    Go.gosched();
-                }
+                TestGmp.awaitOthers();
                 m.lock();
                 m.lock();
             });

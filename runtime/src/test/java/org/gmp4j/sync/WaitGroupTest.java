@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.proc.GStack;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
@@ -183,9 +184,11 @@ class WaitGroupTest {
                 wg.add(1);
                 Go.go(() -> said
                         .send(assertThrows(IllegalStateException.class, wg::await).getMessage()));
-                Go.gosched(); // It waits.
+                TestGmp.awaitOthers();
+                GStack st = GStack.enter(); // Nobody else gets the P.
                 wg.done(); // It is runnable, but there is one P.
                 wg.add(1);
+                GStack.exit(st);
                 assertEquals("sync: WaitGroup is reused before previous Wait has returned", said.recv());
                 wg.done();
                 wg.await();

@@ -7,9 +7,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 import org.gmp4j.Gmp;
+import org.gmp4j.Go;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Invariants;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.struct.GStatus;
 
 /** A scheduler whose test fails when a goroutine throws, or when one is left at the end. */
 public final class TestGmp implements AutoCloseable {
@@ -50,6 +52,22 @@ public final class TestGmp implements AutoCloseable {
         } catch (Exception e) {
             throw new AssertionError(e);
         }
+    }
+
+    /**
+     * Yields until every other goroutine of the caller's scheduler waits or has ended. One {@code gosched} does not mean
+     * that: who ran may have lost its P on the way, its thread asleep at a safepoint or while a class was loaded.
+     */
+    public static void awaitOthers() {
+        GStack self = GStack.current();
+        do {
+            Go.gosched();
+        } while (!self.scheduler().slots.all(gp -> gp == self.gp() || GStack.isSystem(gp) || rests(gp)));
+    }
+
+    private static boolean rests(long gp) {
+        int status = GStatus.readgstatus(gp);
+        return status == GStatus.GWAITING || status == GStatus.GDEAD || status == GStatus.GIDLE;
     }
 
     /** What is behind the public face. */
