@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.stack.Goexit;
+import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
@@ -30,9 +31,7 @@ import org.gmp4j.struct.Schedt;
  * ticket was opened, and each such CAS is followed by a call. Nothing is doubled: a ticket is closed once. A plain CAS on
  * the G's status instead would not do: a stale call could hit the next wait of the same G, on a channel, say.
  *
- * <p>The JDK's socket pollers ({@link JdkThreads#isPoller}) serve the whole process and never end. One that a goroutine
- * starts runs on its scheduler, as a {@link #system} goroutine: a socket's event then readies the goroutine on the P that
- * saw it. When that scheduler closes, the poller goes to the JDK's own: {@link #handOver}.
+ * <p>The JDK's socket pollers are goroutines of a kind of their own: {@link Pollers}.
  */
 public final class GStack extends Stack {
     private static final VarHandle TICKET;
@@ -95,7 +94,7 @@ public final class GStack extends Stack {
     GStack(Scheduler s, Thread virtualThread) {
         super(virtualThread);
         this.s = s;
-        system = JdkThreads.isPoller(virtualThread);
+        system = JdkPollers.isPoller(virtualThread);
         locks = 0; // It begins in the JDK's code.
     }
 
@@ -271,8 +270,8 @@ public final class GStack extends Stack {
             Thread vt = JdkThreads.threadOf(task);
             if (vt == null) {
                 Newproc.newproc(s, task);
-            } else if (JdkThreads.isPoller(vt)) {
-                adoptPoller(vt, task);
+            } else if (JdkPollers.isPoller(vt)) {
+                s.pollers.adopt(vt, task);
             } else {
                 Newproc.adopt(s, new GStack(s, vt));
             }
@@ -281,23 +280,8 @@ public final class GStack extends Stack {
         }
     }
 
-    private void adoptPoller(Thread vt, Runnable task) {
-        if (!Preempt.possible()) { // A goroutine that does not yield would keep all sockets of the process waiting.
-            JdkThreads.leaveToJdk(vt, task);
-            return;
-        }
-        GStack st = new GStack(s, vt);
-        s.addPoller(st);
-        try {
-            Newproc.adopt(s, st);
-        } catch (Throwable t) {
-            s.removePoller(st);
-            throw t;
-        }
-    }
-
     private void jdkReady() {
-        if (system && s.pollersLeave()) {
+        if (system && s.pollers.leave()) {
             boolean unused = handOver(); // A poller that always finds events yields and never parks: catch it here.
             return;
         }

@@ -123,7 +123,7 @@ final class Schedule {
             m.pick = 0;
         } else {
             if (st.system) {
-                m.s.pollerEnded(st);
+                m.s.pollers.ended(st);
             }
             Newproc.dead(m, st.gp);
             JdkThreads.afterDone(st);

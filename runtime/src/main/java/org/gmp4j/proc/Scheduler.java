@@ -4,10 +4,8 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
@@ -42,8 +40,6 @@ public final class Scheduler {
 
     /** How often {@link #close} looks whether any goroutine is left, nanoseconds. */
     private static final long DRAIN_LOOK = 10_000_000;
-    /** What {@link #close} gives a JDK's poller that runs just then, at least, nanoseconds: it does for microseconds. */
-    private static final long POLLER_GRACE = 200_000_000;
 
     /**
      * Held by whoever stops a world; not a lock with an owner, because a goroutine may migrate while it holds it. One for
@@ -66,6 +62,7 @@ public final class Scheduler {
     /** Goroutines that kept a P from others. */
     public final Stalls stalls;
     final Netpoll netpoll = Netpoll.NONE;
+    final Pollers pollers = new Pollers(this);
 
     volatile StealOrder stealOrder;
     private volatile Processor[] procs = new Processor[0];
@@ -451,55 +448,10 @@ public final class Scheduler {
                 drained.wait(left / 1_000_000, (int) (left % 1_000_000));
             }
         }
-        if (!handOverPollers(nanos < 0 ? Long.MAX_VALUE : Math.max(end - System.nanoTime(), POLLER_GRACE))) {
+        if (!pollers.handOver(nanos < 0 ? Long.MAX_VALUE : end - System.nanoTime())) {
             return false;
         }
         stop();
-        return true;
-    }
-
-    // The JDK's socket pollers that this scheduler runs
-
-    private final Queue<GStack> pollers = new ConcurrentLinkedQueue<>();
-    private volatile boolean pollersLeave;
-
-    /** A poller is to run on this scheduler. */
-    void addPoller(GStack st) {
-        pollers.add(st);
-    }
-
-    /** Whether pollers are to go to the JDK's scheduler instead of being readied. */
-    boolean pollersLeave() {
-        return pollersLeave;
-    }
-
-    /** It could not be started, or has ended. */
-    void removePoller(GStack st) {
-        boolean unused = pollers.remove(st);
-    }
-
-    /** A poller failed: from its M, about to count it out, though it was never counted. */
-    void pollerEnded(GStack st) {
-        removePoller(st);
-        long unused = Schedt.addNspawnextern(sched, 1);
-    }
-
-    /**
-     * No goroutine lives, so none waits for a socket or can start a poller; other threads of the process may wait.
-     *
-     * @return false when one does not park or yield within so many nanoseconds
-     */
-    private boolean handOverPollers(long nanos) throws InterruptedException {
-        long start = System.nanoTime();
-        pollersLeave = true;
-        for (GStack st : pollers) {
-            while (!st.handOver() && pollers.contains(st)) { // It runs, or is about to: its next park, or yield, is soon.
-                if (System.nanoTime() - start >= nanos) {
-                    return false;
-                }
-                Thread.sleep(1);
-            }
-        }
         return true;
     }
 

@@ -26,7 +26,7 @@ public final class Traceback {
 
     /** Whether system goroutines are shown too: they are what {@code close} waits for, or the user asked for every G. */
     static boolean showsSystem(Scheduler s) {
-        return s.pollersLeave() || s.config.debug().scheddetail();
+        return s.pollers.leave() || s.config.debug().scheddetail();
     }
 
     /** The same, one at a time. */

@@ -5,16 +5,14 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
-import java.lang.reflect.Method;
-import java.util.Arrays;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
 
 /**
  * The one class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
- * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link SwitchClasses} is its tool), and the one that knows its socket
- * pollers. It checks the version and every member once, in {@link #check}.
+ * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link SwitchClasses} is its tool). It checks the version and every member
+ * once, in {@link #check}.
  *
  * <p>State words. While a goroutine is parked by us its virtual thread's {@code state} is {@code WAIT}: a dump sees an
  * unmounted thread in WAITING, {@code LockSupport.unpark} leaves the state alone and only sets the permit (with
@@ -40,7 +38,6 @@ import jdk.internal.vm.Continuation;
  */
 public final class JdkThreads {
     private static final int JDK = 25;
-    private static final String POLLER = "sun.nio.ch.Poller";
 
     /** What a new pooled stack has: Ms inherit nothing. */
     private static final ClassLoader CLASS_LOADER = ClassLoader.getSystemClassLoader();
@@ -87,11 +84,6 @@ public final class JdkThreads {
     private static final MethodHandle SET_INHERITABLE_THREAD_LOCALS;
     private static final String PROBLEM;
 
-    /** Whether the JDK is to run its socket pollers itself: {@link #isPoller}. */
-    private static final boolean JDK_POLLERS = "jdk".equals(System.getProperty("gmp.pollers"));
-    /** Whether a poller's name is enough: in tests. */
-    private static final boolean NAMED_POLLERS = "named".equals(System.getProperty("gmp.pollers"));
-
     /** Where the class of {@code runContinuation} tasks, of which there is one in a JVM, keeps its thread. */
     private static volatile Field taskThread;
 
@@ -113,8 +105,8 @@ public final class JdkThreads {
                         .formatted(Runtime.version(), e.getMessage(), JDK);
             }
         }
-        if (problem == null && (JDK_POLLERS || !knowsPollers())) {
-            startPollers();
+        if (problem == null) {
+            JdkPollers.prepare();
         }
         PROBLEM = problem;
         NEW_VTHREAD = h == null ? null : h.newVthread;
@@ -508,44 +500,6 @@ public final class JdkThreads {
         if (vt.getContextClassLoader() != CLASS_LOADER) {
             vt.setContextClassLoader(CLASS_LOADER);
         }
-    }
-
-    /** Whether the JDK has pollers as {@link #isPoller} says. */
-    private static boolean knowsPollers() {
-        try {
-            Class<?> poller = Class.forName(POLLER, false, null);
-            Method unused = poller.getDeclaredMethod("subPollerLoop", poller);
-            return true;
-        } catch (ReflectiveOperationException | LinkageError e) {
-            System.err.printf("gmp4j does not know the socket pollers of this build of the JDK (%s): they stay on the JDK's "
-                    + "threads, and blocking sockets are slower%n", Runtime.version());
-            return false;
-        }
-    }
-
-    /** Has the JDK start its pollers now, while there is no goroutine whose scheduler they could inherit. */
-    private static void startPollers() {
-        try {
-            Class<?> unused = Class.forName(POLLER, true, null);
-        } catch (ClassNotFoundException | LinkageError e) {
-            return; // Then it has none, or none that work, and a socket will say so.
-        }
-    }
-
-    /**
-     * Whether this is one of the JDK's socket pollers, which serve the whole process and never end. They start when a
-     * socket is first waited on, and inherit the scheduler of whoever waits. ({@code sun.nio.ch.Poller}: virtual threads
-     * named so that run {@code subPollerLoop}. They poll without blocking, yield after each poll that found something, and
-     * park when there was nothing, until a platform thread, {@code MasterPoller}, sees an event.)
-     *
-     * <p>To be asked where the thread is started: its name alone could be a user's.
-     *
-     * <p>In a JDK that has no such method, and with {@code -Dgmp.pollers=jdk}, the pollers are started before any goroutine
-     * and so run on the JDK's own scheduler, whatever they are.
-     */
-    public static boolean isPoller(Thread vt) {
-        return vt.getName().startsWith("SubPoller-") && (NAMED_POLLERS || Arrays.stream(new Throwable().getStackTrace())
-                .anyMatch(frame -> frame.getClassName().startsWith(POLLER)));
     }
 
     /** What the JDK submits to have the stack's thread run. */
