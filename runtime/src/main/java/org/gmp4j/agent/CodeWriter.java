@@ -6,8 +6,6 @@ import static java.lang.classfile.attribute.StackMapFrameInfo.VerificationTypeIn
 import static org.gmp4j.agent.Bytes.i4;
 import static org.gmp4j.agent.Bytes.u2;
 
-import java.util.Arrays;
-
 import org.gmp4j.agent.PointScan.MethodPoints;
 
 /**
@@ -37,6 +35,8 @@ final class CodeWriter {
     private final int[] froms;
     private final int[] shifts;
     private int moves;
+    /** The one found last, or -1. */
+    private int move = -1;
 
     /** Writes to {@code out}; {@code sites} gives the constants that points call. */
     CodeWriter(PointScan scan, MethodPoints points, Bytes out, PointWriter sites) {
@@ -109,15 +109,30 @@ final class CodeWriter {
 
     /** The new offset of an instruction. */
     private int moved(int pc) {
-        int i = Arrays.binarySearch(froms, 0, moves, pc);
-        i = i >= 0 ? i : -i - 2;
-        return i < 0 ? pc : pc + shifts[i];
+        find(pc);
+        return move < 0 ? pc : pc + shifts[move];
     }
 
     /** The new offset of a place to go to. */
     private int place(int pc) {
-        boolean point = pc == 0 && points.entry() || Arrays.binarySearch(points.headers(), pc) >= 0;
-        return moved(pc) - (point ? PointScan.POINT_SIZE : 0);
+        find(pc);
+        if (move < 0) {
+            return pc;
+        }
+        // An instruction that begins where a move does is what a point stands in front of.
+        return pc + shifts[move] - (froms[move] == pc ? PointScan.POINT_SIZE : 0);
+    }
+
+    /** Has {@link #move} be the last that is not behind {@code pc}. Most are asked for in ascending order. */
+    private void find(int pc) {
+        int i = move;
+        while (i + 1 < moves && froms[i + 1] <= pc) {
+            i++;
+        }
+        while (i >= 0 && froms[i] > pc) {
+            i--;
+        }
+        move = i;
     }
 
     private void instructions() {

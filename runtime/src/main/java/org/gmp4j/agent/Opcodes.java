@@ -30,15 +30,15 @@ final class Opcodes {
     private static final int WIDENED = -5;
     private static final int ILLEGAL = 0;
 
-    /** By instruction: its length where it neither jumps nor calls, or its kind, which is negative. */
-    private static final byte[] KIND = kinds();
+    /** By instruction: its length where it neither jumps nor calls, or its kind, which is not positive. Not to be written to. */
+    static final byte[] KINDS = kinds();
 
     private Opcodes() {
     }
 
     /** The length of an instruction that neither jumps nor calls, or its kind, which is not positive. */
     static int lengthOrKind(byte op) {
-        return KIND[op & 0xFF];
+        return KINDS[op & 0xFF];
     }
 
     /** The length of any instruction, at {@code pc} of the code that starts at {@code start}. */

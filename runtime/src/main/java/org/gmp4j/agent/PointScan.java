@@ -45,6 +45,11 @@ final class PointScan {
     private static final int OLDEST = 51; // Java 7
     private static final int NEWEST = java.lang.classfile.ClassFile.latestMajorVersion();
 
+    /** A {@code long} or {@code double}, which also takes two places. */
+    private static final int LONG_SIZE = 9;
+    /** By tag: the length of a constant with its tag; 0 for those that differ, and for what is none. */
+    private static final byte[] CONSTANT_SIZES = constantSizes();
+
     private final byte[] b;
     /** Where each constant starts. */
     private int[] pool;
@@ -162,23 +167,41 @@ final class PointScan {
             reason = LeftAlone.CONSTANT_POOL_FULL;
         }
         pool = new int[count];
+        byte[] in = b; // Locals and tables: what runs before anything is compiled is most of the cost.
+        byte[] sizes = CONSTANT_SIZES;
         int at = 10;
         for (int i = 1; i < count; i++) {
             pool[i] = at;
-            switch (b[at]) {
-                case TAG_UTF8 -> at += 3 + u2(b, at + 1);
-                case TAG_LONG, TAG_DOUBLE -> {
-                    at += 9;
-                    i++;
-                }
-                case TAG_CLASS, TAG_STRING, TAG_METHOD_TYPE, TAG_MODULE, TAG_PACKAGE -> at += 3;
-                case TAG_METHOD_HANDLE -> at += 4;
-                case TAG_INTEGER, TAG_FLOAT, TAG_FIELDREF, TAG_METHODREF, TAG_INTERFACE_METHODREF, TAG_NAME_AND_TYPE,
-                        TAG_DYNAMIC, TAG_INVOKE_DYNAMIC -> at += 5;
-                default -> throw new IndexOutOfBoundsException("constant tag " + b[at]);
+            int tag = in[at];
+            if (tag == TAG_UTF8) {
+                at += 3 + ((in[at + 1] & 0xFF) << 8 | in[at + 2] & 0xFF);
+                continue;
+            }
+            int size = sizes[tag];
+            if (size == 0) {
+                throw new IndexOutOfBoundsException("constant tag " + tag);
+            }
+            at += size;
+            if (size == LONG_SIZE) {
+                i++;
             }
         }
         body = at;
+    }
+
+    private static byte[] constantSizes() {
+        byte[] size = new byte[TAG_PACKAGE + 1];
+        for (int tag : new int[] {TAG_CLASS, TAG_STRING, TAG_METHOD_TYPE, TAG_MODULE, TAG_PACKAGE}) {
+            size[tag] = 3;
+        }
+        for (int tag : new int[] {TAG_INTEGER, TAG_FLOAT, TAG_FIELDREF, TAG_METHODREF, TAG_INTERFACE_METHODREF,
+                TAG_NAME_AND_TYPE, TAG_DYNAMIC, TAG_INVOKE_DYNAMIC}) {
+            size[tag] = 5;
+        }
+        size[TAG_METHOD_HANDLE] = 4;
+        size[TAG_LONG] = LONG_SIZE;
+        size[TAG_DOUBLE] = LONG_SIZE;
+        return size;
     }
 
     private int afterAttributes(int at) {
@@ -224,8 +247,10 @@ final class PointScan {
         jumpCount = 0;
         switches = 0;
         boolean entry = false;
+        byte[] in = b;
+        byte[] kinds = Opcodes.KINDS;
         for (int at = start; at < end;) {
-            int kind = Opcodes.lengthOrKind(b[at]);
+            int kind = kinds[in[at] & 0xFF];
             if (kind > 0) {
                 at += kind;
                 continue;

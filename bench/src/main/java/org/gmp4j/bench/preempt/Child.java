@@ -50,7 +50,8 @@ final class Child {
         return lines(List.of(), main, points, args);
     }
 
-    private List<String> lines(List<String> options, Class<?> main, boolean points, String... args)
+    /** The same with more JVM options. */
+    List<String> lines(List<String> options, Class<?> main, boolean points, String... args)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.jar.JarFile;
 
-/** Loading and linking all classes of the jars that this program needs, in fresh JVMs, without and with points in turns. */
+/**
+ * Loading and linking all classes of the jars that this program needs, in fresh JVMs in turns: without an agent that looks
+ * at classes, with one that looks and leaves all as they are, and with points.
+ */
 final class LoadCost {
     private LoadCost() {}
 
@@ -19,23 +22,30 @@ final class LoadCost {
     static void measure(Child child, int runs) throws IOException, InterruptedException {
         child.out().println("class loading, medians of " + runs + " JVMs each");
         List<double[]> plain = new ArrayList<>();
+        List<double[]> looked = new ArrayList<>();
         List<double[]> points = new ArrayList<>();
         for (int i = 0; i < runs; i++) {
             plain.add(run(child, false));
+            looked.add(run(child, true, "-Dgmp.points.exclude=**"));
             points.add(run(child, true));
         }
         String[] names = {"load", "load and link"};
         for (int i = 0; i < names.length; i++) {
-            int at = i + 1;
-            double without = Child.median(plain.stream().mapToDouble(r -> r[at]).toArray());
-            double with = Child.median(points.stream().mapToDouble(r -> r[at]).toArray());
-            child.out().printf(Locale.ROOT, "  %-44s %.0f classes: %.0f ms, with points %.0f ms: %+.1f %%%n", names[i],
-                    plain.getFirst()[0], without, with, (with / without - 1) * 100);
+            double without = median(plain, i + 1);
+            double unchanged = median(looked, i + 1);
+            double with = median(points, i + 1);
+            child.out().printf(Locale.ROOT, "  %-44s %.0f classes: %.0f ms, looked at and left alone %.0f ms: %+.1f %%, "
+                    + "with points %.0f ms: %+.1f %%%n", names[i], plain.getFirst()[0], without, unchanged,
+                    (unchanged / without - 1) * 100, with, (with / without - 1) * 100);
         }
     }
 
-    private static double[] run(Child child, boolean points) throws IOException, InterruptedException {
-        String[] f = child.lines(LoadCost.class, points).getLast().split(" ");
+    private static double median(List<double[]> runs, int column) {
+        return Child.median(runs.stream().mapToDouble(r -> r[column]).toArray());
+    }
+
+    private static double[] run(Child child, boolean points, String... options) throws IOException, InterruptedException {
+        String[] f = child.lines(List.of(options), LoadCost.class, points).getLast().split(" ");
         return new double[] {Double.parseDouble(f[0]), Double.parseDouble(f[1]), Double.parseDouble(f[2])};
     }
 
