@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
@@ -55,6 +56,8 @@ abstract sealed class Hchan permits Chan, LongChan {
     final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
     final WaitQ recvq = new WaitQ();
     final WaitQ sendq = new WaitQ();
+    /** The bubble it was made in, whose goroutines alone may use it; null for none. */
+    private final Bubble bubble = Bubble.current();
     private final int cap;
     /** How many elements are buffered; written under the lock. */
     private int count;
@@ -145,6 +148,7 @@ abstract sealed class Hchan permits Chan, LongChan {
         GStack st = GStack.enter();
         try {
             checkSendable();
+            checkInside("send on");
             lock.lock();
             if (closed) {
                 lock.unlock();
@@ -162,7 +166,7 @@ abstract sealed class Hchan permits Chan, LongChan {
             setElem(sg, v, w);
             TimedWait limit = new TimedWait(this, sendq);
             limit.begin(sg, nanos);
-            Waiting.await(st, sg, sendq, lock, WaitReason.CHAN_SEND);
+            Waiting.await(st, sg, sendq, lock, bubble == null ? WaitReason.CHAN_SEND : WaitReason.CHAN_SEND_DURABLE);
             boolean timeUp = limit.end();
             boolean sent = Sudog.success(sg) != 0;
             Waiting.release(st, sg);
@@ -181,6 +185,7 @@ abstract sealed class Hchan permits Chan, LongChan {
 
     private boolean send(GStack st, Object v, long w, boolean block) {
         checkSendable();
+        checkInside("send on");
         lock.lock();
         if (closed) {
             lock.unlock();
@@ -200,7 +205,7 @@ abstract sealed class Hchan permits Chan, LongChan {
         }
         long sg = Waiting.sudog(st);
         setElem(sg, v, w);
-        Waiting.await(st, sg, sendq, lock, WaitReason.CHAN_SEND);
+        Waiting.await(st, sg, sendq, lock, bubble == null ? WaitReason.CHAN_SEND : WaitReason.CHAN_SEND_DURABLE);
         boolean sent = Sudog.success(sg) != 0;
         Waiting.release(st, sg);
         if (!sent) {
@@ -258,6 +263,7 @@ abstract sealed class Hchan permits Chan, LongChan {
      *     {@link #BLOCKS}: there is none. Less: the complement of a sudog that has waited and was woken
      */
     final long startRecv(GStack st, boolean block) {
+        checkInside("receive on");
         lock.lock();
         long sender = nextSender();
         if (sender >= 0) {
@@ -269,12 +275,13 @@ abstract sealed class Hchan permits Chan, LongChan {
         }
         timerAwaited();
         long sg = Waiting.sudog(st);
-        Waiting.await(st, sg, recvq, lock, WaitReason.CHAN_RECEIVE);
+        Waiting.await(st, sg, recvq, lock, bubble == null ? WaitReason.CHAN_RECEIVE : WaitReason.CHAN_RECEIVE_DURABLE);
         return ~sg;
     }
 
     /** Like {@link #startRecv}, waiting for at most {@code nanos}; {@link #BLOCKS} when the time was up. */
     final long startRecvTimed(GStack st, long nanos) {
+        checkInside("receive on");
         lock.lock();
         long sender = nextSender();
         if (sender >= 0) {
@@ -288,7 +295,7 @@ abstract sealed class Hchan permits Chan, LongChan {
         long sg = Waiting.sudog(st);
         TimedWait limit = new TimedWait(this, recvq);
         limit.begin(sg, nanos);
-        Waiting.await(st, sg, recvq, lock, WaitReason.CHAN_RECEIVE);
+        Waiting.await(st, sg, recvq, lock, bubble == null ? WaitReason.CHAN_RECEIVE : WaitReason.CHAN_RECEIVE_DURABLE);
         if (limit.end()) {
             Waiting.release(st, sg);
             return BLOCKS;
@@ -326,6 +333,18 @@ abstract sealed class Hchan permits Chan, LongChan {
         return closed;
     }
 
+    /** Whether only goroutines of the caller's bubble can end a wait on it. */
+    final boolean durable() {
+        return bubble != null;
+    }
+
+    /** Refuses an operation on a bubble's channel to everyone outside it. */
+    final void checkInside(String what) {
+        if (bubble != null && bubble != Bubble.current()) {
+            throw new IllegalStateException(what + " synctest channel from outside bubble");
+        }
+    }
+
     /**
      * Closes the channel: receivers get what is buffered and then nothing, waiting senders fail.
      *
@@ -344,6 +363,7 @@ abstract sealed class Hchan permits Chan, LongChan {
         if (timer != null) {
             throw new IllegalStateException("close of receive-only channel");
         }
+        checkInside("close of");
         lock.lock();
         if (closed) {
             lock.unlock();

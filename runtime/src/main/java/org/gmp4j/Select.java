@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
+import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Park;
@@ -282,9 +283,13 @@ public final class Select {
     private Scase choose() {
         if (live == 0) {
             if (orElse == null) {
-                Waiting.forever(n == 0 ? WaitReason.SELECT_NO_CASES : WaitReason.SELECT);
+                Waiting.forever(n == 0 ? WaitReason.SELECT_NO_CASES
+                        : Bubble.current() == null ? WaitReason.SELECT : WaitReason.SELECT_DURABLE);
             }
             return null;
+        }
+        for (int i = 0; i < lockCount; i++) {
+            locks[i].checkInside("select on");
         }
         GStack st = GStack.enter();
         try {
@@ -337,9 +342,11 @@ public final class Select {
     /** Pass 2 and 3; all locks are held. */
     private Scase await(GStack st) {
         long who = Waiting.selector(st);
+        boolean durable = true;
         for (int i = 0; i < live; i++) {
             Scase k = poll[i];
             k.sg = Waiting.selectSudog(st, who);
+            durable &= k.c.durable();
             if (k.sends()) {
                 k.c.setElem(k.sg, k.elem, k.longElem);
                 k.c.sendq.enqueue(k.sg);
@@ -348,7 +355,8 @@ public final class Select {
                 k.c.recvq.enqueue(k.sg);
             }
         }
-        long woken = Waiting.awaitSelect(st, who, UNLOCK, this, lockCount);
+        long woken = Waiting.awaitSelect(st, who, UNLOCK, this, lockCount,
+                durable ? WaitReason.SELECT_DURABLE : WaitReason.SELECT);
         lockAll();
         Waiting.reopenSelect(st, who);
         Scase won = null;

@@ -20,7 +20,7 @@ import org.gmp4j.timer.RuntimeTimer;
  * are told after it is free. That has two steps, so {@link #err} waits for the channel when it finds the first done.
  */
 final class Cancellation extends Child {
-    private static final Chan<Void> CLOSED = Chan.make();
+    private static final Chan<Void> CLOSED = Bubble.outside(Chan::make);
 
     static {
         CLOSED.close();

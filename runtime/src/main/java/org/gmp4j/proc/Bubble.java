@@ -1,6 +1,7 @@
 package org.gmp4j.proc;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.GSlots;
@@ -23,6 +24,30 @@ public abstract class Bubble {
     /** An empty bubble. */
     protected Bubble() {
         any = true;
+    }
+
+    /** The bubble of the calling goroutine; null for none, and outside goroutines. */
+    public static Bubble current() {
+        if (!any) {
+            return null;
+        }
+        GStack st = GStack.current();
+        return st == null ? null : st.bubble;
+    }
+
+    /** Runs {@code f} as if the calling goroutine were in no bubble: for what all share, whoever is the first to need it. */
+    public static <T> T outside(Supplier<T> f) {
+        Bubble b = current();
+        if (b == null) {
+            return f.get();
+        }
+        GStack st = GStack.current();
+        st.bubble = null;
+        try {
+            return f.get();
+        } finally {
+            st.bubble = b;
+        }
     }
 
     /** All goroutines wait, or none is left; called on any thread, without locks, maybe late. */

@@ -44,7 +44,13 @@ public enum WaitReason {
     /** {@code Cond.await}. */
     COND_WAIT("sync.Cond.Wait"),
     /** {@code Synctest.await}. */
-    SYNCTEST_WAIT("synctest.Wait");
+    SYNCTEST_WAIT("synctest.Wait"),
+    /** {@code Chan.recv} on a channel of the goroutine's bubble. */
+    CHAN_RECEIVE_DURABLE("chan receive (durable)"),
+    /** {@code Chan.send} on a channel of the goroutine's bubble. */
+    CHAN_SEND_DURABLE("chan send (durable)"),
+    /** {@code Select.run} with channels of the goroutine's bubble only. */
+    SELECT_DURABLE("select (durable)");
 
     private static final WaitReason[] VALUES = values();
 
@@ -62,8 +68,8 @@ public enum WaitReason {
     /** Whether, in a bubble of {@link Bubble}, only another goroutine of it, or its clock, ends the wait. */
     boolean durable() {
         return switch (this) {
-            case CHAN_RECEIVE, CHAN_SEND, CHAN_RECEIVE_NIL, CHAN_SEND_NIL, SELECT, SELECT_NO_CASES, SLEEP, WAIT_GROUP, COND_WAIT,
-                    SEMACQUIRE, FOREVER, SYNCTEST_WAIT -> true;
+            case CHAN_RECEIVE_DURABLE, CHAN_SEND_DURABLE, CHAN_RECEIVE_NIL, CHAN_SEND_NIL, SELECT_DURABLE, SELECT_NO_CASES, SLEEP,
+                    WAIT_GROUP, COND_WAIT, SEMACQUIRE, FOREVER, SYNCTEST_WAIT -> true;
             default -> false;
         };
     }

@@ -137,11 +137,12 @@ public final class Waiting {
      * @param unlock gives the locks back, with the waiter parked
      * @param locks its argument
      * @param count how many they are
+     * @param reason for the traceback
      * @return the sudog that was woken
      */
-    public static long awaitSelect(GStack st, long who, Park.Unlock unlock, Object locks, int count) {
+    public static long awaitSelect(GStack st, long who, Park.Unlock unlock, Object locks, int count, WaitReason reason) {
         if (st != null) {
-            Park.gopark(st, unlock, locks, WaitReason.SELECT, count);
+            Park.gopark(st, unlock, locks, reason, count);
             return G.param(who);
         }
         awaitThread(who, unlock, locks);

@@ -33,8 +33,9 @@ import org.gmp4j.timer.TimeBubble;
  * are durably blocked it jumps to the next timer or sleep.
  *
  * <p>Durably blocked is a goroutine in a channel operation, a select, a sleep, a wait for a WaitGroup, Cond or Semaphore, or {@link #await}:
- * what another goroutine of the bubble ends. Not so in a lock, in the JDK, or in a system call. Channels used in a bubble are to be
- * made in it: the clock does not wait for one that is fed from outside (Go tells; this does not).
+ * what another goroutine of the bubble ends. Not so in a lock, in the JDK, or in a system call, nor on a channel that was made outside
+ * the bubble. A channel that was made in it is for its goroutines alone: to others a send, a receive, a close and a select throw an
+ * {@code IllegalStateException}, "send on synctest channel from outside bubble".
  */
 public final class Synctest {
     private Synctest() {

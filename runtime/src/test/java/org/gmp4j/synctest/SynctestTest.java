@@ -15,9 +15,12 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.Select;
 import org.gmp4j.context.Context;
 import org.gmp4j.sync.Cond;
 import org.gmp4j.sync.ErrGroup;
@@ -28,6 +31,8 @@ import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
 class SynctestTest {
@@ -233,6 +238,55 @@ class SynctestTest {
         }
     }
 
+    /** Go: {@code TestChannelFromOutsideBubble}: the clock stands still while a goroutine waits for one that was made outside. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void channelFromOutsideBubble(boolean select) {
+        Chan<Integer> outside = Chan.make();
+        Thread unused = Thread.ofPlatform().start(() -> {
+            try {
+                Thread.sleep(50); // Any other time is right as well, but shows less.
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            outside.send(7);
+        });
+        Synctest.test(() -> {
+            Chan<Integer> inside = Chan.make();
+            Instant[] slept = new Instant[1];
+            Instant start = Synctest.now();
+            Go.go(() -> {
+                Go.sleep(Duration.ofSeconds(1));
+                slept[0] = Synctest.now();
+            });
+            if (select) {
+                assertEquals(1, Select.of().recv(inside, v -> { }).recv(outside, v -> { }).run());
+            } else {
+                assertEquals(7, outside.recv());
+            }
+            assertEquals(start, Synctest.now());
+            Go.sleep(Duration.ofSeconds(2));
+            assertEquals(start.plusSeconds(1), slept[0]);
+        });
+    }
+
+    /** Go: {@code TestChannelMovedOutOfBubble}. */
+    @Test
+    void channelMovedOutOfBubble() {
+        List<Consumer<Chan<Integer>>> all = List.of(c -> c.send(1), Chan::recv, Chan::close,
+                c -> Select.of().recv(c, v -> { }).recv(Chan.make(), v -> { }).run());
+        List<String> how = List.of("send on", "receive on", "close of", "select on");
+        for (int i = 0; i < all.size(); i++) {
+            AtomicReference<Chan<Integer>> moved = new AtomicReference<>();
+            Synctest.test(() -> moved.set(Chan.make(1)));
+            Consumer<Chan<Integer>> use = all.get(i);
+            String expected = how.get(i) + " synctest channel from outside bubble";
+            assertEquals(expected, assertThrows(IllegalStateException.class, () -> use.accept(moved.get())).getMessage());
+            Synctest.test(() -> assertEquals(expected,
+                    assertThrows(IllegalStateException.class, () -> use.accept(moved.get())).getMessage()));
+        }
+    }
+
     private static String deadlock(Runnable f) {
         return assertThrows(IllegalStateException.class, () -> Synctest.test(f)).getMessage();
     }
@@ -241,7 +295,7 @@ class SynctestTest {
     @Test
     void deadlockRoot() {
         String text = deadlock(() -> Chan.make().recv());
-        assertTrue(text.startsWith("deadlock: all goroutines in bubble are blocked\n\ngoroutine 1 [chan receive]:"), text);
+        assertTrue(text.startsWith("deadlock: all goroutines in bubble are blocked\n\ngoroutine 1 [chan receive (durable)]:"), text);
     }
 
     /** Go: {@code TestDeadlockChild}. */
