@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.jmh;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -30,6 +35,9 @@ public class ThreadBench {
     private static final int ROUNDS = 100_000;
     private static final int THREADS = 100_000;
     private static final int BATCH = 100;
+    private static final int PAIRS = 8;
+    private static final int ECHOES = 2_000;
+    private static final int MESSAGE = 32;
 
     /** Who runs the threads. */
     @Param({"gmp4j", "jdk"})
@@ -111,6 +119,52 @@ public class ThreadBench {
             }
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /** A message to a thread behind a loopback socket and back, 8 pairs at a time. */
+    @Benchmark
+    @OperationsPerInvocation(PAIRS * ECHOES)
+    public void loopback() throws InterruptedException, IOException {
+        try (ServerSocket server = new ServerSocket(0, PAIRS, InetAddress.getLoopbackAddress())) {
+            Thread[] all = new Thread[2 * PAIRS];
+            for (int i = 0; i < PAIRS; i++) {
+                all[2 * i] = threads.newThread(() -> echo(server));
+                all[2 * i + 1] = threads.newThread(() -> ask(server));
+            }
+            for (Thread t : all) {
+                t.start();
+            }
+            for (Thread t : all) {
+                t.join();
+            }
+        }
+    }
+
+    private static void echo(ServerSocket server) {
+        try (Socket s = server.accept()) {
+            s.setTcpNoDelay(true);
+            byte[] buf = new byte[MESSAGE];
+            while (s.getInputStream().readNBytes(buf, 0, MESSAGE) == MESSAGE) {
+                s.getOutputStream().write(buf);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void ask(ServerSocket server) {
+        try (Socket s = new Socket(server.getInetAddress(), server.getLocalPort())) {
+            s.setTcpNoDelay(true);
+            byte[] buf = new byte[MESSAGE];
+            for (int i = 0; i < ECHOES; i++) {
+                s.getOutputStream().write(buf);
+                if (s.getInputStream().readNBytes(buf, 0, MESSAGE) != MESSAGE) {
+                    throw new IOException("the connection ended");
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }
