@@ -1,0 +1,204 @@
+package org.gmp4j;
+
+import static org.gmp4j.Selects.NOTHING;
+import static org.gmp4j.Selects.go;
+import static org.gmp4j.Selects.nobodyWaits;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntConsumer;
+
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.gmp4j.testing.Threads;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Selects of many goroutines and threads race for the same channels; Go's {@code runtime/chan_test.go}. */
+@Tag("ring")
+class SelectStressTest {
+    /** A plain thread and a virtual thread of the JDK select among themselves and with goroutines. */
+    @Stress
+    void threadsOfAllKinds() throws InterruptedException {
+        int n = 3_000;
+        Chan<Integer> a = Chan.make();
+        Chan<Integer> b = Chan.make(1);
+        LongChan l = LongChan.make();
+        AtomicIntegerArray seen = new AtomicIntegerArray(3 * n);
+        IntConsumer send = first -> {
+            for (int i = first; i < first + n; i++) {
+                int unused = Select.of().send(a, i, NOTHING).send(b, i, NOTHING).sendLong(l, i, NOTHING).run();
+            }
+        };
+        Runnable recv = () -> {
+            Select s = Select.of().recv(a, seen::incrementAndGet).recv(b, seen::incrementAndGet)
+                    .recvLong(l, v -> seen.incrementAndGet((int) v));
+            for (int i = 0; i < n; i++) {
+                assertTrue(s.run() >= 0);
+            }
+        };
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Threads plain = new Threads().add("sender", () -> send.accept(0)).add("receiver", recv::run).start();
+            AtomicReference<Throwable> failed = new AtomicReference<>();
+            Thread.UncaughtExceptionHandler handler = (t, e) -> failed.set(e);
+            Thread v1 = Thread.ofVirtual().uncaughtExceptionHandler(handler).start(() -> send.accept(n));
+            Thread v2 = Thread.ofVirtual().uncaughtExceptionHandler(handler).start(recv);
+            gmp.go(() -> send.accept(2 * n));
+            gmp.go(recv);
+            plain.join();
+            v1.join();
+            v2.join();
+            assertNull(failed.get());
+        }
+        for (int i = 0; i < 3 * n; i++) {
+            assertEquals(1, seen.get(i));
+        }
+    }
+
+    /** Selects with many channels in different orders do not wait for each other's locks. */
+    @Stress
+    void lockOrder() {
+        go(8, () -> {
+            int n = 40;
+            List<Chan<Integer>> cs = new ArrayList<>();
+            for (int i = 0; i < n; i++) {
+                cs.add(Chan.make(1));
+            }
+            WaitGroup wg = new WaitGroup();
+            for (int g = 0; g < 8; g++) {
+                List<Chan<Integer>> order = new ArrayList<>(cs);
+                java.util.Collections.shuffle(order);
+                wg.go(() -> {
+                    Select s = Select.of();
+                    for (int i = 0; i < n; i++) {
+                        if (i % 2 == 0) {
+                            s.recv(order.get(i), Selects::ignore);
+                        } else {
+                            s.send(order.get(i), i, NOTHING);
+                        }
+                    }
+                    s.orElse(NOTHING);
+                    for (int i = 0; i < 2_000; i++) {
+                        int unused = s.run();
+                    }
+                });
+            }
+            wg.await();
+        });
+    }
+
+    /** Go: {@code TestSelfSelect}: send and receive on the same channel in one select neither crash nor deadlock. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 10})
+    void selfSelect(int cap) {
+        go(2, () -> {
+            WaitGroup wg = new WaitGroup();
+            Chan<Integer> c = Chan.make(cap);
+            for (int p = 0; p < 2; p++) {
+                int me = p;
+                wg.go(() -> {
+                    for (int i = 0; i < 1_000; i++) {
+                        Select s = Select.of();
+                        if (me == 0 || i % 2 == 0) {
+                            s.send(c, me, NOTHING).recv(c, v -> assertFalse(cap == 0 && v == me, "self receive"));
+                        } else {
+                            s.recv(c, v -> assertFalse(cap == 0 && v == me, "self receive")).send(c, me, NOTHING);
+                        }
+                        int unused = s.run();
+                    }
+                });
+            }
+            wg.await();
+        });
+    }
+
+    /** Go: {@code TestSelectStress}. */
+    @Stress
+    void selectStress() {
+        go(10, () -> {
+            int n = 5_000;
+            List<Chan<Integer>> c = List.of(Chan.make(), Chan.make(), Chan.make(2), Chan.make(3));
+            WaitGroup wg = new WaitGroup();
+            for (Chan<Integer> k : c) {
+                wg.go(() -> {
+                    for (int i = 0; i < n; i++) {
+                        k.send(0);
+                    }
+                });
+                wg.go(() -> {
+                    for (int i = 0; i < n; i++) {
+                        int unused = k.recv();
+                    }
+                });
+            }
+            wg.go(() -> all(c, n, true));
+            wg.go(() -> all(c, n, false));
+            wg.await();
+            c.forEach(k -> assertTrue(nobodyWaits(k) && k.len() == 0));
+        });
+    }
+
+    private static void all(List<Chan<Integer>> channels, int n, boolean send) {
+        List<Chan<Integer>> left = new ArrayList<>(channels);
+        int[] done = new int[left.size()];
+        Select s = Select.of();
+        for (int i = 0; i < left.size() * n; i++) {
+            s.clear();
+            for (Chan<Integer> c : left) {
+                if (send) {
+                    s.send(c, 0, NOTHING);
+                } else {
+                    s.recv(c, Selects::ignore);
+                }
+            }
+            int which = s.run();
+            if (++done[which] == n) {
+                left.set(which, null);
+            }
+        }
+    }
+
+    /** Go: {@code TestNonblockSelectRace}: one channel is filled before the other is emptied, so one is always ready. */
+    @Stress
+    void nonblockSelectRace() {
+        go(4, () -> {
+            for (int i = 0; i < 10_000; i++) {
+                Chan<Integer> c1 = Chan.make(1);
+                Chan<Integer> c2 = Chan.make(1);
+                Chan<Boolean> done = Chan.make(1);
+                c1.send(1);
+                Go.go(() -> done.send(Select.of().recv(c1, Selects::ignore).recv(c2, Selects::ignore)
+                        .orElse(NOTHING).run() >= 0));
+                c2.send(1);
+                int unused = Select.of().recv(c1, Selects::ignore).orElse(NOTHING).run();
+                assertTrue(done.recv(), "no channel was ready");
+            }
+        });
+    }
+
+    /** Go: {@code TestNonblockSelectRace2}: the same, the second made ready by a close. */
+    @Stress
+    void nonblockSelectRace2() {
+        go(4, () -> {
+            for (int i = 0; i < 10_000; i++) {
+                Chan<Integer> c1 = Chan.make(1);
+                Chan<Integer> c2 = Chan.make();
+                Chan<Boolean> done = Chan.make(1);
+                c1.send(1);
+                Go.go(() -> done.send(Select.of().recv(c1, Selects::ignore).recv(c2, Selects::ignore)
+                        .orElse(NOTHING).run() >= 0));
+                c2.close();
+                int unused = Select.of().recv(c1, Selects::ignore).orElse(NOTHING).run();
+                assertTrue(done.recv(), "no channel was ready");
+            }
+        });
+    }
+}
