@@ -70,6 +70,32 @@ public final class TestGmp implements AutoCloseable {
         return status == GStatus.GWAITING || status == GStatus.GDEAD || status == GStatus.GIDLE;
     }
 
+    /** Runs {@code body} as a goroutine, as a plain thread and as a virtual thread of the JDK. */
+    public static void everywhere(Threads.Body body) throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.call(() -> {
+                try {
+                    body.run();
+                } catch (Throwable t) {
+                    throw new AssertionError(t);
+                }
+                return null;
+            });
+        }
+        new Threads().add("thread", body).run();
+        Throwable[] failed = new Throwable[1];
+        Thread.ofVirtual().start(() -> {
+            try {
+                body.run();
+            } catch (Throwable t) {
+                failed[0] = t;
+            }
+        }).join();
+        if (failed[0] != null) {
+            throw new AssertionError(failed[0]);
+        }
+    }
+
     /** What is behind the public face. */
     public Scheduler scheduler() {
         return call(() -> GStack.current().scheduler());
