@@ -1,5 +1,8 @@
 package org.gmp4j.testing;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -54,6 +57,14 @@ public final class ChildJvm {
     /** Runs it to its end. */
     public Result run(String... args) {
         return java(List.of("-cp", System.getProperty("java.class.path"), program.getName()), args);
+    }
+
+    /** Runs it with the argument {@code name}: it prints nothing and ends with an error that begins with {@code text}. */
+    public void fatal(String name, String text) {
+        Result r = run(name);
+        assertEquals(2, r.exit(), r::toString);
+        assertTrue(r.err().startsWith(text), r::toString);
+        assertEquals("", r.out(), r::toString);
     }
 
     /** Runs an executable jar instead. */

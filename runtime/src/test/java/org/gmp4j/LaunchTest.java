@@ -1,0 +1,158 @@
+package org.gmp4j;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+
+import org.gmp4j.testing.ChildJvm;
+import org.gmp4j.testing.ChildJvm.Result;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a program is started with: variables, flags, the agent, a jar's manifest; no test file of Go's is like it. */
+class LaunchTest {
+    /** The programs, by name. */
+    static final class Program {
+        private Program() {
+        }
+
+        public static void main(String[] args) {
+            switch (args[0]) {
+                case "Procs" -> Gmp.main(() -> System.out.println("procs=" + Go.gomaxprocs(0)));
+                case "Trace" -> Gmp.main(() -> {
+                    Go.go(() -> Chan.make().recv());
+                    Go.sleep(Duration.ofMillis(100));
+                });
+                case "Build" -> Gmp.builder().build().close();
+                default -> throw new AssertionError(args[0]);
+            }
+            System.out.println("returned");
+        }
+    }
+
+    private static ChildJvm jvm() {
+        return new ChildJvm(Program.class);
+    }
+
+    @Test
+    void maxProcsFromTheEnvironment() {
+        Result r = jvm().env("GMPMAXPROCS", "3").run("Procs");
+        assertEquals("procs=3\nreturned\n", r.out(), r::toString);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-1", "x", "4097", "2.5"})
+    void badMaxProcs(String value) {
+        Result r = jvm().env("GMPMAXPROCS", value).run("Build");
+        assertEquals(1, r.exit(), r::toString);
+        assertTrue(r.err().contains("GMPMAXPROCS is \"" + value + "\": use a number from 1 to 4096"), r::toString);
+    }
+
+    @Test
+    void badDebugKey() {
+        Result r = jvm().env("GMPDEBUG", "schedtrac=1").run("Build");
+        assertEquals(1, r.exit(), r::toString);
+        assertTrue(r.err().contains("java.lang.IllegalArgumentException: GMPDEBUG: the key \"schedtrac\" is unknown"),
+                r::toString);
+    }
+
+    /** In program mode there is nobody to catch it: one sentence, and the end. */
+    @ParameterizedTest
+    @CsvSource({"GMPMAXPROCS,many,'GMPMAXPROCS is \"many\": use a number from 1 to 4096'",
+        "GMPDEBUG,schedtrac=1,'GMPDEBUG: the key \"schedtrac\" is unknown; known are '",
+        "GMPDEBUG,schedtrace=x,'GMPDEBUG: schedtrace cannot be \"x\", only a whole number from 0 to '"})
+    void badVariableOfAProgram(String name, String value, String sentence) {
+        Result r = jvm().env(name, value).run("Procs");
+        assertEquals(2, r.exit(), r::toString);
+        assertTrue(r.err().startsWith("gmp4j: " + sentence), r::toString);
+        assertEquals(r.err().length() - 1, r.err().indexOf('\n'), r::toString);
+        assertEquals("", r.out(), r::toString);
+    }
+
+    @Test
+    void schedtrace() {
+        Result r = jvm().env("GMPDEBUG", "schedtrace=10,scheddetail=1").run("Trace");
+        assertEquals(0, r.exit(), r::toString);
+        List<String> shapes = List.of(
+                "SCHED \\d+ms: gomaxprocs=2 idleprocs=\\d threads=\\d+ spinningthreads=\\d needspinning=\\d "
+                        + "idlethreads=\\d+ runqueue=\\d+ gcwaiting=(true|false) nmidlelocked=\\d+ stopwait=\\d "
+                        + "sysmonwait=(true|false)",
+                "  P[01]: status=[0-4] schedtick=\\d+ syscalltick=\\d+ m=(nil|\\d+) runqsize=\\d+ gfreecnt=\\d+ "
+                        + "timerslen=\\d+",
+                "  M\\d+: p=(nil|[01]) curg=(nil|\\d+) mallocing=0 throwing=0 preemptoff= locks=\\d+ dying=0 "
+                        + "spinning=(true|false) blocked=(true|false) lockedg=(nil|\\d+)",
+                "  G\\d+: status=\\d+\\(.*\\) m=(nil|\\d+) lockedm=(nil|\\d+)");
+        List<String> lines = r.err().substring(0, r.err().lastIndexOf("SCHED ")).lines().toList(); // Not the last: cut off.
+        for (String line : lines) {
+            assertTrue(shapes.stream().anyMatch(line::matches), line);
+        }
+        for (String shape : shapes) {
+            assertTrue(lines.stream().anyMatch(line -> line.matches(shape)), shape + r);
+        }
+    }
+
+    /** Without a flag: one sentence that names them. */
+    @ParameterizedTest
+    @CsvSource({",Build", ",Procs", "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED,Build",
+        "--add-opens=java.base/java.lang=ALL-UNNAMED,Build", "--add-opens=java.base/java.lang=ALL-UNNAMED,Procs"})
+    void missingFlags(String flag, String program) {
+        ChildJvm jvm = jvm().withoutFlags();
+        Result r = (flag == null ? jvm : jvm.with(flag)).run(program);
+        assertEquals(1, r.exit(), r::toString);
+        assertTrue(r.err().contains("java.lang.IllegalStateException: gmp4j has no access to java.lang.VirtualThread: "
+                + "start java with -javaagent:gmp4j-runtime.jar, or with --add-exports=java.base/jdk.internal.vm"),
+                r::toString);
+        assertFalse(r.err().contains("Caused by"), r::toString);
+    }
+
+    /** The agent is the only flag a program needs. */
+    @Test
+    void agentIsEnough(@TempDir Path dir) throws IOException {
+        Path jar = jar(dir, "Premain-Class", "org.gmp4j.agent.Agent", "Can-Retransform-Classes", "true");
+        Result r = jvm().withoutFlags().with("-javaagent:" + jar).run("Procs");
+        assertEquals("procs=2\nreturned\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
+    /** An executable jar needs none, by what its manifest opens or by the agent that it names. */
+    @ParameterizedTest
+    @CsvSource({"Launcher-Agent-Class,org.gmp4j.agent.Agent,Enable-Native-Access,ALL-UNNAMED",
+        "Add-Exports,java.base/jdk.internal.vm,Add-Opens,java.base/java.lang"})
+    void executableJar(String name1, String value1, String name2, String value2, @TempDir Path dir) throws IOException {
+        StringBuilder path = new StringBuilder();
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            path.append(Path.of(entry).toUri()).append(' ');
+        }
+        Path jar = jar(dir, "Main-Class", Program.class.getName(), "Class-Path", path.toString(), name1, value1, name2,
+                value2);
+        Result r = jvm().withoutFlags().runJar(jar, "Procs");
+        assertEquals("procs=2\nreturned\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+        assertEquals(name2.equals("Enable-Native-Access"), r.err().isEmpty(), r::toString);
+    }
+
+    /** Of a manifest alone: the classes are beside it. */
+    private static Path jar(Path dir, String... attributes) throws IOException {
+        Path jar = dir.resolve("program.jar");
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        for (int i = 0; i < attributes.length; i += 2) {
+            manifest.getMainAttributes().putValue(attributes[i], attributes[i + 1]);
+        }
+        new JarOutputStream(Files.newOutputStream(jar), manifest).close();
+        return jar;
+    }
+}
