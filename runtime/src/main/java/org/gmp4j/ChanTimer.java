@@ -51,16 +51,16 @@ final class ChanTimer extends RuntimeTimer {
         if (when == 0 || now < when) {
             return null;
         }
-        long late = now - when;
+        long due = when;
         if (period == 0) {
             when = 0;
         } else {
-            when += period * (1 + late / period);
+            when += period * (1 + (now - due) / period);
             if (when <= 0) {
                 when = Long.MAX_VALUE;
             }
         }
-        return instant().minusNanos(late);
+        return instant().minusNanos(now() - due); // Both clocks now, one right after the other.
     }
 
     /**

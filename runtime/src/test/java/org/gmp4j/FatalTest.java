@@ -4,8 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 
 import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.proc.GStack;
@@ -27,7 +25,12 @@ class FatalTest {
 
         public static void main(String[] args) {
             switch (args[0]) {
-                case "OutOfMemory" -> Gmp.main(() -> outOfMemory());
+                case "OutOfMemory" -> {
+                    Gmp.builder().build().go(Program::outOfMemory);
+                    for (;;) {
+                        Thread.onSpinWait(); // Needs no memory.
+                    }
+                }
                 case "StackOverflow" -> Gmp.main(() -> overflow(0));
                 case "SmallStackOverflow" -> {
                     try (Gmp gmp = Gmp.builder().maxStack(1 << 20).build()) {
@@ -42,24 +45,23 @@ class FatalTest {
             System.out.println("returned");
         }
 
-        /** Fills the heap but for a little, which the stacks of parked goroutines then take. */
+        /** Fills the heap to the last byte on an M's own stack. */
         private static void outOfMemory() {
-            Runnable waits = Chan.make()::recv;
-            List<byte[]> all = new ArrayList<>(1_000_000);
-            try {
-                for (;;) {
-                    all.add(new byte[1_000]);
+            GStack.current().scheduler().setIdleHook(() -> {
+                try {
+                    for (;;) {
+                        all = new Object[] {all, new byte[10_000]};
+                    }
+                } catch (OutOfMemoryError e) {
+                    for (;;) {
+                        all = new Object[] {all};
+                    }
                 }
-            } catch (OutOfMemoryError e) {
-                for (int i = 0; i < 300; i++) {
-                    all.removeLast();
-                }
-            }
-            for (;;) {
-                Go.go(waits);
-                Go.gosched();
-            }
+            });
+            Chan.make().recv();
         }
+
+        private static Object all;
 
         static int overflow(int n) {
             return overflow(n + 1) + 1;
@@ -86,7 +88,7 @@ class FatalTest {
         return new ChildJvm(Program.class);
     }
 
-    /** On an M's own stack, where a stack for a goroutine is made. There may be none left for the report either. */
+    /** On an M's own stack, as when a stack for a goroutine is made. There is none left for the report either. */
     @Test
     void outOfMemory() {
         Result r = jvm().with("-Xmx32m").run("OutOfMemory");

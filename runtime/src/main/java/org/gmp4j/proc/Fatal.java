@@ -2,6 +2,10 @@ package org.gmp4j.proc;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -15,7 +19,7 @@ import org.gmp4j.struct.Throw;
  *
  * <p>A dump may hang: the JDK reads a virtual thread's stack only between two switches, and waits for the end of a
  * switch that a broken M never finishes. So what needs no stack is printed first, and a thread ends the process when the
- * rest stands still. And a report may run out of memory, if that is not what it tells of: then it is cut short.
+ * rest stands still. And a report may run out of memory: then it is cut short.
  */
 public final class Fatal {
     private static final int EXIT = 2;
@@ -25,6 +29,8 @@ public final class Fatal {
     private static final boolean AS_ERROR = "error".equals(System.getProperty("gmp.throw"));
     /** Made while there is memory. */
     private static final byte[] OUT_OF_MEMORY = "fatal error: out of memory in the scheduler\n".getBytes(US_ASCII);
+    /** Not System.err: this takes no lock, which somebody who waits for us might hold, and no memory. */
+    private static final FileOutputStream STDERR = new FileOutputStream(FileDescriptor.err);
     private static boolean installed;
     /** How many stacks were; written by the reporter. */
     private static volatile int printed;
@@ -36,6 +42,13 @@ public final class Fatal {
         if (!installed && !AS_ERROR) {
             installed = true;
             Throw.setHook(Fatal::thrown);
+            // What needs memory when it is first used: then there may be none.
+            boolean unused = REPORTER.compareAndSet(null, null);
+            try {
+                Class<?> ignored = Class.forName("java.lang.Shutdown", true, null); // Of Runtime.halt.
+            } catch (ClassNotFoundException e) {
+                return; // Then halt works otherwise.
+            }
         }
     }
 
@@ -50,14 +63,16 @@ public final class Fatal {
     }
 
     private static void print(Throw t) {
-        guard();
+        boolean guarded = guard();
         StringBuilder b = new StringBuilder("fatal error: ").append(t.getMessage()).append('\n');
         for (StackTraceElement e : t.getStackTrace()) {
             b.append("\tat ").append(e).append('\n');
         }
         System.err.print(b);
         Scheduler.all().forEach(Fatal::state);
-        Scheduler.all().forEach(s -> stacks(s, true)); // As Go's throw: system goroutines too.
+        if (guarded) {
+            Scheduler.all().forEach(s -> stacks(s, true)); // As Go's throw: system goroutines too.
+        }
     }
 
     /** Ps, Ms and Gs, without sched.lock, which the caller may hold. */
@@ -98,14 +113,16 @@ public final class Fatal {
         return true;
     }
 
-    /** Has the process ended if the report stands still. */
-    private static void guard() {
+    /** Has the process ended if the report stands still; false when nothing will: then no stack is to be read. */
+    private static boolean guard() {
         try {
             Thread t = new Thread(null, Fatal::haltSoon, "gmp-halt", 0, false);
             t.setDaemon(true);
             t.start();
+            return true;
         } catch (RuntimeException | Error e) {
-            System.err.println("gmp4j: no thread guards this report: " + e); // Out of threads may be what we report.
+            System.err.println("gmp4j: a report without stacks: " + e); // Out of threads may be what we report.
+            return false;
         }
     }
 
@@ -121,7 +138,13 @@ public final class Fatal {
     }
 
     private static void halt() {
-        Runtime.getRuntime().halt(EXIT);
+        for (;;) {
+            try {
+                Runtime.getRuntime().halt(EXIT);
+            } catch (Error e) {
+                Thread.onSpinWait(); // No memory: until a collection has found some. See install.
+            }
+        }
     }
 
     /** An exception came out of the loop of an M or of sysmon: a bug of ours. */
@@ -132,15 +155,20 @@ public final class Fatal {
         }
         if (report()) {
             try {
-                if (t instanceof OutOfMemoryError) {
-                    System.err.write(OUT_OF_MEMORY, 0, OUT_OF_MEMORY.length);
-                    System.err.flush();
+                if (t instanceof OutOfMemoryError) { // The rest needs memory, and time, in which other threads fail.
+                    STDERR.write(OUT_OF_MEMORY);
+                    t.printStackTrace(new PrintStream(STDERR));
+                    return;
                 }
-                guard();
+                boolean guarded = guard();
                 System.err.println("fatal error: exception in the scheduler");
                 t.printStackTrace();
                 state(s);
-                stacks(s, true);
+                if (guarded) {
+                    stacks(s, true);
+                }
+            } catch (IOException e) {
+                return; // Nobody can be told.
             } finally {
                 halt();
             }
@@ -156,9 +184,11 @@ public final class Fatal {
     static Error fatal(Scheduler s, String before, String message) {
         if (report()) {
             try {
-                guard();
+                boolean guarded = guard();
                 System.err.print(before + "fatal error: " + message + "\n");
-                stacks(s, Traceback.showsSystem(s));
+                if (guarded) {
+                    stacks(s, Traceback.showsSystem(s));
+                }
             } finally {
                 halt();
             }
@@ -186,7 +216,7 @@ public final class Fatal {
     static void end(String text) {
         if (report()) {
             try {
-                guard();
+                boolean unused = guard();
                 System.err.print(text);
                 System.err.flush();
             } finally {

@@ -378,7 +378,10 @@ public final class Scheduler {
 
     // Idle-time work
 
-    /** Sets what an M without work does before it sleeps; it returns whether it found something to run. Null for none. */
+    /**
+     * Sets what an M without work does before it sleeps; it returns whether it found something to run. Null for none. Deadlock
+     * detection does not wait for it: the M may be spinning.
+     */
     public void setIdleHook(BooleanSupplier hook) {
         idleHook = hook;
     }
