@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build linux
+
 package main
 
 import (
@@ -47,6 +49,7 @@ func blocked() {
 	for end := clock() + int64(*seconds*1e9); clock() < end; {
 		var start atomic.Int64
 		took := make(chan int64, 1)
+		start.Store(clock()) // The other may run at once, should this one's quantum end here.
 		go func() { took <- clock() - start.Load() }()
 		start.Store(clock())
 		syscall.Syscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&pause)), 0, 0)

@@ -60,7 +60,8 @@ final class ChanTimer extends RuntimeTimer {
                 when = Long.MAX_VALUE;
             }
         }
-        return instant().minusNanos(now() - due); // Both clocks now, one right after the other.
+        long late = now() - due; // Both clocks now, one right after the other; in this order it errs late, as Go's.
+        return instant().minusNanos(late);
     }
 
     /**

@@ -56,7 +56,7 @@ abstract sealed class Hchan permits Chan, LongChan {
     final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
     final WaitQ recvq = new WaitQ();
     final WaitQ sendq = new WaitQ();
-    /** The bubble it was made in, whose goroutines alone may use it; null for none. */
+    /** The bubble it was made in, whose goroutines alone should use it; null for none. */
     private final Bubble bubble = Bubble.current();
     private final int cap;
     /** How many elements are buffered; written under the lock. */
@@ -148,7 +148,6 @@ abstract sealed class Hchan permits Chan, LongChan {
         GStack st = GStack.enter();
         try {
             checkSendable();
-            checkInside("send on");
             lock.lock();
             if (closed) {
                 lock.unlock();
@@ -166,7 +165,8 @@ abstract sealed class Hchan permits Chan, LongChan {
             setElem(sg, v, w);
             TimedWait limit = new TimedWait(this, sendq);
             limit.begin(sg, nanos);
-            Waiting.await(st, sg, sendq, lock, bubble == null ? WaitReason.CHAN_SEND : WaitReason.CHAN_SEND_DURABLE);
+            // The limit goes by the clock of a bubble, which must not stand still for it.
+            Waiting.await(st, sg, sendq, lock, Bubble.current() == null ? WaitReason.CHAN_SEND : WaitReason.CHAN_SEND_DURABLE);
             boolean timeUp = limit.end();
             boolean sent = Sudog.success(sg) != 0;
             Waiting.release(st, sg);
@@ -185,7 +185,6 @@ abstract sealed class Hchan permits Chan, LongChan {
 
     private boolean send(GStack st, Object v, long w, boolean block) {
         checkSendable();
-        checkInside("send on");
         lock.lock();
         if (closed) {
             lock.unlock();
@@ -263,7 +262,6 @@ abstract sealed class Hchan permits Chan, LongChan {
      *     {@link #BLOCKS}: there is none. Less: the complement of a sudog that has waited and was woken
      */
     final long startRecv(GStack st, boolean block) {
-        checkInside("receive on");
         lock.lock();
         long sender = nextSender();
         if (sender >= 0) {
@@ -281,7 +279,6 @@ abstract sealed class Hchan permits Chan, LongChan {
 
     /** Like {@link #startRecv}, waiting for at most {@code nanos}; {@link #BLOCKS} when the time was up. */
     final long startRecvTimed(GStack st, long nanos) {
-        checkInside("receive on");
         lock.lock();
         long sender = nextSender();
         if (sender >= 0) {
@@ -295,7 +292,7 @@ abstract sealed class Hchan permits Chan, LongChan {
         long sg = Waiting.sudog(st);
         TimedWait limit = new TimedWait(this, recvq);
         limit.begin(sg, nanos);
-        Waiting.await(st, sg, recvq, lock, bubble == null ? WaitReason.CHAN_RECEIVE : WaitReason.CHAN_RECEIVE_DURABLE);
+        Waiting.await(st, sg, recvq, lock, Bubble.current() == null ? WaitReason.CHAN_RECEIVE : WaitReason.CHAN_RECEIVE_DURABLE);
         if (limit.end()) {
             Waiting.release(st, sg);
             return BLOCKS;
@@ -338,13 +335,6 @@ abstract sealed class Hchan permits Chan, LongChan {
         return bubble != null;
     }
 
-    /** Refuses an operation on a bubble's channel to everyone outside it. */
-    final void checkInside(String what) {
-        if (bubble != null && bubble != Bubble.current()) {
-            throw new IllegalStateException(what + " synctest channel from outside bubble");
-        }
-    }
-
     /**
      * Closes the channel: receivers get what is buffered and then nothing, waiting senders fail.
      *
@@ -363,7 +353,6 @@ abstract sealed class Hchan permits Chan, LongChan {
         if (timer != null) {
             throw new IllegalStateException("close of receive-only channel");
         }
-        checkInside("close of");
         lock.lock();
         if (closed) {
             lock.unlock();

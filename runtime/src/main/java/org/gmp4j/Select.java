@@ -288,9 +288,6 @@ public final class Select {
             }
             return null;
         }
-        for (int i = 0; i < lockCount; i++) {
-            locks[i].checkInside("select on");
-        }
         GStack st = GStack.enter();
         try {
             lockAll();

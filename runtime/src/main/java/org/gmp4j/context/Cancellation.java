@@ -27,6 +27,8 @@ final class Cancellation extends Child {
     }
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
+    /** Whether it was made in a bubble; else somebody outside may cancel it. */
+    private final boolean insideBubble = Bubble.current() != null;
     /** Made when first asked for; written under the lock, once. */
     private volatile Chan<Void> done;
     private Child children;
@@ -46,7 +48,7 @@ final class Cancellation extends Child {
         lock.lock();
         Chan<Void> c = done;
         if (c == null) {
-            c = Chan.make();
+            c = insideBubble ? Chan.make() : Bubble.outside(Chan::make); // Not that of whoever asks first.
             done = c;
         }
         lock.unlock();

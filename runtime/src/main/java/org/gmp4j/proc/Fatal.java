@@ -29,6 +29,7 @@ public final class Fatal {
     private static final boolean AS_ERROR = "error".equals(System.getProperty("gmp.throw"));
     /** Made while there is memory. */
     private static final byte[] OUT_OF_MEMORY = "fatal error: out of memory in the scheduler\n".getBytes(US_ASCII);
+    private static final byte[] UNGUARDED = "gmp4j: a report without stacks: no thread to guard it\n".getBytes(US_ASCII);
     /** Not System.err: this takes no lock, which somebody who waits for us might hold, and no memory. */
     private static final FileOutputStream STDERR = new FileOutputStream(FileDescriptor.err);
     private static boolean installed;
@@ -121,7 +122,7 @@ public final class Fatal {
             t.start();
             return true;
         } catch (RuntimeException | Error e) {
-            System.err.println("gmp4j: a report without stacks: " + e); // Out of threads may be what we report.
+            write(UNGUARDED); // Out of threads, or of memory, may be what we report.
             return false;
         }
     }
@@ -133,8 +134,22 @@ public final class Fatal {
             }
         } catch (InterruptedException e) {
             // Nobody has a reference to this thread to interrupt it by.
+        } finally {
+            halt();
         }
-        halt();
+    }
+
+    private static void write(byte[] line) {
+        try {
+            STDERR.write(line);
+        } catch (IOException e) {
+            return; // Nobody can be told.
+        }
+    }
+
+    /** Whether it was the heap that was full, not the metaspace, the threads or the memory outside. */
+    private static boolean isHeap(String message) {
+        return message == null || message.contains("heap") || message.contains("GC overhead");
     }
 
     private static void halt() {
@@ -155,10 +170,12 @@ public final class Fatal {
         }
         if (report()) {
             try {
-                if (t instanceof OutOfMemoryError) { // The rest needs memory, and time, in which other threads fail.
-                    STDERR.write(OUT_OF_MEMORY);
-                    t.printStackTrace(new PrintStream(STDERR));
-                    return;
+                if (t instanceof OutOfMemoryError) {
+                    write(OUT_OF_MEMORY);
+                    if (isHeap(t.getMessage())) { // The rest needs heap, and time, in which other threads fail.
+                        t.printStackTrace(new PrintStream(STDERR));
+                        return;
+                    }
                 }
                 boolean guarded = guard();
                 System.err.println("fatal error: exception in the scheduler");
@@ -167,8 +184,6 @@ public final class Fatal {
                 if (guarded) {
                     stacks(s, true);
                 }
-            } catch (IOException e) {
-                return; // Nobody can be told.
             } finally {
                 halt();
             }

@@ -10,7 +10,7 @@ import java.util.concurrent.Executor;
 import jdk.internal.vm.Continuation;
 
 /**
- * The one class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
+ * The class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
  * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link SwitchClasses} is its tool). It checks the version and every member
  * once, in {@link #check}.
  *

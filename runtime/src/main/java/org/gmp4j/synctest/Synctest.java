@@ -34,8 +34,8 @@ import org.gmp4j.timer.TimeBubble;
  *
  * <p>Durably blocked is a goroutine in a channel operation, a select, a sleep, a wait for a WaitGroup, Cond or Semaphore, or {@link #await}:
  * what another goroutine of the bubble ends. Not so in a lock, in the JDK, or in a system call, nor on a channel that was made outside
- * the bubble. A channel that was made in it is for its goroutines alone: to others a send, a receive, a close and a select throw an
- * {@code IllegalStateException}, "send on synctest channel from outside bubble".
+ * the bubble, unless for a limited time: while one waits for that the clock stands still, a timer beside it in a select included. A channel
+ * that was made in the bubble is for its goroutines alone: the clock does not wait for others (Go tells; this does not).
  */
 public final class Synctest {
     private Synctest() {

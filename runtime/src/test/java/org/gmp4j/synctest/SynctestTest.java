@@ -15,8 +15,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
@@ -270,21 +268,29 @@ class SynctestTest {
         });
     }
 
-    /** Go: {@code TestChannelMovedOutOfBubble}. */
+    /** A limited wait ends by the bubble's clock, whoever made the channel. */
     @Test
-    void channelMovedOutOfBubble() {
-        List<Consumer<Chan<Integer>>> all = List.of(c -> c.send(1), Chan::recv, Chan::close,
-                c -> Select.of().recv(c, v -> { }).recv(Chan.make(), v -> { }).run());
-        List<String> how = List.of("send on", "receive on", "close of", "select on");
-        for (int i = 0; i < all.size(); i++) {
-            AtomicReference<Chan<Integer>> moved = new AtomicReference<>();
-            Synctest.test(() -> moved.set(Chan.make(1)));
-            Consumer<Chan<Integer>> use = all.get(i);
-            String expected = how.get(i) + " synctest channel from outside bubble";
-            assertEquals(expected, assertThrows(IllegalStateException.class, () -> use.accept(moved.get())).getMessage());
-            Synctest.test(() -> assertEquals(expected,
-                    assertThrows(IllegalStateException.class, () -> use.accept(moved.get())).getMessage()));
-        }
+    void aLimitedWaitOutside() {
+        Chan<Integer> outside = Chan.make();
+        Synctest.test(() -> {
+            assertNull(outside.recvWithin(Duration.ofSeconds(1)));
+            assertFalse(outside.sendWithin(1, Duration.ofSeconds(2)));
+            assertEquals(Duration.ofSeconds(3), passed());
+        });
+    }
+
+    /** A context that was made outside is cancelled from outside. */
+    @Test
+    void cancelledFromOutside() throws InterruptedException {
+        Context root = Context.background().withCancel();
+        Thread canceller = Thread.ofPlatform().unstarted(root::cancel);
+        Synctest.test(() -> {
+            Chan<Void> done = root.done();
+            canceller.start();
+            assertFalse(done.recvOk().ok());
+            assertSame(Context.CANCELED, root.err());
+        });
+        canceller.join();
     }
 
     private static String deadlock(Runnable f) {

@@ -12,8 +12,8 @@ import java.util.Locale;
 import java.util.jar.JarFile;
 
 /**
- * Loading and linking all classes of the jars that this program needs, in fresh JVMs in turns: without an agent that looks
- * at classes, with one that looks and leaves all as they are, and with points.
+ * Loading and linking all classes of the jars that this program needs, in fresh JVMs in turns: without a transformer, with
+ * one that is called and changes nothing, and with points.
  */
 final class LoadCost {
     private LoadCost() {}
@@ -34,7 +34,7 @@ final class LoadCost {
             double without = median(plain, i + 1);
             double unchanged = median(looked, i + 1);
             double with = median(points, i + 1);
-            child.out().printf(Locale.ROOT, "  %-44s %.0f classes: %.0f ms, looked at and left alone %.0f ms: %+.1f %%, "
+            child.out().printf(Locale.ROOT, "  %-44s %.0f classes: %.0f ms, a transformer that does nothing %.0f ms: %+.1f %%, "
                     + "with points %.0f ms: %+.1f %%%n", names[i], plain.getFirst()[0], without, unchanged,
                     (unchanged / without - 1) * 100, with, (with / without - 1) * 100);
         }
