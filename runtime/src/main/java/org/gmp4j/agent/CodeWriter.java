@@ -36,7 +36,7 @@ final class CodeWriter {
     private final int[] shifts;
     private int moves;
     /** The one found last, or -1. */
-    private int move = -1;
+    private int found = -1;
 
     /** Writes to {@code out}; {@code sites} gives the constants that points call. */
     CodeWriter(PointScan scan, MethodPoints points, Bytes out, PointWriter sites) {
@@ -110,29 +110,29 @@ final class CodeWriter {
     /** The new offset of an instruction. */
     private int moved(int pc) {
         find(pc);
-        return move < 0 ? pc : pc + shifts[move];
+        return found < 0 ? pc : pc + shifts[found];
     }
 
     /** The new offset of a place to go to. */
     private int place(int pc) {
         find(pc);
-        if (move < 0) {
+        if (found < 0) {
             return pc;
         }
         // An instruction that begins where a move does is what a point stands in front of.
-        return pc + shifts[move] - (froms[move] == pc ? PointScan.POINT_SIZE : 0);
+        return pc + shifts[found] - (froms[found] == pc ? PointScan.POINT_SIZE : 0);
     }
 
-    /** Has {@link #move} be the last that is not behind {@code pc}. Most are asked for in ascending order. */
+    /** Has {@link #found} be the last move that is not behind {@code pc}. Most are asked for in ascending order. */
     private void find(int pc) {
-        int i = move;
+        int i = found;
         while (i + 1 < moves && froms[i + 1] <= pc) {
             i++;
         }
         while (i >= 0 && froms[i] > pc) {
             i--;
         }
-        move = i;
+        found = i;
     }
 
     private void instructions() {

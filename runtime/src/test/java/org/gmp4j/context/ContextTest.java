@@ -1,5 +1,6 @@
 package org.gmp4j.context;
 
+import static org.gmp4j.testing.TestGmp.everywhere;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -30,21 +31,6 @@ import org.junit.jupiter.api.Test;
 class ContextTest {
     private static final Duration LONG = Duration.ofSeconds(10_000);
     private static final Duration SHORT = Duration.ofMillis(5);
-
-    /** As a goroutine and as a plain thread. */
-    private static void everywhere(Threads.Body body) throws InterruptedException {
-        try (TestGmp gmp = TestGmp.procs(2)) {
-            gmp.call(() -> {
-                try {
-                    body.run();
-                } catch (Throwable t) {
-                    throw new AssertionError(t);
-                }
-                return null;
-            });
-        }
-        new Threads().add("thread", body).run();
-    }
 
     private static void live(Context c) {
         assertNull(c.err());
