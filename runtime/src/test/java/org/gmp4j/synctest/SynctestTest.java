@@ -241,9 +241,9 @@ class SynctestTest {
     @ValueSource(booleans = {false, true})
     void channelFromOutsideBubble(boolean select) {
         Chan<Integer> outside = Chan.make();
-        Thread unused = Thread.ofPlatform().start(() -> {
+        Thread sender = Thread.ofPlatform().unstarted(() -> {
             try {
-                Thread.sleep(50); // Any other time is right as well, but shows less.
+                Thread.sleep(200); // Any other time is right as well, but shows less.
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
@@ -257,6 +257,7 @@ class SynctestTest {
                 Go.sleep(Duration.ofSeconds(1));
                 slept[0] = Synctest.now();
             });
+            sender.start();
             if (select) {
                 assertEquals(1, Select.of().recv(inside, v -> { }).recv(outside, v -> { }).run());
             } else {
