@@ -87,12 +87,18 @@ final class Newproc {
     }
 
     private static long fresh(Scheduler s, long pp, Runnable fn) {
-        long gp = GFree.gfget(s.sched, pp);
-        if (gp == 0) {
-            gp = malg(s);
-        }
+        long gp = slot(s, pp);
         GSlots.setFn(gp, fn);
         return gp;
+    }
+
+    private static long slot(Scheduler s, long pp) {
+        long gp = GFree.gfget(s.sched, pp);
+        return gp == 0 ? malg(s) : gp;
+    }
+
+    private static int count(GStack st) {
+        return st != null && st.system ? 0 : 1;
     }
 
     private static void newproc1(Scheduler s, Machine m, long pp, long gp, int count) {
@@ -102,14 +108,23 @@ final class Newproc {
         Wakep.wakep(s);
     }
 
-    /** A virtual thread that inherited our scheduler was started: it becomes a G with the stack it has. */
+    /**
+     * A virtual thread that inherited our scheduler was started: it becomes a G with the stack it has, and runs next where
+     * a goroutine started it.
+     */
     static void adopt(Scheduler s, GStack st) {
-        if (!newprocExternal(s, null, st)) {
+        Machine m = insideOf(s) ? Machine.of() : null;
+        long pp;
+        if (m != null && (pp = m.pp()) != 0) {
+            long gp = slot(s, pp);
+            give(gp, st);
+            newproc1(s, m, pp, gp, count(st));
+        } else if (!newprocExternal(s, null, st)) {
             throw new RejectedExecutionException("start of a thread on a closed Gmp");
         }
     }
 
-    /** From a thread without a P of this scheduler, or with a stack: through the global queue. False when it is closing. */
+    /** From a thread without a P of this scheduler: through the global queue. False when it is closing. */
     private static boolean newprocExternal(Scheduler s, Runnable fn, GStack st) {
         long sched = s.sched;
         GlobalRunq.lock(sched);
@@ -118,7 +133,7 @@ final class Newproc {
             return false;
         }
         s.waitsForOutside(1); // It is on no queue yet, and no M runs it: checkdead is not to take it for one that sleeps.
-        int counts = st != null && st.system ? 0 : 1;
+        int counts = count(st);
         long unused = Schedt.addNspawnextern(sched, counts); // Under the lock: close sees it, or we saw close.
         long gp = GFree.getGlobal(sched);
         GlobalRunq.unlock(sched);
@@ -134,9 +149,7 @@ final class Newproc {
         if (st == null) {
             GSlots.setFn(gp, fn);
         } else {
-            st.gp = gp;
-            GSlots.setStack(gp, st);
-            G.setHasstack(gp, 1);
+            give(gp, st);
         }
         init(gp, Schedt.addGoidgen(sched, 1), 0);
         GlobalRunq.lock(sched);
@@ -192,14 +205,14 @@ final class Newproc {
             return false;
         }
         Schedule.begin(m, next, Mcall.inherits(pick));
-        own(next, st);
+        give(next, st);
         long pp = m.pp();
         P.setNinplaceOpaque(pp, P.ninplaceOpaque(pp) + 1);
         return true;
     }
 
-    /** Gives a fresh G its stack. */
-    static void own(long gp, GStack st) {
+    /** Gives a G its stack. */
+    static void give(long gp, GStack st) {
         st.gp = gp;
         GSlots.setStack(gp, st);
         G.setHasstack(gp, 1);

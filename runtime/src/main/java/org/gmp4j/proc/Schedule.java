@@ -67,7 +67,7 @@ final class Schedule {
             if (st == null) {
                 st = new GStack(m.s);
             }
-            Newproc.own(gp, st);
+            Newproc.give(gp, st);
         }
         st.host = m;
         m.op = Mcall.JDK;

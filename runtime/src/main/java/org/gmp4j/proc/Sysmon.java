@@ -2,12 +2,16 @@ package org.gmp4j.proc;
 
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
  * {@code sysmon}: a thread without a P that looks after the others. It sleeps 20 µs, doubling to 10 ms after 50 rounds
- * without work, and deeply while all Ps are idle or the world is stopped. While a P has work waiting behind a goroutine
- * it looks every tenth of a quantum, or half a millisecond, and when the quantum ends; from then until the goroutine has
+ * without work. While all Ps are idle it rests until one enters a system call, and when they have been for a millisecond,
+ * or the world is stopped, it sleeps until anything runs. (Go's sleeps so at once. Where goroutines run now and then, as in
+ * a service at low load, waking sysmon for each took as much time as the goroutines.)
+ *
+ * <p>While a P has work waiting behind a goroutine it looks every tenth of a quantum, or half a millisecond, and when the quantum ends; from then until the goroutine has
  * yielded it stays at 20 µs. So a thread that falls asleep with a P loses it within a millisecond, and soon if others did so
  * just before.
  *
@@ -25,6 +29,8 @@ final class Sysmon {
     private static final int QUANTUM_LOOKS = 10;
     private static final int BUSY_LOOKS = 4;
     private static final long WORK_SLEEP = 500_000;
+    private static final long DEEP_AFTER = 1_000_000;
+    private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
     private static final long POLL_AFTER = 10_000_000;
     private static final long PROCS_EVERY = 1_000_000_000;
 
@@ -32,6 +38,9 @@ final class Sysmon {
     private final Thread thread;
     private final long began = System.nanoTime();
     private volatile boolean drained;
+    /** All schedticks at the last look that found nothing running, and when they last differed from the look before. */
+    private long ticks;
+    private long lastRan = began;
 
     Sysmon(Scheduler s) {
         this.s = s;
@@ -81,7 +90,11 @@ final class Sysmon {
             } else if (idle > BUSY_ROUNDS) {
                 sleep = Math.min(sleep * 2, MAX_SLEEP);
             }
-            Note.sleep(note, sleepFor(retake, sleep, workSleep));
+            if (trace > 0 || Schedt.closingAcquire(sched) != 0 || !allIdle()) {
+                Note.sleep(note, sleepFor(retake, sleep, workSleep));
+            } else if (rest(note, workSleep)) {
+                idle = 0;
+            }
             Note.clear(note);
             Inject.drain(s);
             if (drained) {
@@ -91,10 +104,6 @@ final class Sysmon {
             checkdead.look();
             long now = System.nanoTime();
             GcWatch.look();
-            if (trace == 0 && deepSleep(note)) {
-                idle = 0;
-                continue;
-            }
             idle = retake.look(now) ? 0 : idle + 1;
             pollNetwork(now);
             if (now - lastprocs >= PROCS_EVERY) {
@@ -119,29 +128,48 @@ final class Sysmon {
         return Math.min(Math.min(sleep, workSleep), Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
     }
 
-    /** Sleeps until woken (Threads.acquirep does) while nothing runs; true if it did. */
-    private boolean deepSleep(long note) {
+    private boolean allIdle() {
         long sched = s.sched;
-        if (Schedt.gcwaitingAcquire(sched) == 0
-                && Schedt.npidleVolatile(sched) != Schedt.gomaxprocsOpaque(sched)) {
-            return false;
-        }
+        return Schedt.gcwaitingAcquire(sched) != 0
+                || Schedt.npidleVolatile(sched) == Schedt.gomaxprocsOpaque(sched);
+    }
+
+    /**
+     * Nothing runs. Rests for {@code nanos}, or sleeps deeply when nothing did for long. Who takes a P takes sched.lock
+     * first, and so sees which of the two it is.
+     *
+     * @return whether it was woken, or something runs already
+     */
+    private boolean rest(long note, long nanos) {
+        long sched = s.sched;
+        boolean deep = Schedt.gcwaitingAcquire(sched) != 0 || nothingRanFor(DEEP_AFTER);
         GlobalRunq.lock(sched);
-        boolean idle = Schedt.closingAcquire(sched) == 0 && (Schedt.gcwaitingAcquire(sched) != 0
-                || Schedt.npidleVolatile(sched) == Schedt.gomaxprocsOpaque(sched));
+        boolean idle = Schedt.closingAcquire(sched) == 0 && allIdle();
         if (idle) {
-            Schedt.setSysmonwaitVolatile(sched, 1);
+            Schedt.setSysmonwaitVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         }
         GlobalRunq.unlock(sched);
         if (!idle) {
-            return false;
+            return true;
         }
-        Note.sleep(note, MAX_SLEEP * 6);
-        Note.clear(note);
+        boolean woken = Note.sleep(note, deep ? DEEP_SLEEP : nanos);
         GlobalRunq.lock(sched);
         Schedt.setSysmonwaitVolatile(sched, 0);
         GlobalRunq.unlock(sched);
-        return true;
+        return woken;
+    }
+
+    private boolean nothingRanFor(long nanos) {
+        long now = System.nanoTime();
+        long sum = 0;
+        for (Processor pr : s.procs()) {
+            sum += P.schedtickOpaque(pr.pp);
+        }
+        if (sum != ticks) {
+            ticks = sum;
+            lastRan = now;
+        }
+        return now - lastRan >= nanos;
     }
 
     private void pollNetwork(long now) {

@@ -51,7 +51,7 @@ final class Threads {
         P.setMOpaque(pp, m.mp);
         PStatus.set(pp, PStatus.PRUNNING);
         Syscall.promote(m.mp);
-        if (Schedt.sysmonwaitAcquire(m.s.sched) != 0) {
+        if (Schedt.sysmonwaitAcquire(m.s.sched) == Schedt.SYSMON_SLEEPS) {
             Note.ring(Schedt.sysmonnoteAddress(m.s.sched)); // Something runs again: watch it.
         }
         pin(m, P.id(pp));
@@ -239,18 +239,9 @@ final class Threads {
         if (when != 0) {
             wakeNetPoller(s, when);
         }
-        if (anyWork(s)) {
+        if (Wakep.anyWork(s)) {
             Wakep.wakep(s); // Submitted while no P was idle, when nobody was to be woken: see Wakep.
         }
-    }
-
-    private static boolean anyWork(Scheduler s) {
-        for (Processor pr : s.procs()) {
-            if (!Runq.runqempty(pr.pp)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** A timer due at {@code when} was added: whoever sleeps in the poller must not sleep longer. */

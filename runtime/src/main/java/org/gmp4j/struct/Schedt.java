@@ -10,6 +10,11 @@ import org.gmp4j.ffi.gmp.schedt;
  * sched.lock. The global queue is in queue.GlobalRunq, the idle lists and masks in queue.Idle.
  */
 public final class Schedt {
+    /** sysmonwait: who enters a system call wakes sysmon. */
+    public static final int SYSMON_RESTS = 1;
+    /** sysmonwait: so does who takes a P. */
+    public static final int SYSMON_SLEEPS = 2;
+
     private static final VarHandle LOCK = Mem.field(schedt.layout(), "lock");
     private static final long LOCK_OFFSET = Mem.offset(schedt.layout(), "lock");
     private static final VarHandle MAXMCOUNT = Mem.field(schedt.layout(), "maxmcount");

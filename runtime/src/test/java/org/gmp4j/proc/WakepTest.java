@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
 import org.gmp4j.Chan;
@@ -24,6 +25,7 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
+import org.gmp4j.time.Time;
 import org.junit.jupiter.api.Test;
 
 /** {@link Wakep}'s protocol, step against step: no work is left lying while an M sleeps. */
@@ -188,11 +190,55 @@ class WakepTest {
         }
     }
 
-    /** Sets phase to 1 with the other P's M right before its sleep, held there until phase is 2. */
+    /**
+     * Two goroutines are submitted, and nobody is woken for either: there is a spinner. It finds one of them, and that one
+     * and the submitter keep their Ps. There is a third for the other.
+     */
+    @Test
+    void theSpinnerFindsOneOfTwo() {
+        besideASpinner(ran -> {
+            Go.go(() -> await(ran, 1));
+            Go.go(() -> ran.set(1));
+        });
+    }
+
+    /** The same with a timer that the busy ones cannot look at. */
+    @Test
+    void theSpinnerFindsWorkButNotTheTimer() {
+        besideASpinner(ran -> {
+            Time.afterFunc(Duration.ofMillis(20), () -> ran.set(1));
+            Go.go(() -> await(ran, 1));
+        });
+    }
+
+    private static void besideASpinner(Consumer<AtomicInteger> submit) {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(3).quantum(Duration.ofMinutes(1)))) {
+            for (int round = 0; round < ROUNDS; round++) {
+                gmp.run(() -> {
+                    AtomicInteger phase = new AtomicInteger();
+                    AtomicInteger ran = new AtomicInteger();
+                    beforeTheSleep(phase, true);
+                    submit.accept(ran);
+                    phase.set(2);
+                    await(ran, 1);
+                });
+            }
+        }
+    }
+
     private static void beforeTheSleep(AtomicInteger phase) {
+        beforeTheSleep(phase, false);
+    }
+
+    /**
+     * Sets phase to 1 with another P's M right before its sleep, held there until phase is 2; then it sleeps, or looks once
+     * more.
+     */
+    private static void beforeTheSleep(AtomicInteger phase, boolean again) {
         GStack.current().s.setIdleHook(() -> {
             if (phase.compareAndSet(0, 1)) {
                 await(phase, 2);
+                return again;
             }
             return false;
         });
