@@ -31,7 +31,7 @@ import org.gmp4j.Gmp;
 final class LibraryFigures {
     private static final int ROUNDS = 9;
     private static final long ROUND_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long WARM_UP_NANOS = TimeUnit.SECONDS.toNanos(4);
+    private static final long WARM_UP_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final int BODY = 100;
     private static final long LONGEST = TimeUnit.MINUTES.toNanos(1);
     private static final String[] SCHEDULERS = {"gmp4j", "JDK"};
