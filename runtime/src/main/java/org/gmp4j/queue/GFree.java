@@ -4,22 +4,22 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
-/** Dead Gs for reuse: up to {@value #LOCAL} on a P without a lock, the others on {@code sched.gfree}. */
+/** Dead Gs for reuse: up to 64 on a P without a lock, the others on {@code sched.gfree}. */
 public final class GFree {
-    private static final int LOCAL = 64;
-    private static final int BATCH = 32;
+    private static final int LOCAL = Runq.SHARED ? 1 : 64;
+    private static final int HALF = LOCAL / 2;
 
     private GFree() {
     }
 
-    /** Puts a dead G on the P's list; owner only. At {@value #LOCAL} half goes to the common list. */
+    /** Puts a dead G on the P's list; owner only. Of 64 half goes to the common list. */
     public static void gfput(long sched, long pp, long gp) {
         G.setSchedlink(gp, P.gfree(pp));
         P.setGfree(pp, gp);
         int n = P.gfreen(pp) + 1;
         P.setGfreen(pp, n);
         if (n >= LOCAL) {
-            drain(sched, pp, n - BATCH);
+            drain(sched, pp, n - HALF);
         }
     }
 
@@ -45,7 +45,7 @@ public final class GFree {
                 return 0;
             }
             GlobalRunq.lock(sched);
-            for (int i = 0; i < BATCH; i++) {
+            for (int i = 0; i < Math.max(1, HALF); i++) {
                 long gp = getGlobal(sched);
                 if (gp == 0) {
                     break;

@@ -77,7 +77,7 @@ public final class GlobalRunq {
         if (max > 0) {
             n = Math.min(n, max);
         }
-        n = Math.min(n, Runq.LEN / 2);
+        n = Runq.SHARED ? 1 : Math.min(n, Runq.LEN / 2);
         long gp = pop(sched);
         if (gp == 0) {
             throw Throw.of("sched.runqsize != 0 but globrunqget returned nil");
