@@ -272,7 +272,7 @@ struct schedt {
     int64_t pollUntil;     /* atomic: until when the poller sleeps, 0 when nobody does */
     int32_t pollBreak;     /* futex word: the sleeping poller */
 
-    int32_t sysmonnote GMP_ALIGNED; /* Note of sysmon's deep sleep */
+    int32_t sysmonnote GMP_ALIGNED; /* Note of sysmon's sleeps */
     int32_t stopnote;      /* Note of stopTheWorld */
     int32_t sysmonlock;    /* RuntimeMutex */
 };

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -364,15 +365,20 @@ class ToolsTest {
      * Suspends everything and reads every thread's stack, many times.
      *
      * <p>The JDK refuses a thread that it has missed: one that is just starting, with plain threads as well, or a carrier in
-     * the middle of a switch. The main thread waits for input throughout, and must be readable each time.
+     * the middle of a switch. The main thread waits for input throughout, and must be readable each time; Ms at times.
      */
     private static void suspendAndResume(VirtualMachine vm) throws Exception {
+        Set<String> ms = new HashSet<>();
         for (int i = 0; i < 50; i++) {
             vm.suspend();
             boolean main = false;
             for (ThreadReference t : vm.allThreads()) {
                 try {
-                    main |= t.frameCount() > 0 && t.name().equals("main");
+                    boolean read = t.frameCount() > 0;
+                    main |= read && t.name().equals("main");
+                    if (read && t.name().matches("gmp.*-M\\d+")) {
+                        ms.add(t.name());
+                    }
                 } catch (IncompatibleThreadStateException e) {
                     assertFalse(t.name().equals("main"), "the main thread was not suspended");
                 }
@@ -380,6 +386,7 @@ class ToolsTest {
             assertTrue(main, "the main thread is gone");
             vm.resume();
         }
+        assertTrue(ms.size() >= 2, () -> "of two Ms at least: " + ms);
     }
 
     /**

@@ -89,19 +89,19 @@ final class Checkdead {
         if (!wanted(s)) {
             return;
         }
-        long runs = runs();
+        long runs = runs(s);
         boolean still = runs == lastRuns;
         lastRuns = runs;
         long resized = Schedt.procresizetimeVolatile(s.sched);
         if (still && !outside(s) && machinesRest()
-                && allWait() && machinesRest() && !outside(s) && !timers() && allWait() && runs() == runs
+                && allWait() && machinesRest() && !outside(s) && !timers() && allWait() && runs(s) == runs
                 && Schedt.gcwaitingAcquire(s.sched) == 0 && Schedt.procresizetimeVolatile(s.sched) == resized) {
             report(s);
         }
     }
 
     /** How often a goroutine was run; monotone. The acquiring reads of the statuses come after, in pass 1. */
-    private long runs() {
+    static long runs(Scheduler s) {
         long n = 0;
         for (Processor pr : s.procs()) {
             n += P.nswitchOpaque(pr.pp) + P.ninplaceOpaque(pr.pp) + P.schedtickOpaque(pr.pp); // The last: pinned ones.

@@ -171,7 +171,8 @@ final class FindRunnable {
         return gp;
     }
 
-    private static long earlier(long a, long b) {
+    /** The earlier of two times, 0 being none. */
+    static long earlier(long a, long b) {
         return a == 0 || b != 0 && b < a ? b : a;
     }
 

@@ -109,22 +109,22 @@ final class Newproc {
     }
 
     /**
-     * A virtual thread that inherited our scheduler was started: it becomes a G with the stack it has, and runs next where
-     * a goroutine started it.
+     * A virtual thread that inherited our scheduler was started: it becomes a G with the stack it has. Where a goroutine
+     * started it, which has {@link GStack#enter}ed, it runs next, as if by {@code go}.
      */
     static void adopt(Scheduler s, GStack st) {
-        Machine m = insideOf(s) ? Machine.of() : null;
-        long pp;
-        if (m != null && (pp = m.pp()) != 0) {
+        if (insideOf(s)) {
+            Machine m = GStack.current().machine();
+            long pp = m.pp();
             long gp = slot(s, pp);
             give(gp, st);
             newproc1(s, m, pp, gp, count(st));
-        } else if (!newprocExternal(s, null, st)) {
+        } else if (!newprocExternal(s, null, st)) { // On g0 too: there no goroutine vouches that the scheduler is open.
             throw new RejectedExecutionException("start of a thread on a closed Gmp");
         }
     }
 
-    /** From a thread without a P of this scheduler: through the global queue. False when it is closing. */
+    /** Not from a goroutine of this scheduler: through the global queue. False when it is closing. */
     private static boolean newprocExternal(Scheduler s, Runnable fn, GStack st) {
         long sched = s.sched;
         GlobalRunq.lock(sched);

@@ -2,18 +2,18 @@ package org.gmp4j.proc;
 
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
-import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
  * {@code sysmon}: a thread without a P that looks after the others. It sleeps 20 µs, doubling to 10 ms after 50 rounds
- * without work. While all Ps are idle it rests until one enters a system call, and when they have been for a millisecond,
- * or the world is stopped, it sleeps until anything runs. (Go's sleeps so at once. Where goroutines run now and then, as in
- * a service at low load, waking sysmon for each took as much time as the goroutines.)
+ * without work. While all Ps are idle it rests for half a millisecond, or until one enters a system call. When they have been
+ * for a millisecond, or the world is stopped, it sleeps deeply: for 60 ms, or until anything runs. (Go's sleeps so at
+ * once. Where goroutines run now and then, as in a service at low load, waking sysmon for each took as much time as the
+ * goroutines.) What runs after a rest it looks at after 20 µs, 40 µs and so on.
  *
- * <p>While a P has work waiting behind a goroutine it looks every tenth of a quantum, or half a millisecond, and when the quantum ends; from then until the goroutine has
- * yielded it stays at 20 µs. So a thread that falls asleep with a P loses it within a millisecond, and soon if others did so
- * just before.
+ * <p>While a P has work waiting behind a goroutine it looks every tenth of a quantum, or half a millisecond, and when the
+ * quantum ends; from then until the goroutine has yielded it stays at 20 µs. So a thread that falls asleep with a P loses it
+ * within a millisecond, and soon if others did so just before.
  *
  * <p>Its duties: {@link Retake}, {@link Checkdead}, {@link GcWatch}, what C code readied, schedtrace, the machine's CPU limits
  * and whose the signal is once a second, and a poll of the network when nobody did for 10 ms.
@@ -38,8 +38,8 @@ final class Sysmon {
     private final Thread thread;
     private final long began = System.nanoTime();
     private volatile boolean drained;
-    /** All schedticks at the last look that found nothing running, and when they last differed from the look before. */
-    private long ticks;
+    /** {@link Checkdead#runs} at the last rest, and when it last differed from that at the rest before. */
+    private long runs;
     private long lastRan = began;
 
     Sysmon(Scheduler s) {
@@ -92,8 +92,9 @@ final class Sysmon {
             }
             if (trace > 0 || Schedt.closingAcquire(sched) != 0 || !allIdle()) {
                 Note.sleep(note, sleepFor(retake, sleep, workSleep));
-            } else if (rest(note, workSleep)) {
-                idle = 0;
+            } else {
+                idle = rest(note) ? 0 : BUSY_ROUNDS;
+                sleep = MIN_SLEEP;
             }
             Note.clear(note);
             Inject.drain(s);
@@ -104,6 +105,9 @@ final class Sysmon {
             checkdead.look();
             long now = System.nanoTime();
             GcWatch.look();
+            if (trace == 0 && Schedt.gcwaitingAcquire(sched) != 0) {
+                continue; // Nothing to retake, and what follows may wait for the world or for a lock that it holds.
+            }
             idle = retake.look(now) ? 0 : idle + 1;
             pollNetwork(now);
             if (now - lastprocs >= PROCS_EVERY) {
@@ -135,12 +139,12 @@ final class Sysmon {
     }
 
     /**
-     * Nothing runs. Rests for {@code nanos}, or sleeps deeply when nothing did for long. Who takes a P takes sched.lock
-     * first, and so sees which of the two it is.
+     * Nothing runs. Rests, or sleeps deeply when nothing did for long. Who takes an idle P takes sched.lock for it, and so
+     * sees which of the two it is.
      *
      * @return whether it was woken, or something runs already
      */
-    private boolean rest(long note, long nanos) {
+    private boolean rest(long note) {
         long sched = s.sched;
         boolean deep = Schedt.gcwaitingAcquire(sched) != 0 || nothingRanFor(DEEP_AFTER);
         GlobalRunq.lock(sched);
@@ -152,7 +156,7 @@ final class Sysmon {
         if (!idle) {
             return true;
         }
-        boolean woken = Note.sleep(note, deep ? DEEP_SLEEP : nanos);
+        boolean woken = Note.sleep(note, deep ? DEEP_SLEEP : WORK_SLEEP);
         GlobalRunq.lock(sched);
         Schedt.setSysmonwaitVolatile(sched, 0);
         GlobalRunq.unlock(sched);
@@ -161,12 +165,9 @@ final class Sysmon {
 
     private boolean nothingRanFor(long nanos) {
         long now = System.nanoTime();
-        long sum = 0;
-        for (Processor pr : s.procs()) {
-            sum += P.schedtickOpaque(pr.pp);
-        }
-        if (sum != ticks) {
-            ticks = sum;
+        long n = Checkdead.runs(s);
+        if (n != runs) {
+            runs = n;
             lastRan = now;
         }
         return now - lastRan >= nanos;

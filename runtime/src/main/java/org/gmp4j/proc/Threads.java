@@ -233,15 +233,9 @@ final class Threads {
             startm(s, pp, false); // Work in common, or the last P at work: someone must watch timers and network.
             return;
         }
-        long when = P.timer0WhenAcquire(pp);
         Idle.pidleput(sched, pp, System.nanoTime());
         GlobalRunq.unlock(sched);
-        if (when != 0) {
-            wakeNetPoller(s, when);
-        }
-        if (Wakep.anyWork(s)) {
-            Wakep.wakep(s); // Submitted while no P was idle, when nobody was to be woken: see Wakep.
-        }
+        Wakep.wakepForWork(s); // What was submitted, or set, while no P was idle, when nobody was to be woken.
     }
 
     /** A timer due at {@code when} was added: whoever sleeps in the poller must not sleep longer. */

@@ -115,25 +115,40 @@ final class Wakep {
         if (Schedt.npidleVolatile(s.sched) == 0) {
             return;
         }
-        if (s.config.spinNanos() != 0 || anyWork(s)) {
+        if (s.config.spinNanos() != 0) {
+            wakep(s);
+        } else {
+            wakepForWork(s);
+        }
+    }
+
+    /**
+     * Wakes an M if a queue has work, or if there is a timer, or something that waits for the network, that nobody watches.
+     * For whoever was relied on, as a spinner or because it held the last P, and is about to do something else.
+     */
+    static void wakepForWork(Scheduler s) {
+        if (anyWork(s)) {
             wakep(s);
             return;
         }
-        long when = Long.MAX_VALUE;
+        long when = 0;
         for (Processor pr : s.procs()) {
-            long next = P.timer0WhenAcquire(pr.pp);
-            when = next == 0 ? when : Math.min(when, next);
+            when = FindRunnable.earlier(when, P.timer0WhenAcquire(pr.pp));
         }
-        if (when != Long.MAX_VALUE) {
+        if (when != 0) {
             Threads.wakeNetPoller(s, when);
         } else if (Schedt.lastpollVolatile(s.sched) != 0 && s.netpoll.anyWaiters(s)) {
             wakep(s);
         }
     }
 
-    /** Whether a run queue has work. */
-    static boolean anyWork(Scheduler s) {
-        if (Schedt.runqsizeOpaque(s.sched) != 0) {
+    /**
+     * Whether a run queue has work. The global one first: an M that does not spin may move Gs from there to its ring and wake
+     * nobody. In the moment when they are in neither, that M has taken the queue's last ones, and npidle is 0 or the G that it
+     * runs itself is the only one.
+     */
+    private static boolean anyWork(Scheduler s) {
+        if (Schedt.runqsizeAcquire(s.sched) != 0) {
             return true;
         }
         for (Processor pr : s.procs()) {

@@ -177,6 +177,10 @@ public final class Schedt {
         GOMAXPROCS.setOpaque(s, v);
     }
 
+    public static int runqsizeAcquire(long s) {
+        return (int) RUNQSIZE.getAcquire(s);
+    }
+
     public static int runqsizeOpaque(long s) {
         return (int) RUNQSIZE.getOpaque(s);
     }

@@ -19,7 +19,7 @@ class ProcsFollowTest {
         Config config = new Config(
                 2, cpus::get, List.of(), 0, 10_000_000, 100, -1, 1 << 20, null, false, false, DebugVars.OFF);
         Scheduler s = Scheduler.schedinit(config, new TimerHeaps());
-        s.go(() -> { // Something must run: sysmon sleeps while nothing does.
+        s.go(() -> { // Sysmon looks at busy schedulers too.
             while (!stop.get()) {
                 Preempt.point();
             }

@@ -61,6 +61,11 @@ class SignalsOfOthersTest {
                     handle(Signals.SIGURG);
                     preempt(gmp);
                 } else if (args[0].equals("stolen, stop the world")) {
+                    for (Scheduler s : Scheduler.all()) {
+                        while (Newproc.gcount(s) != 0) { // Or it may want the P once more, and the next one lose it.
+                            Thread.onSpinWait();
+                        }
+                    }
                     AtomicBoolean stop = new AtomicBoolean();
                     AtomicBoolean runs = new AtomicBoolean();
                     gmp.go(() -> {
