@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench;
 
+import org.gmp4j.bench.peers.PeersCommand;
 import org.gmp4j.bench.preempt.PreemptCommand;
 import org.gmp4j.bench.steal.StealCommand;
 import picocli.CommandLine;
@@ -24,7 +25,8 @@ import picocli.CommandLine.Spec;
             PreemptCommand.class,
             LauncherCommands.Test.class,
             LauncherCommands.Run.class,
-            BenchCommand.class
+            BenchCommand.class,
+            PeersCommand.class
         })
 public final class GmpCommand implements Runnable {
     static final int FAILED = 1;

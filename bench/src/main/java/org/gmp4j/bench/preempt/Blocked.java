@@ -33,7 +33,7 @@ final class Blocked {
 
     private static Callable<Void> usleep(int micros) {
         return () -> {
-            Ticker.usleep(micros);
+            Native.usleep(micros);
             return null;
         };
     }

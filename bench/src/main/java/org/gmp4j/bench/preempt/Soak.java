@@ -242,7 +242,7 @@ final class Soak {
                 case 0 -> Go.gosched();
                 case 1 -> Go.sleep(Duration.ofNanos(50_000));
                 case 2 -> sink += Go.blocking(() -> {
-                    Ticker.usleep(20);
+                    Native.usleep(20);
                     return 1;
                 });
                 case 3 -> Thread.sleep(0, 50_000);

@@ -28,7 +28,7 @@ final class StopCost {
         measure("goroutines that call gosched", StopCost::yield);
         measure("goroutines that sleep in native calls", () -> {
             while (!stop) {
-                Ticker.usleep(1000);
+                Native.usleep(1000);
             }
         });
     }

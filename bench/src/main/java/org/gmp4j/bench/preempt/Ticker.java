@@ -2,10 +2,6 @@
 package org.gmp4j.bench.preempt;
 
 import java.io.IOException;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -15,13 +11,9 @@ import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 
 /** Gaps of a goroutine that ticks each millisecond on 1 P, beside one that does not yield. */
-@SuppressWarnings("restricted") // usleep
 final class Ticker {
     private static final int BLOCK_MICROS = 50_000;
     private static final Map<String, Runnable> HOGS = new LinkedHashMap<>();
-    private static final MethodHandle USLEEP = Linker.nativeLinker().downcallHandle(
-            Linker.nativeLinker().defaultLookup().find("usleep").orElseThrow(),
-            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
     private static volatile long sink;
 
     static {
@@ -115,19 +107,7 @@ final class Ticker {
 
     private static void usleep() {
         for (;;) {
-            usleep(BLOCK_MICROS);
-        }
-    }
-
-    /** Goes on where a signal interrupted it, as a careful caller does. */
-    static void usleep(int micros) {
-        long end = System.nanoTime() + micros * 1000L;
-        try {
-            for (long left = micros; left > 0; left = (end - System.nanoTime()) / 1000) {
-                int unused = (int) USLEEP.invokeExact((int) left);
-            }
-        } catch (Throwable t) {
-            throw new IllegalStateException(t);
+            Native.usleep(BLOCK_MICROS);
         }
     }
 }

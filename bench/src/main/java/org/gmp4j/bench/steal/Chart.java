@@ -88,8 +88,8 @@ final class Chart {
         int high = Math.max(low + 1, decade(true));
         StringBuilder svg = new StringBuilder();
         add(svg, "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH, HEIGHT);
-        add(svg, "<title>%s</title>\n", HtmlReport.escape(title + ": latency by percentile"));
-        add(svg, "<text class=\"t\" x=\"%d\" y=\"18\">%s</text>\n", LEFT, HtmlReport.escape(title));
+        add(svg, "<title>%s</title>\n", Page.escape(title + ": latency by percentile"));
+        add(svg, "<text class=\"t\" x=\"%d\" y=\"18\">%s</text>\n", LEFT, Page.escape(title));
         grid(svg, nines, low, high);
         for (Curve c : curves) {
             curve(svg, c, nines, low, high);
@@ -143,7 +143,7 @@ final class Chart {
                 double nanos = c.result().at(percentile);
                 double y = y(Math.max(LEAST_NANOS, nanos), low, high);
                 add(svg, "<circle class=\"h\" cx=\"%.1f\" cy=\"%.1f\" r=\"9\"><title>%s p%s: %s</title></circle>\n",
-                        x(at, nines), y, HtmlReport.escape(c.name()), Format.plain(percentile), Format.nanos(nanos));
+                        x(at, nines), y, Page.escape(c.name()), Format.plain(percentile), Format.nanos(nanos));
             }
         }
     }
@@ -166,7 +166,7 @@ final class Chart {
         for (Label l : labels) {
             int x = WIDTH - RIGHT + 8;
             add(svg, "<path class=\"c %s\" d=\"M%d,%.1f h12\"/>", l.curve.style(), x, l.y);
-            String name = HtmlReport.escape(l.curve.name());
+            String name = Page.escape(l.curve.name());
             add(svg, "<text class=\"l\" x=\"%d\" y=\"%.1f\">%s</text>\n", x + 16, l.y + 4, name);
         }
     }

@@ -4,13 +4,13 @@ package org.gmp4j.bench.steal;
 import java.util.Locale;
 
 /** Numbers for people. */
-final class Format {
+public final class Format {
     private static final String[] UNITS = {"ns", "us", "ms", "s"};
 
     private Format() {}
 
     /** Three digits and a unit: {@code 3.44 ns}, {@code 101 us}. */
-    static String nanos(double nanos) {
+    public static String nanos(double nanos) {
         double v = nanos;
         int unit = 0;
         while (v >= 999.5 && unit < UNITS.length - 1) {
@@ -22,7 +22,7 @@ final class Format {
     }
 
     /** A gap: {@code 20 us}, without decimals; 0 without a unit. */
-    static String gap(long nanos) {
+    public static String gap(long nanos) {
         long v = nanos;
         int unit = 0;
         while (v != 0 && v % 1000 == 0 && unit < UNITS.length - 1) {
@@ -33,22 +33,22 @@ final class Format {
     }
 
     /** With thousands apart. */
-    static String count(long n) {
+    public static String count(long n) {
         return String.format(Locale.ROOT, "%,d", n);
     }
 
     /** A fixed number of decimals, with a point. */
-    static String decimals(double v, int decimals) {
+    public static String decimals(double v, int decimals) {
         return String.format(Locale.ROOT, "%." + decimals + "f", v);
     }
 
     /** Seconds without needless decimals: {@code 15}, {@code 0.5}. */
-    static String seconds(long nanos) {
+    public static String seconds(long nanos) {
         return decimals(nanos / 1e9, 3).replaceAll("\\.?0+$", "");
     }
 
     /** For files: as many decimals as needed, at most three. */
-    static String plain(double v) {
+    public static String plain(double v) {
         return v == Math.rint(v) ? Long.toString((long) v) : decimals(v, 3).replaceAll("\\.?0+$", "");
     }
 }

@@ -19,13 +19,13 @@ import org.gmp4j.SpinPolicy;
  * @param percent CPU time over wall time, in percent of one CPU
  * @param nanos how long that was watched
  */
-record IdleCpu(SpinPolicy spin, double percent, long nanos) {
+public record IdleCpu(SpinPolicy spin, double percent, long nanos) {
     private static final Path TASKS = Path.of("/proc/self/task");
     private static final String CPU_TIME = "schedstat";
     private static final long SETTLE_MILLIS = 20;
 
     /** Sleeps that long and looks. */
-    static IdleCpu measure(SpinPolicy spin, long nanos) throws InterruptedException {
+    public static IdleCpu measure(SpinPolicy spin, long nanos) throws InterruptedException {
         Thread.sleep(SETTLE_MILLIS);
         long start = System.nanoTime();
         Map<Path, Long> before = threads();

@@ -11,7 +11,7 @@ import java.util.Map;
  * steals), gap_ns, batch, samples, p50, p90, p99, p999, p9999, max; for steals {@code victim}; where the same was done
  * in C {@code floor_ns} and {@code ratio}; where there is a gap {@code corrected} for coordinated omission.
  */
-final class JsonReport {
+public final class JsonReport {
     private JsonReport() {}
 
     static String write(Report report) {
@@ -37,12 +37,11 @@ final class JsonReport {
             idle.add(one);
         }
         all.put("idle", idle);
-        StringBuilder text = new StringBuilder();
-        value(text, all, 0);
-        return text.append('\n').toString();
+        return JsonText.of(all);
     }
 
-    private static Map<String, Object> machine(MachineInfo m) {
+    /** A machine as an object. */
+    public static Map<String, Object> machine(MachineInfo m) {
         Map<String, Object> o = new LinkedHashMap<>();
         o.put("cpu", m.cpu());
         o.put("cpus", m.cpus());
@@ -117,59 +116,5 @@ final class JsonReport {
             o.put(Result.NAMES[i], r.at(Result.PERCENTILES[i]));
         }
         o.put("max", r.max());
-    }
-
-    /** Two levels are broken into lines, what is deeper stays on one. */
-    private static void value(StringBuilder text, Object v, int depth) {
-        switch (v) {
-            case null -> text.append("null");
-            case Map<?, ?> map -> {
-                List<String> parts = new ArrayList<>();
-                map.forEach((k, e) -> {
-                    StringBuilder part = new StringBuilder();
-                    string(part, k.toString());
-                    part.append(": ");
-                    value(part, e, depth + 1);
-                    parts.add(part.toString());
-                });
-                join(text, "{", parts, "}", depth);
-            }
-            case List<?> list -> {
-                List<String> parts = new ArrayList<>();
-                for (Object e : list) {
-                    StringBuilder part = new StringBuilder();
-                    value(part, e, depth + 1);
-                    parts.add(part.toString());
-                }
-                join(text, "[", parts, "]", depth);
-            }
-            case Double d -> text.append(Double.isFinite(d) ? Format.plain(d) : "null");
-            case Number n -> text.append(n);
-            case Boolean b -> text.append(b);
-            default -> string(text, v.toString());
-        }
-    }
-
-    private static void join(StringBuilder text, String open, List<String> parts, String close, int depth) {
-        boolean lines = depth < 2 && !parts.isEmpty();
-        String indent = "\n" + "  ".repeat(depth);
-        text.append(open).append(lines ? indent + "  " : "");
-        text.append(String.join(lines ? "," + indent + "  " : ", ", parts));
-        text.append(lines ? indent : "").append(close);
-    }
-
-    private static void string(StringBuilder text, String s) {
-        text.append('"');
-        for (int i = 0; i < s.length(); i++) {
-            char c = s.charAt(i);
-            if (c == '"' || c == '\\') {
-                text.append('\\').append(c);
-            } else if (c < ' ') {
-                text.append(String.format("\\u%04x", (int) c));
-            } else {
-                text.append(c);
-            }
-        }
-        text.append('"');
     }
 }

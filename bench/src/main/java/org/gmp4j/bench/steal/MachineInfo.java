@@ -6,7 +6,9 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.gmp4j.affinity.Topology;
@@ -28,7 +30,7 @@ import org.gmp4j.affinity.Topology;
  * @param heapBytes most heap
  * @param clocksource what the kernel's clocks read
  */
-record MachineInfo(
+public record MachineInfo(
         String cpu,
         int online,
         String usable,
@@ -47,7 +49,7 @@ record MachineInfo(
             Path.of("/sys/devices/system/clocksource/clocksource0/current_clocksource");
 
     /** This one. */
-    static MachineInfo here() {
+    public static MachineInfo here() {
         Topology topology = Topology.system();
         List<String> cpuinfo = lines(CPUINFO);
         String jdk = System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version") + " ("
@@ -66,6 +68,20 @@ record MachineInfo(
                 collector(),
                 Runtime.getRuntime().maxMemory(),
                 lines(CLOCKSOURCE).stream().findFirst().orElse("unknown"));
+    }
+
+    /** For people, by name. */
+    public Map<String, String> facts() {
+        Map<String, String> facts = new LinkedHashMap<>();
+        facts.put(
+                "machine",
+                cpu + ", " + cpus + " of " + online + " CPUs usable (" + usable + ")"
+                        + (nodes > 1 ? ", " + nodes + " NUMA nodes" : "")
+                        + limit.map(l -> ", cgroup limit " + Format.plain(l) + " CPUs").orElse("")
+                        + (virtual ? ", virtual machine" : ""));
+        facts.put("system", kernel + " " + arch);
+        facts.put("JVM", jdk + ", " + gc + ", heap up to " + (heapBytes >> 20) + " MiB");
+        return facts;
     }
 
     private static List<String> lines(Path file) {

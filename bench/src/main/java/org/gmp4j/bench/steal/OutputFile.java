@@ -16,7 +16,7 @@ import java.nio.file.StandardOpenOption;
  * A file that is written at the end and opened at the beginning, so that a long measurement is not lost to a bad name.
  * What stood in it stays until then; a new one is removed again when nothing is written.
  */
-final class OutputFile implements AutoCloseable {
+public final class OutputFile implements AutoCloseable {
     private final Path path;
     private final boolean isNew;
     private final FileChannel channel;
@@ -27,7 +27,7 @@ final class OutputFile implements AutoCloseable {
      *
      * @throws IOException in one sentence without an end
      */
-    OutputFile(Path path) throws IOException {
+    public OutputFile(Path path) throws IOException {
         this.path = path;
         this.isNew = Files.notExists(path);
         if (Files.isDirectory(path)) {
@@ -41,7 +41,7 @@ final class OutputFile implements AutoCloseable {
     }
 
     /** Whether this is the same file as another. */
-    boolean isSame(OutputFile other) throws IOException {
+    public boolean isSame(OutputFile other) throws IOException {
         return Files.isRegularFile(path) && Files.isSameFile(path, other.path);
     }
 
@@ -50,7 +50,7 @@ final class OutputFile implements AutoCloseable {
      *
      * @throws IOException in one sentence without an end
      */
-    void write(String text) throws IOException {
+    public void write(String text) throws IOException {
         try {
             if (Files.isRegularFile(path)) {
                 channel.truncate(0);

@@ -5,40 +5,42 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A table for people, as text and in the page: columns of words, to the left, then of figures, to the right. */
-final class Table {
+public final class Table {
     private final int words;
     private final List<String> head;
     private final List<List<String>> rows = new ArrayList<>();
 
     /** An empty table whose first {@code words} columns hold words. */
-    Table(int words, String... head) {
+    public Table(int words, String... head) {
         this.words = words;
         this.head = List.of(head);
     }
 
     /** Adds a row. */
-    void row(List<String> cells) {
+    public void row(List<String> cells) {
         if (cells.size() != head.size()) {
             throw new IllegalArgumentException(cells + " for " + head);
         }
         rows.add(List.copyOf(cells));
     }
 
-    List<String> head() {
+    /** The columns' names. */
+    public List<String> head() {
         return head;
     }
 
-    List<List<String>> rows() {
+    /** What was added. */
+    public List<List<String>> rows() {
         return rows;
     }
 
     /** Whether a column holds words. */
-    boolean isWords(int column) {
+    public boolean isWords(int column) {
         return column < words;
     }
 
     /** In columns, two blanks apart; each line ends with a newline. */
-    String text() {
+    public String text() {
         int[] width = new int[head.size()];
         List<List<String>> all = new ArrayList<>(rows);
         all.addFirst(head);

@@ -2,7 +2,6 @@
 package org.gmp4j.bench.steal;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -19,15 +18,7 @@ final class Tables {
     static Map<String, String> facts(Report report) {
         MachineInfo m = report.machine();
         Settings s = report.settings();
-        Map<String, String> facts = new LinkedHashMap<>();
-        facts.put(
-                "machine",
-                m.cpu() + ", " + m.cpus() + " of " + m.online() + " CPUs usable (" + m.usable() + ")"
-                        + (m.nodes() > 1 ? ", " + m.nodes() + " NUMA nodes" : "")
-                        + m.limit().map(l -> ", cgroup limit " + Format.plain(l) + " CPUs").orElse("")
-                        + (m.virtual() ? ", virtual machine" : ""));
-        facts.put("system", m.kernel() + " " + m.arch());
-        facts.put("JVM", m.jdk() + ", " + m.gc() + ", heap up to " + (m.heapBytes() >> 20) + " MiB");
+        Map<String, String> facts = m.facts();
         facts.put(
                 "pinning",
                 s.pinning() + "; owner and thief ran on CPU " + report.ownerCpu() + " and " + report.thiefCpu());

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.peers;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A median and its interval, from one value of each fork: processes are independent of each other, runs within one are not.
+ * The interval reaches from one order statistic to the other of its kind, as near to the middle as they still enclose the
+ * median of all possible forks with 95 %; with fewer than six forks these are the least and the greatest, which enclose it with
+ * {@link #confidence}.
+ *
+ * @param median the middle value, or the mean of the two in the middle
+ * @param low the interval's lower end
+ * @param high its upper end
+ * @param forks how many values
+ */
+record Estimate(double median, double low, double high, int forks) {
+    private static final double WANTED = 0.95;
+
+    /**
+     * Of some values.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    static Estimate of(List<Double> values) {
+        if (values.isEmpty()) {
+            throw new IllegalArgumentException("no values");
+        }
+        double[] v = values.stream().mapToDouble(d -> d).sorted().toArray();
+        int k = rank(v.length);
+        return new Estimate(median(v), v[k - 1], v[v.length - k], v.length);
+    }
+
+    /** The middle value, or the mean of the two in the middle. */
+    static double median(double... values) {
+        double[] v = values.clone();
+        Arrays.sort(v);
+        return (v[v.length / 2] + v[(v.length - 1) / 2]) / 2;
+    }
+
+    /** The innermost rank, from 1 on, whose interval is good enough; else 1. */
+    private static int rank(int n) {
+        int k = 1;
+        while (2 * (k + 1) <= n && confidence(n, k + 1) >= WANTED) {
+            k++;
+        }
+        return k;
+    }
+
+    /** How probable it is that the median lies between the k-th least and the k-th greatest of n values. */
+    static double confidence(int n, int k) {
+        double outside = 0;
+        double ways = 1; // n over i
+        for (int i = 0; i < k; i++) {
+            outside += ways;
+            ways = ways * (n - i) / (i + 1);
+        }
+        return 1 - 2 * outside / Math.pow(2, n);
+    }
+
+    /** With how much confidence the interval of so many forks encloses the median. */
+    static double confidence(int forks) {
+        return confidence(forks, rank(forks));
+    }
+}

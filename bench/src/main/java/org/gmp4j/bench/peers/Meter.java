@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.peers;
+
+import java.util.function.Consumer;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Takes a work's figures in a peer's own process: a warm-up, then runs until the time is up. Each figure becomes a line of the
+ * protocol, {@link Line}. For one thread at a time.
+ */
+final class Meter {
+    /** Each work has at least so many runs. */
+    static final int LEAST_RUNS = 3;
+
+    private static final long MOST_NANOS = 100_000_000_000L;
+
+    private final Settings settings;
+    private final String variant;
+    private final Consumer<Line> out;
+
+    /**
+     * How long to measure.
+     *
+     * @param warmUpNanos before each figure
+     * @param nanos for each figure
+     * @param limitNanos what waits longer than that for its turn never gets it
+     * @param scale what each run's size is divided by: above 1 for tests
+     */
+    record Settings(long warmUpNanos, long nanos, long limitNanos, int scale) {}
+
+    /** Whose lines have a variant in their names, or {@code ""}. */
+    Meter(Settings settings, String variant, Consumer<Line> out) {
+        this.settings = settings;
+        this.variant = variant;
+        this.out = out;
+    }
+
+    Settings settings() {
+        return settings;
+    }
+
+    /** A run's size. */
+    int size(int n) {
+        return Math.max(1, n / settings.scale());
+    }
+
+    /** Nanoseconds an operation of something that does {@code operations} of them, a line a run, in one of the kit's threads. */
+    void perOperation(Kit kit, String name, int operations, Runnable body) {
+        kit.run(() -> {
+            long end = System.nanoTime() + settings.warmUpNanos();
+            do {
+                body.run();
+            } while (System.nanoTime() - end < 0);
+            end = System.nanoTime() + settings.nanos();
+            for (int runs = 0; runs < LEAST_RUNS || System.nanoTime() - end < 0; runs++) {
+                long start = System.nanoTime();
+                body.run();
+                value(name, "ns", (System.nanoTime() - start) / (double) operations);
+            }
+        });
+    }
+
+    /** For nanoseconds. */
+    static Histogram histogram() {
+        return new Histogram(MOST_NANOS, 3);
+    }
+
+    /** A line a percentile. */
+    void percentiles(String name, Histogram h, double... percentiles) {
+        for (double p : percentiles) {
+            value(name + "/p" + (int) p, "ns", h.getValueAtPercentile(p));
+        }
+    }
+
+    /** A line. */
+    void value(String name, String unit, double value) {
+        out.accept(new Line(named(name), unit, value, ""));
+    }
+
+    /** What did not come within the limit. */
+    void never(String name, String unit) {
+        out.accept(new Line(named(name), unit, Double.NaN, "never in " + settings.limitNanos() / 1_000_000_000 + " s"));
+    }
+
+    /** {@code wake/p50} with {@code spin=go} is {@code wake/spin=go/p50}. */
+    private String named(String name) {
+        int end = name.indexOf('/');
+        return variant.isEmpty() ? name
+                : end < 0 ? name + "/" + variant : name.substring(0, end) + "/" + variant + name.substring(end);
+    }
+}

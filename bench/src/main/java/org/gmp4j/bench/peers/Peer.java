@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.peers;
+
+import java.util.Locale;
+
+/** Who does the works: a column. */
+enum Peer {
+    GMP4J("gmp4j"),
+    GO("Go"),
+    JDK("JDK virtual threads"),
+    KOTLIN("Kotlin coroutines"),
+    THREADS("platform threads");
+
+    private final String title;
+
+    Peer(String title) {
+        this.title = title;
+    }
+
+    /** For people. */
+    String title() {
+        return title;
+    }
+
+    /** For options and files. */
+    String key() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.peers;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.gmp4j.bench.steal.Format;
+import org.gmp4j.bench.steal.JsonReport;
+import org.gmp4j.bench.steal.JsonText;
+import org.gmp4j.bench.steal.MachineInfo;
+import org.gmp4j.bench.steal.Table;
+
+/** Results as text and as JSON. */
+final class Reports {
+    private Reports() {}
+
+    /** What is done to a row of the results. */
+    interface Each {
+        void row(Catalogue.Work work, Catalogue.Row row);
+    }
+
+    /** All rows, in order. */
+    static void each(Results results, Each each) {
+        for (Catalogue.Work work : results.works()) {
+            for (Catalogue.Row row : work.rows()) {
+                each.row(work, row);
+            }
+        }
+    }
+
+    /** The rows that there are, and who fills them. */
+    static Table list(List<Catalogue.Work> works) {
+        Table table = new Table(4, "row", "Ps", "what", "who");
+        each(new Results(works), (work, row) -> table.row(List.of(row.name(), Integer.toString(work.procs()), row.title(),
+                String.join(" ", work.peers().stream().map(Peer::key).toList()))));
+        return table;
+    }
+
+    /** A figure with its unit. */
+    static String figure(String unit, double v) {
+        return switch (unit) {
+            case "ns" -> Format.nanos(v);
+            case "bytes" -> Format.count(Math.round(v)) + " B";
+            default -> Format.decimals(v, 2) + " " + unit;
+        };
+    }
+
+    /** Three digits. */
+    static String ratio(double r) {
+        return Format.decimals(r, r < 0.0995 ? 3 : r < 9.95 ? 2 : r < 99.5 ? 1 : 0);
+    }
+
+    /** The others of those who took part. */
+    static List<Peer> others(Results results) {
+        return results.versions().keySet().stream().filter(p -> p != Peer.GMP4J).toList();
+    }
+
+    /** One work's medians, for the eye. */
+    static String line(Results results, Catalogue.Work work) {
+        List<String> parts = new ArrayList<>();
+        for (Catalogue.Row row : work.rows()) {
+            List<String> figures = new ArrayList<>();
+            for (Peer peer : results.versions().keySet()) {
+                String cell = cell(results, work, row, peer);
+                if (!cell.isEmpty()) {
+                    figures.add(peer.key() + " " + cell);
+                }
+            }
+            parts.add(row.name() + ": " + String.join(", ", figures));
+        }
+        return String.join("; ", parts);
+    }
+
+    /** A figure, or why there is none, or nothing. */
+    static String cell(Results results, Catalogue.Work work, Catalogue.Row row, Peer peer) {
+        return results.figure(work, row, peer)
+                .map(f -> figure(row.unit(), f.median()))
+                .orElse(results.note(work, row, peer));
+    }
+
+    /** For a terminal. */
+    static String text(Results results) {
+        List<String> head = new ArrayList<>(List.of("row", "gmp4j"));
+        for (Peer peer : others(results)) {
+            head.addAll(List.of(peer.key(), "ratio"));
+        }
+        Table table = new Table(1, head.toArray(String[]::new));
+        each(results, (work, row) -> {
+            List<String> cells = new ArrayList<>(List.of(row.name(), cell(results, work, row, Peer.GMP4J)));
+            for (Peer peer : others(results)) {
+                cells.add(cell(results, work, row, peer));
+                cells.add(results.ratio(work, row, peer).map(r -> ratio(r.median())).orElse(""));
+            }
+            table.row(cells);
+        });
+        return "Medians, and ours divided by the peer's (below 1: we need less).\n\n" + table.text();
+    }
+
+    /** For programs. */
+    static String json(Results results, PeersCommand.Settings settings) {
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("machine", JsonReport.machine(MachineInfo.here()));
+        Map<String, Object> how = new LinkedHashMap<>();
+        how.put("forks", settings.forks());
+        how.put("warmup_seconds", settings.warmUp());
+        how.put("seconds", settings.seconds());
+        how.put("confidence", Estimate.confidence(settings.forks()));
+        all.put("settings", how);
+        Map<String, Object> versions = new LinkedHashMap<>();
+        results.versions().forEach((peer, version) -> versions.put(peer.key(), version));
+        all.put("versions", versions);
+        List<Object> rows = new ArrayList<>();
+        each(results, (work, row) -> rows.add(row(results, work, row)));
+        all.put("rows", rows);
+        return JsonText.of(all);
+    }
+
+    private static Map<String, Object> row(Results results, Catalogue.Work work, Catalogue.Row row) {
+        Map<String, Object> o = new LinkedHashMap<>();
+        o.put("work", row.name());
+        o.put("what", row.title());
+        o.put("procs", work.procs());
+        o.put("unit", row.unit());
+        o.put("better", "lower");
+        Map<String, Object> intervals = new LinkedHashMap<>();
+        Map<String, Object> ratios = new LinkedHashMap<>();
+        Map<String, Object> ratioIntervals = new LinkedHashMap<>();
+        Map<String, Object> notes = new LinkedHashMap<>();
+        for (Peer peer : Peer.values()) {
+            Optional<Estimate> figure = results.figure(work, row, peer);
+            o.put(peer.key(), figure.map(f -> (Object) f.median()).orElse(null));
+            figure.ifPresent(f -> intervals.put(peer.key(), List.of(f.low(), f.high())));
+            if (peer != Peer.GMP4J) {
+                results.ratio(work, row, peer).ifPresent(r -> {
+                    ratios.put(peer.key(), r.median());
+                    ratioIntervals.put(peer.key(), List.of(r.low(), r.high()));
+                });
+            }
+            if (!results.note(work, row, peer).isEmpty()) {
+                notes.put(peer.key(), results.note(work, row, peer));
+            }
+        }
+        o.put("intervals", intervals);
+        o.put("ratios", ratios);
+        o.put("ratio_intervals", ratioIntervals);
+        o.put("notes", notes);
+        return o;
+    }
+}

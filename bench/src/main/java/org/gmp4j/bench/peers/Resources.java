@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.peers;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.gmp4j.bench.steal.IdleCpu;
+
+/** The works whose figures are memory and CPU time. */
+final class Resources {
+    private static final int PARKED = 1_000_000;
+    private static final Duration TICK = Duration.ofMillis(10);
+    private static final int COLLECTIONS = 4;
+
+    private static volatile boolean stop;
+
+    private Resources() {}
+
+    /** Runs one; {@code false} if it is none of these. */
+    static boolean run(String work, Kit kit, Meter m) {
+        switch (work) {
+            case "parked" -> parked(kit, m);
+            case "idle" -> idle(kit, m);
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Resident bytes of one of a million that wait. */
+    private static void parked(Kit kit, Meter m) {
+        kit.run(() -> {
+            long end = System.nanoTime() + m.settings().warmUpNanos();
+            do {
+                Kit.Gate gate = kit.gate();
+                park(kit, gate, 1000); // Until the compilers are done: interpreted frames are larger.
+                gate.open();
+            } while (System.nanoTime() - end < 0);
+            long before = resident();
+            int n = m.size(PARKED);
+            Kit.Gate gate = kit.gate();
+            park(kit, gate, n);
+            m.value("parked", "bytes", Math.max(1, resident() - before) / (double) n);
+            gate.open();
+        });
+    }
+
+    private static void park(Kit kit, Kit.Gate gate, int n) {
+        Kit.Latch ready = kit.latch(n);
+        for (int i = 0; i < n; i++) {
+            kit.go(() -> {
+                ready.done();
+                gate.await();
+            });
+            if (i % 100 == 0) {
+                kit.yield(); // Those made so far run, and wait.
+            }
+        }
+        ready.await();
+        kit.sleep(Duration.ofMillis(1)); // The last ones are on their way into their wait.
+    }
+
+    /** After collections, so that garbage does not count. */
+    private static long resident() {
+        for (int i = 0; i < COLLECTIONS; i++) {
+            System.gc();
+        }
+        try {
+            for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+                if (line.startsWith("VmRSS:")) {
+                    return Long.parseLong(line.replaceAll("\\D", "")) * 1024;
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        throw new IllegalStateException("no VmRSS in /proc/self/status");
+    }
+
+    /** CPU of a program in which one thread wakes every 10 ms and sleeps again. */
+    private static void idle(Kit kit, Meter m) {
+        stop = false;
+        kit.run(() -> kit.go(() -> {
+            while (!stop) {
+                kit.sleep(TICK);
+            }
+        }));
+        try {
+            Thread.sleep(Duration.ofNanos(m.settings().warmUpNanos()));
+            m.value("idle", "ms/s", IdleCpu.measure(null, m.settings().nanos()).percent() * 10);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+        stop = true;
+    }
+}
