@@ -5,6 +5,9 @@
 //
 //	go build -o peers . && ./peers [-runs N] [-seconds S] [-goroutines N] [WORK...]
 //
+// `gmp peers` starts it with -each: a line for each run instead of their median, for -seconds in all, and only what its
+// catalogue has.
+//
 // Throughput figures are medians of -runs runs after one that is thrown away. Latencies (wake, handoff) are percentiles over
 // all samples of -seconds for each gap; a late sample delays the next one, so the tail counts starts that were late, not
 // what a constant arrival rate would have seen (coordinated omission).
@@ -32,6 +35,8 @@ var (
 	runs       = flag.Int("runs", 5, "measured runs of each throughput work, at least 1")
 	seconds    = flag.Float64("seconds", 5, "time for each gap of a latency work")
 	goroutines = flag.Int("goroutines", 1_000_000, "goroutines to park")
+	eachRun    = flag.Bool("each", false, "print each run, until -seconds are over; of wake only the gap of 200 µs")
+	onlyProcs  = flag.Int("procs", 0, "of works on several numbers of Ps only this one")
 )
 
 type work struct {
@@ -53,7 +58,7 @@ var works = []work{
 	{"sieve", "the first 2000 primes, a goroutine each, ms", 1, sieve},
 	{"philosophers", "5 dining philosophers, 100,000 meals each, ms", 1, philosophers},
 	{"pipeline", "200,000 numbers through 3 stages, then cancelled by a context, ms", 1, pipeline},
-	{"skynet", "a tree of goroutines with 1,000,000 leaves, ms", 1, skynet},
+	{"skynet", "a tree of goroutines with 1,000,000 leaves, ns a leaf", 1, skynet},
 	{"ring", "token through a ring of 1000 goroutines, ns a hop", 1, ring},
 	{"mutex", "Lock and Unlock, nobody else there, 1 P, ns", 1, mutex},
 	{"contended", "Lock and Unlock by 4 goroutines, 2 Ps, ns each", 2, contended},
@@ -117,6 +122,16 @@ func report(work, unit string, value float64) {
 
 // median runs body, which does ops operations, and reports ns for each.
 func median(work string, ops int, body func()) {
+	if *eachRun {
+		body()
+		end := clock() + int64(*seconds*1e9)
+		for i := 0; i < 3 || clock() < end; i++ {
+			start := time.Now()
+			body()
+			report(work, "ns", float64(time.Since(start))/float64(ops))
+		}
+		return
+	}
 	var all []float64
 	for i := 0; i <= *runs; i++ {
 		start := time.Now()
@@ -141,6 +156,14 @@ func medianMs(work string, body func()) {
 	report(work, "ms", middle(all))
 }
 
+// percentiles reports the median and p99.
+func percentiles(work string, values []float64) {
+	slices.Sort(values)
+	last := len(values) - 1
+	report(work+"/p50", "ns", values[last/2])
+	report(work+"/p99", "ns", values[last*99/100])
+}
+
 func middle(values []float64) float64 {
 	slices.Sort(values)
 	n := len(values)
@@ -151,8 +174,10 @@ func middle(values []float64) float64 {
 func each(body func(suffix string)) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for procs := 1; procs <= 2 && procs <= runtime.NumCPU(); procs++ {
-		runtime.GOMAXPROCS(procs)
-		body("/procs=" + strconv.Itoa(procs))
+		if *onlyProcs == 0 || *onlyProcs == procs {
+			runtime.GOMAXPROCS(procs)
+			body("/procs=" + strconv.Itoa(procs))
+		}
 	}
 }
 
@@ -455,8 +480,8 @@ func skynet() {
 		up <- sum
 	}
 	each(func(suffix string) {
-		medianMs("skynet"+suffix, func() {
-			const leaves = 1_000_000
+		const leaves = 1_000_000
+		median("skynet"+suffix, leaves, func() {
 			up := make(chan int64)
 			go node(up, 0, leaves)
 			if <-up != leaves*(leaves-1)/2 {
@@ -580,6 +605,10 @@ func latency(work string, gap time.Duration, sample func() int64) {
 		spin(int64(gap))
 		all = append(all, float64(sample()))
 	}
+	if *eachRun {
+		percentiles(work, all)
+		return
+	}
 	slices.Sort(all)
 	work += "/gap_ns=" + strconv.FormatInt(int64(gap), 10)
 	for _, p := range []struct {
@@ -593,7 +622,11 @@ func latency(work string, gap time.Duration, sample func() int64) {
 
 func wake() {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	for _, gap := range []time.Duration{0, 20 * time.Microsecond, 200 * time.Microsecond, time.Millisecond} {
+	gaps := []time.Duration{0, 20 * time.Microsecond, 200 * time.Microsecond, time.Millisecond}
+	if *eachRun {
+		gaps = gaps[2:3]
+	}
+	for _, gap := range gaps {
 		var took atomic.Int64
 		latency("wake", gap, func() int64 {
 			took.Store(0)
@@ -634,7 +667,11 @@ const parkedChild = "parked-child"
 
 func parked() {
 	var all []float64
-	for range *runs {
+	times := *runs
+	if *eachRun {
+		times = 1
+	}
+	for range times {
 		self, err := os.Executable()
 		if err != nil {
 			fail("%v", err)

@@ -6,7 +6,6 @@ package main
 
 import (
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -55,7 +54,5 @@ func blocked() {
 		syscall.Syscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&pause)), 0, 0)
 		all = append(all, float64(<-took))
 	}
-	slices.Sort(all)
-	report("blocked/p50", "ns", all[len(all)/2])
-	report("blocked/p99", "ns", all[len(all)*99/100])
+	percentiles("blocked", all)
 }

@@ -4,8 +4,8 @@ package main
 
 import (
 	"context"
+	"math"
 	"runtime"
-	"slices"
 	"time"
 )
 
@@ -16,7 +16,7 @@ func init() {
 		work{"timerreset", "Reset of a running timer on 1 P, ns", 1, timerreset},
 		work{"funcreset", "Reset of a running AfterFunc timer on 1 P, ns", 1, funcreset},
 		work{"withtimeout", "WithTimeout and cancel on 1 P, ns", 1, withtimeout},
-		work{"sleep", "how late Sleep(50 µs) returns, p50 on 1 P, ns", 1, sleep},
+		work{"sleep", "how late Sleep(50 µs) returns, p50 and p99 on 1 P, ns", 1, sleep},
 	)
 }
 
@@ -78,11 +78,15 @@ func sleep() {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const d = 50 * time.Microsecond
 	var late []float64
-	for range 5_000 {
+	most := int64(5_000)
+	if *eachRun {
+		most = math.MaxInt64
+	}
+	end := clock() + int64(*seconds*1e9)
+	for i := int64(0); i < most && (!*eachRun || clock() < end); i++ {
 		start := time.Now()
 		time.Sleep(d)
 		late = append(late, float64(time.Since(start)-d))
 	}
-	slices.Sort(late)
-	report("sleep/p50", "ns", late[len(late)/2])
+	percentiles("sleep", late)
 }
