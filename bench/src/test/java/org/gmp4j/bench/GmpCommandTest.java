@@ -23,7 +23,9 @@ class GmpCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "nope", "--nope", "help nope", "bench --json", "bench NoSuchBenchmark", "bench -nope", "run X",
-            "preempt nope", "preempt --runs=0"})
+            "preempt nope", "preempt --runs=0", "peers nope", "peers (", "peers --forks=0", "peers --forks=x", "peers --seconds=0",
+            "peers --warmup=NaN", "peers --peers=gmp4j,erlang", "peers --json=/no/such/dir/f",
+            "peers --json=/dev/full --html=/dev/full --markdown=target"})
     void badUsageIsOneSentenceOnStderr(String line) {
         assertEquals(2, gmp(line.isEmpty() ? new String[0] : line.split(" ")));
         assertEquals("", out.toString());

@@ -27,8 +27,8 @@ final class Catalogue {
             new Work("spawn", 1, LIGHT,
                     row("spawn/batch=100", "start, run, end, 100 at a time, each"),
                     row("spawn/batch=10000", "start, run, end, 10,000 at a time, each")),
-            new Work("skynet", 1, LIGHT, row("skynet/procs=1", "tree with 1,000,000 leaves, a leaf")),
-            new Work("skynet", 2, LIGHT, row("skynet/procs=2", "tree with 1,000,000 leaves, a leaf")),
+            new Work("skynet", 1, LIGHT, row("skynet/procs=1", "tree with 100,000 leaves, a leaf")),
+            new Work("skynet", 2, LIGHT, row("skynet/procs=2", "tree with 100,000 leaves, a leaf")),
             new Work("ring", 1, LIGHT, row("ring/procs=1", "token through a ring of 1000, a hop")),
             new Work("ring", 2, LIGHT, row("ring/procs=2", "token through a ring of 1000, a hop")),
             new Work("select", 1, SELECTING, row("select/procs=1", "select of two and a send, nobody waits")),
@@ -103,6 +103,11 @@ final class Catalogue {
 
         Work(String name, int procs, Set<Peer> peers, Row... rows) {
             this(name, procs, List.of(""), peers, List.of(rows));
+        }
+
+        /** Whether ours needs preemption points. */
+        boolean points() {
+            return name.equals("hogs");
         }
 
         /** For people, and to be told from others. */

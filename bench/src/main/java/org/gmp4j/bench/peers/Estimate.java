@@ -7,8 +7,8 @@ import java.util.List;
 /**
  * A median and its interval, from one value of each fork: processes are independent of each other, runs within one are not.
  * The interval reaches from one order statistic to the other of its kind, as near to the middle as they still enclose the
- * median of all possible forks with 95 %; with fewer than six forks these are the least and the greatest, which enclose it with
- * {@link #confidence}.
+ * median of all possible forks with 95 %; with fewer than six forks these are the least and the greatest, which enclose it
+ * with {@link #confidence}.
  *
  * @param median the middle value, or the mean of the two in the middle
  * @param low the interval's lower end

@@ -17,7 +17,8 @@ import java.util.function.LongConsumer;
 /** Threads of the JDK, virtual or platform ones, with what {@code java.util.concurrent} has for them. */
 final class JdkKit implements Kit {
     private final ThreadFactory factory;
-    private final ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().factory());
+    private final ScheduledThreadPoolExecutor timers =
+            new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().factory());
 
     /** How many of them run at a time is a setting of the JVM. */
     JdkKit(boolean virtual) {

@@ -16,8 +16,10 @@ import java.util.regex.Pattern;
  */
 record Line(String work, String unit, double value, String note) {
     private static final String STRING = "\"([^\"\\\\]*)\"";
-    private static final Pattern FORM = Pattern.compile("\\s*\\{\\s*\"work\"\\s*:\\s*" + STRING + "\\s*,\\s*\"unit\"\\s*:\\s*" + STRING
-            + "\\s*,\\s*\"value\"\\s*:\\s*(null|-?[0-9][0-9.eE+-]*)\\s*(?:,\\s*\"note\"\\s*:\\s*" + STRING + "\\s*)?\\}\\s*");
+    private static final Pattern FORM = Pattern.compile("\\s*\\{\\s*\"work\"\\s*:\\s*" + STRING
+            + "\\s*,\\s*\"unit\"\\s*:\\s*" + STRING
+            + "\\s*,\\s*\"value\"\\s*:\\s*(null|-?[0-9][0-9.eE+-]*)"
+            + "\\s*(?:,\\s*\"note\"\\s*:\\s*" + STRING + "\\s*)?\\}\\s*");
 
     /**
      * Reads one.

@@ -1,11 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.peers;
 
-/** To come. */
+import java.util.List;
+import org.gmp4j.bench.steal.Table;
+
+/** The results as a page to commit. What people wrote under its last heading stays when it is written again. */
 final class MarkdownResults {
+    /** What is beneath it is not ours. */
+    static final String BEHIND = "## Where we are behind";
+
     private MarkdownResults() {}
 
+    /** The page; {@code old} is what stood in the file, or empty. */
     static String write(Results results, PeersCommand.Settings settings, String old) {
-        return "";
+        StringBuilder page = new StringBuilder("# gmp4j beside Go, the JDK and Kotlin\n\n");
+        page.append("Written by `gmp peers --markdown`; only what stands under the last heading is by hand.\n\n");
+        Reports.facts(results, settings).forEach(
+                (name, value) -> page.append("- **").append(name).append(":** ").append(value).append('\n'));
+        page.append("\n## Figures\n\n");
+        table(page, Reports.figures(results));
+        page.append("\n## How it is measured\n");
+        for (String paragraph : Reports.how(settings)) {
+            page.append('\n').append(paragraph).append('\n');
+        }
+        int behind = old.indexOf("\n" + BEHIND);
+        page.append('\n').append(behind < 0 ? BEHIND + "\n" : old.substring(behind + 1));
+        return page.toString();
+    }
+
+    private static void table(StringBuilder page, Table table) {
+        row(page, table.head());
+        for (int i = 0; i < table.head().size(); i++) {
+            page.append(table.isWords(i) ? "|---" : "|---:");
+        }
+        page.append("|\n");
+        table.rows().forEach(cells -> row(page, cells));
+    }
+
+    private static void row(StringBuilder page, List<String> cells) {
+        cells.forEach(cell -> page.append("| ").append(cell).append(' '));
+        page.append("|\n");
     }
 }

@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.peers;
 
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.HdrHistogram.Histogram;
 
 /**
- * Takes a work's figures in a peer's own process: a warm-up, then runs until the time is up. Each figure becomes a line of the
- * protocol, {@link Line}. For one thread at a time.
+ * Takes a work's figures in a peer's own process: a warm-up, then runs until the time is up. Each figure becomes a line of
+ * the protocol, {@link Line}. For one thread at a time.
  */
 final class Meter {
     /** Each work has at least so many runs. */
     static final int LEAST_RUNS = 3;
 
+    private static final int BURSTS = 4;
+
+    /** The JIT has finished when its clock has stood still for so many pauses. */
+    private static final int QUIET = 3;
+
+    private static final long DRAIN = 10_000_000L;
+    private static final long MOST_DRAIN = 1_000_000_000L;
     private static final long MOST_NANOS = 100_000_000_000L;
 
     private final Settings settings;
@@ -44,20 +54,44 @@ final class Meter {
         return Math.max(1, n / settings.scale());
     }
 
-    /** Nanoseconds an operation of something that does {@code operations} of them, a line a run, in one of the kit's threads. */
+    /**
+     * Nanoseconds an operation of something that does {@code operations} of them, a line a run. Each run is a new thread of
+     * the kit's: one that never ended would keep interpreted frames on its stack, which slow each switch down.
+     */
     void perOperation(Kit kit, String name, int operations, Runnable body) {
-        kit.run(() -> {
-            long end = System.nanoTime() + settings.warmUpNanos();
+        warmUp(nanos -> {
+            long end = System.nanoTime() + nanos;
             do {
-                body.run();
+                kit.run(body);
             } while (System.nanoTime() - end < 0);
-            end = System.nanoTime() + settings.nanos();
-            for (int runs = 0; runs < LEAST_RUNS || System.nanoTime() - end < 0; runs++) {
-                long start = System.nanoTime();
-                body.run();
-                value(name, "ns", (System.nanoTime() - start) / (double) operations);
-            }
         });
+        long end = System.nanoTime() + settings.nanos();
+        for (int runs = 0; runs < LEAST_RUNS || System.nanoTime() - end < 0; runs++) {
+            long start = System.nanoTime();
+            kit.run(body);
+            value(name, "ns", (System.nanoTime() - start) / (double) operations);
+        }
+    }
+
+    /** Does it in bursts, between which the JIT has the CPUs until it has compiled what it wants to; from outside. */
+    void warmUp(LongConsumer forNanos) {
+        for (int i = 0; i < BURSTS; i++) {
+            forNanos.accept(settings.warmUpNanos() / BURSTS);
+            long end = System.nanoTime() + Math.min(MOST_DRAIN, settings.warmUpNanos());
+            long last = jitMillis();
+            for (int quiet = 0; quiet < QUIET && System.nanoTime() - end < 0; quiet++) {
+                LockSupport.parkNanos(DRAIN);
+                long now = jitMillis();
+                if (now != last) {
+                    last = now;
+                    quiet = -1;
+                }
+            }
+        }
+    }
+
+    private static long jitMillis() {
+        return ManagementFactory.getCompilationMXBean().getTotalCompilationTime();
     }
 
     /** For nanoseconds. */

@@ -26,14 +26,14 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "peers",
         description = {
-            "Do the same work on gmp4j, Go, JDK virtual threads, Kotlin coroutines and platform threads, in turns, and print"
-                    + " medians and ratios.",
+            "Do the same work on gmp4j, Go, JDK virtual threads, Kotlin coroutines and platform threads, in turns, and"
+                    + " print medians and ratios.",
             "",
-            "Each work runs in a process of its own, on one or two Ps, which warms up and then measures several runs: gmp4j,"
-                    + " Go, and so on, and again for the next fork, so that what disturbs the machine disturbs all. The Go peer"
-                    + " is built with a Go 1.25 or newer from GMP_GO, GOROOT or PATH, the Kotlin peer with the Maven wrapper;"
-                    + " what is missing is named, and its column stays empty. QuestDB's fibers are not among them: no"
-                    + " release on Maven Central, up to 9.3.4, has them.",
+            "Each work runs in a process of its own, on one or two Ps, which warms up and then measures several runs:"
+                    + " gmp4j, Go, and so on, and again for the next fork, so that what disturbs the machine disturbs all."
+                    + " The Go peer is built with a Go 1.25 or newer from GMP_GO, GOROOT or PATH, the Kotlin peer with the"
+                    + " Maven wrapper; what is missing is named, and its column stays empty. QuestDB's fibers are not among"
+                    + " them: no release on Maven Central, up to 9.3.4, has them.",
             ""
         })
 public final class PeersCommand implements Callable<Integer> {
@@ -54,7 +54,11 @@ public final class PeersCommand implements Callable<Integer> {
             description = "Who takes part: gmp4j, go, jdk, kotlin, threads (default: all). gmp4j always does.")
     private List<String> peers = List.of();
 
-    @Option(names = "--forks", paramLabel = "N", description = "Processes of each (default: ${DEFAULT-VALUE}).", defaultValue = "3")
+    @Option(
+            names = "--forks",
+            paramLabel = "N",
+            description = "Processes of each (default: ${DEFAULT-VALUE}).",
+            defaultValue = "3")
     private int forks;
 
     @Option(
@@ -68,7 +72,7 @@ public final class PeersCommand implements Callable<Integer> {
             names = "--warmup",
             paramLabel = "S",
             description = "How long a JVM warms up before each figure (default: ${DEFAULT-VALUE}).",
-            defaultValue = "1.2")
+            defaultValue = "1")
     private double warmUp;
 
     @Option(names = {"-l", "--list"}, description = "List the rows and exit.")

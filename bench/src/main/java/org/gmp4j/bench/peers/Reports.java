@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.peers;
 
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -96,6 +98,70 @@ final class Reports {
             table.row(cells);
         });
         return "Medians, and ours divided by the peer's (below 1: we need less).\n\n" + table.text();
+    }
+
+    /** A number of its own columns for each peer: median with interval, ratio with interval. */
+    static Table figures(Results results) {
+        List<String> head = new ArrayList<>(List.of("row", "what", "gmp4j"));
+        for (Peer peer : others(results)) {
+            head.addAll(List.of(peer.title(), "ratio"));
+        }
+        Table table = new Table(2, head.toArray(String[]::new));
+        each(results, (work, row) -> {
+            List<String> cells = new ArrayList<>(List.of(row.name(), row.title()));
+            cells.add(interval(results, work, row, Peer.GMP4J));
+            for (Peer peer : others(results)) {
+                cells.add(interval(results, work, row, peer));
+                cells.add(results.ratio(work, row, peer)
+                        .map(r -> ratio(r.median()) + " (" + ratio(r.low()) + " to " + ratio(r.high()) + ")")
+                        .orElse(""));
+            }
+            table.row(cells);
+        });
+        return table;
+    }
+
+    private static String interval(Results results, Catalogue.Work work, Catalogue.Row row, Peer peer) {
+        return results.figure(work, row, peer)
+                .map(f -> figure(row.unit(), f.median()) + " (" + figure(row.unit(), f.low()) + " to "
+                        + figure(row.unit(), f.high()) + ")")
+                .orElse(results.note(work, row, peer));
+    }
+
+    /** Machine, date, versions and command, for people. */
+    static Map<String, String> facts(Results results, PeersCommand.Settings settings) {
+        Map<String, String> facts = MachineInfo.here().facts();
+        facts.put("date", LocalDate.now(ZoneOffset.UTC).toString());
+        results.versions().forEach((peer, version) -> facts.put(peer.title(), version));
+        facts.put("command", "gmp peers --forks " + settings.forks() + " --warmup " + Format.plain(settings.warmUp())
+                + " --seconds " + Format.plain(settings.seconds())
+                + (settings.patterns().isEmpty() ? "" : " " + String.join(" ", settings.patterns())));
+        return facts;
+    }
+
+    /** What the figures are, in paragraphs. */
+    static List<String> how(PeersCommand.Settings settings) {
+        int percent = (int) Math.floor(100 * Estimate.confidence(settings.forks()));
+        String confidence = settings.forks() == 1 ? "no confidence, as there is one fork"
+                : percent + " % confidence" + (settings.forks() < 6 ? " (least and greatest fork)" : "");
+        return List.of("""
+                Each work runs in processes of its own, one for each peer, and then again from the first peer on, %d times
+                (forks). A process warms up, runs the work several times, and its figure is the median of these runs, or a
+                percentile of single waits. A cell is the median over the forks; in brackets the interval between two order
+                statistics that encloses the true median with %s. A ratio is ours divided by the peer's that ran in the same
+                turn, and its median and interval are over the forks too. Less is better everywhere."""
+                .formatted(settings.forks(), confidence), """
+                All that run on a JVM have its default collector and the same options. The number of Ps is GOMAXPROCS for Go,
+                the parallelism of the JDK's scheduler, and the core pool of Kotlin's Dispatchers.Default; platform threads
+                have all CPUs always. Ours run with the flags of 'gmp run', and with the agent for hogs alone, where
+                preemption points matter: any Java agent makes HotSpot announce each switch of virtual threads, ours and the
+                JDK's.""", """
+                spin=latency is SpinPolicy.latency of 5 ms, spin=go the default; the other columns of such rows are the same
+                figures twice, and so with quantum=1ms, where the others have what they have. 'never' means that the work was
+                ended from outside after that time. The JDK has no select, and no timer that can be reset: it cancels and
+                schedules anew. A timer in Kotlin is a coroutine in delay. QuestDB's fibers are in no release on Maven
+                Central, up to 9.3.4.""")
+                .stream().map(text -> text.strip().replaceAll("\\s+", " ")).toList();
     }
 
     /** For programs. */

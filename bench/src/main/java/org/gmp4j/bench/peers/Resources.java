@@ -32,13 +32,15 @@ final class Resources {
 
     /** Resident bytes of one of a million that wait. */
     private static void parked(Kit kit, Meter m) {
-        kit.run(() -> {
-            long end = System.nanoTime() + m.settings().warmUpNanos();
+        m.warmUp(nanos -> kit.run(() -> { // Until the compilers are done: interpreted frames are larger.
+            long end = System.nanoTime() + nanos;
             do {
                 Kit.Gate gate = kit.gate();
-                park(kit, gate, 1000); // Until the compilers are done: interpreted frames are larger.
+                park(kit, gate, 1000);
                 gate.open();
             } while (System.nanoTime() - end < 0);
+        }));
+        kit.run(() -> {
             long before = resident();
             int n = m.size(PARKED);
             Kit.Gate gate = kit.gate();

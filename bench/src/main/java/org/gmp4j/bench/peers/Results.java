@@ -35,7 +35,9 @@ final class Results {
     void add(Catalogue.Work work, Peer peer, int fork, Line line) {
         Key key = new Key(peer, work.procs(), line.work());
         if (line.hasValue()) {
-            values.computeIfAbsent(key, k -> new HashMap<>()).computeIfAbsent(fork, f -> new ArrayList<>()).add(line.value());
+            values.computeIfAbsent(key, k -> new HashMap<>())
+                    .computeIfAbsent(fork, f -> new ArrayList<>())
+                    .add(line.value());
         } else {
             notes.put(key, line.note());
         }

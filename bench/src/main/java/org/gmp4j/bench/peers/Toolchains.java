@@ -22,6 +22,8 @@ final class Toolchains {
     private static final int LEAST_GO = 25;
 
     private static final Pattern GO_VERSION = Pattern.compile("go version go1\\.(\\d+)(\\S*)");
+    private static final Pattern KOTLIN_JAR =
+            Pattern.compile("(kotlin-stdlib|kotlinx-coroutines-core-jvm)-([0-9].*)\\.jar");
     private static final long MOST_MINUTES = 10;
 
     private final Map<String, String> environment;
@@ -55,7 +57,8 @@ final class Toolchains {
                 }
             }
         }
-        throw new MissingException("Go 1." + LEAST_GO + " or newer was not found: install it, or set GMP_GO to its go command");
+        throw new MissingException(
+                "Go 1." + LEAST_GO + " or newer was not found: install it, or set GMP_GO to its go command");
     }
 
     private List<Path> goCandidates() {
@@ -114,7 +117,7 @@ final class Toolchains {
         String stdlib = "";
         String coroutines = "";
         for (Path jar : sources(lib, ".jar")) {
-            Matcher m = Pattern.compile("(kotlin-stdlib|kotlinx-coroutines-core-jvm)-([0-9].*)\\.jar").matcher(jar.getFileName().toString());
+            Matcher m = KOTLIN_JAR.matcher(jar.getFileName().toString());
             if (m.matches() && m.group(1).equals("kotlin-stdlib")) {
                 stdlib = m.group(2);
             } else if (m.matches()) {
@@ -149,7 +152,8 @@ final class Toolchains {
 
     private static void build(String language, List<String> command, Path dir, Path log, Map<String, String> more)
             throws MissingException, IOException, InterruptedException {
-        ProcessBuilder b = new ProcessBuilder(command).directory(dir.toFile()).redirectErrorStream(true).redirectOutput(log.toFile());
+        ProcessBuilder b = new ProcessBuilder(command).directory(dir.toFile());
+        b.redirectErrorStream(true).redirectOutput(log.toFile());
         b.environment().putAll(more);
         Process p = b.start();
         try {

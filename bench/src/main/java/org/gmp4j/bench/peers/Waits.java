@@ -43,10 +43,8 @@ final class Waits {
     /** How late a sleep of 50 µs returns. */
     private static void sleep(Kit kit, Meter m) {
         Histogram late = Meter.histogram();
-        kit.run(() -> {
-            sleeps(kit, m.settings().warmUpNanos(), Meter.histogram());
-            sleeps(kit, m.settings().nanos(), late);
-        });
+        m.warmUp(nanos -> kit.run(() -> sleeps(kit, nanos, Meter.histogram())));
+        kit.run(() -> sleeps(kit, m.settings().nanos(), late));
         m.percentiles("sleep", late, 50, 99);
     }
 
@@ -63,11 +61,11 @@ final class Waits {
     /** From a start to the other's first instruction; its parent computes on, so it has to run on another CPU. */
     private static void wake(Kit kit, Meter m) {
         Histogram waits = Meter.histogram();
-        kit.run(() -> {
-            wakes(kit, m.settings().warmUpNanos(), 0, Meter.histogram());
-            wakes(kit, m.settings().warmUpNanos() / 10, GAP, Meter.histogram());
-            wakes(kit, m.settings().nanos(), GAP, waits);
+        m.warmUp(nanos -> { // Longer than others: a turn is long, and both CPUs are busy, so that the JIT has to wait.
+            kit.run(() -> wakes(kit, 3 * nanos, 0, Meter.histogram()));
+            kit.run(() -> wakes(kit, nanos / 4, GAP, Meter.histogram()));
         });
+        kit.run(() -> wakes(kit, m.settings().nanos(), GAP, waits));
         m.percentiles("wake", waits, 50, 99);
     }
 
@@ -166,10 +164,8 @@ final class Waits {
     /** One blocks its thread for 2 ms on 1 P: from the call to the next one's start. */
     private static void blocked(Kit kit, Meter m) {
         Histogram waits = Meter.histogram();
-        kit.run(() -> {
-            blocks(kit, m.settings().warmUpNanos(), WARM_UP_MICROS, Meter.histogram());
-            blocks(kit, m.settings().nanos(), BLOCK_MICROS, waits);
-        });
+        m.warmUp(nanos -> kit.run(() -> blocks(kit, nanos, WARM_UP_MICROS, Meter.histogram())));
+        kit.run(() -> blocks(kit, m.settings().nanos(), BLOCK_MICROS, waits));
         m.percentiles("blocked", waits, 50, 99);
     }
 

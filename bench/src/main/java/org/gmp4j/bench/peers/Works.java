@@ -109,7 +109,7 @@ final class Works {
 
     /** Nanoseconds a leaf. */
     private static void skynet(String name, Kit kit, Meter m) {
-        int leaves = m.size(1_000_000);
+        int leaves = m.size(100_000);
         m.perOperation(kit, name, leaves, () -> {
             Kit.Queue up = kit.queue(0);
             kit.go(() -> node(kit, up, 0, leaves));
@@ -319,16 +319,18 @@ final class Works {
     /** One lets 1000 go that wait for the same: from there until all have run, a line a time, nanoseconds each. */
     private static void storm(String name, Kit kit, Meter m) {
         int waiters = Math.max(2, m.size(WAITERS));
-        kit.run(() -> {
-            long end = System.nanoTime() + m.settings().warmUpNanos();
+        double[] each = new double[1];
+        m.warmUp(nanos -> {
+            long end = System.nanoTime() + nanos;
             do {
-                double unused = storm(kit, waiters);
+                kit.run(() -> each[0] = storm(kit, waiters));
             } while (System.nanoTime() - end < 0);
-            end = System.nanoTime() + m.settings().nanos();
-            for (int runs = 0; runs < Meter.LEAST_RUNS || System.nanoTime() - end < 0; runs++) {
-                m.value(name, "ns", storm(kit, waiters));
-            }
         });
+        long end = System.nanoTime() + m.settings().nanos();
+        for (int runs = 0; runs < Meter.LEAST_RUNS || System.nanoTime() - end < 0; runs++) {
+            kit.run(() -> each[0] = storm(kit, waiters));
+            m.value(name, "ns", each[0]);
+        }
     }
 
     private static double storm(Kit kit, int waiters) {
