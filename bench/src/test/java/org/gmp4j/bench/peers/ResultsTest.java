@@ -16,7 +16,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ResultsTest {
     @Test
     void aLineOfTheProtocol() {
-        assertEquals(new Line("ring/procs=2", "ns", 123.456, ""), Line.parse("{\"work\":\"ring/procs=2\",\"unit\":\"ns\",\"value\":123.456}"));
+        assertEquals(
+                new Line("ring/procs=2", "ns", 123.456, ""),
+                Line.parse("{\"work\":\"ring/procs=2\",\"unit\":\"ns\",\"value\":123.456}"));
         assertEquals(1.5e-7, Line.parse(" { \"work\" : \"a\", \"unit\" : \"ms\", \"value\" : 1.5e-07 } ").value());
         Line never = Line.parse("{\"work\":\"hogs/1/p50\",\"unit\":\"ns\",\"value\":null,\"note\":\"never in 2 s\"}");
         assertFalse(never.hasValue());
@@ -25,13 +27,15 @@ class ResultsTest {
 
     @Test
     void whatIsPrintedIsRead() {
-        for (Line line : List.of(new Line("a/b", "ns", 0.125, ""), new Line("a", "bytes", Double.NaN, "never in 2 s"))) {
-            assertEquals(line, Line.parse(line.toString()));
-        }
+        Line line = new Line("a/b", "ns", 0.125, "");
+        assertEquals(line, Line.parse(line.toString()));
+        Line never = new Line("a", "bytes", Double.NaN, "never in 2 s");
+        assertEquals(never, Line.parse(never.toString()));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "{}", "[]", "{\"work\":\"a\",\"unit\":\"ns\"}", "{\"work\":\"a\",\"unit\":\"ns\",\"value\":x}",
+    @ValueSource(strings = {"", "{}", "[]", "{\"work\":\"a\",\"unit\":\"ns\"}",
+        "{\"work\":\"a\",\"unit\":\"ns\",\"value\":x}",
         "{\"work\":\"a\",\"unit\":\"ns\",\"value\":1} 2"})
     void whatIsNoLine(String text) {
         assertThrows(IllegalArgumentException.class, () -> Line.parse(text));

@@ -29,7 +29,8 @@ class WorksTest {
                 for (Line line : run(peer, work)) {
                     printed.add(line.work());
                     boolean never = peer == Peer.JDK && line.note().equals("never in 1 s"); // Fewer carriers than hogs.
-                    assertTrue(never ? work.name().equals("hogs") : line.value() >= 0 && line.value() < 1e12, line.toString());
+                    boolean right = never ? work.name().equals("hogs") : line.value() >= 0 && line.value() < 1e12;
+                    assertTrue(right, line.toString());
                 }
                 assertEquals(promised, printed);
             }

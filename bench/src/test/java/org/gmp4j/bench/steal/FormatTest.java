@@ -51,7 +51,7 @@ class FormatTest {
 
     @Test
     void pageTextIsEscaped() {
-        assertEquals("a &lt;b&gt; &amp; &quot;c&quot;", HtmlReport.escape("a <b> & \"c\""));
+        assertEquals("a &lt;b&gt; &amp; &quot;c&quot;", Page.escape("a <b> & \"c\""));
     }
 
     @Test
