@@ -97,7 +97,7 @@ suspend fun warmUp(burst: suspend (Long) -> Unit) {
     repeat(4) {
         withContext(Dispatchers.Default) { burst(warmUp / 4) }
         val jit = ManagementFactory.getCompilationMXBean()
-        val end = System.nanoTime() + minOf(1_000_000_000L, warmUp)
+        val end = System.nanoTime() + minOf(200_000_000L, warmUp)
         var last = jit.totalCompilationTime
         var quiet = 0
         while (quiet++ < 3 && System.nanoTime() < end) {
@@ -209,7 +209,7 @@ suspend fun ring() {
 }
 
 suspend fun selects() {
-    val n = 1_000_000
+    val n = 300_000
     perOperation("select$suffix", n) {
         val a = Channel<Long>(1)
         val b = Channel<Long>(1)
@@ -262,7 +262,7 @@ suspend fun contended() {
 
 /** A coroutine that waits is what Kotlin has for a timer. */
 suspend fun timerStop() {
-    val n = 300_000
+    val n = 50_000
     perOperation("timerstop", n) {
         repeat(n) {
             val timer = launch(start = CoroutineStart.UNDISPATCHED) { delay(1.hours) }
@@ -272,7 +272,7 @@ suspend fun timerStop() {
 }
 
 suspend fun timerReset() {
-    val n = 300_000
+    val n = 50_000
     perOperation("timerreset", n) {
         var timer: Job? = null
         repeat(n) {
@@ -487,7 +487,7 @@ suspend fun parked() = coroutineScope {
         } while (System.nanoTime() < end)
     }
     val before = resident()
-    val n = 1_000_000
+    val n = 300_000
     val gate = CompletableDeferred<Unit>()
     park(n, gate)
     report("parked", "bytes", (resident() - before).toDouble() / n)

@@ -21,7 +21,7 @@ final class Meter {
     private static final int QUIET = 3;
 
     private static final long DRAIN = 10_000_000L;
-    private static final long MOST_DRAIN = 1_000_000_000L;
+    private static final long MOST_DRAIN = 200_000_000L;
     private static final long MOST_NANOS = 100_000_000_000L;
 
     private final Settings settings;

@@ -10,7 +10,7 @@ import org.gmp4j.bench.steal.IdleCpu;
 
 /** The works whose figures are memory and CPU time. */
 final class Resources {
-    private static final int PARKED = 1_000_000;
+    private static final int PARKED = 300_000;
     private static final Duration TICK = Duration.ofMillis(10);
     private static final int COLLECTIONS = 4;
 
@@ -30,7 +30,7 @@ final class Resources {
         return true;
     }
 
-    /** Resident bytes of one of a million that wait. */
+    /** Resident bytes of one of many that wait. */
     private static void parked(Kit kit, Meter m) {
         m.warmUp(nanos -> kit.run(() -> { // Until the compilers are done: interpreted frames are larger.
             long end = System.nanoTime() + nanos;
