@@ -487,7 +487,7 @@ suspend fun parked() = coroutineScope {
         } while (System.nanoTime() < end)
     }
     val before = resident()
-    val n = 300_000
+    val n = 1_000_000
     val gate = CompletableDeferred<Unit>()
     park(n, gate)
     report("parked", "bytes", (resident() - before).toDouble() / n)

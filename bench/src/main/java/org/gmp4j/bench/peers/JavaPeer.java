@@ -16,14 +16,16 @@ final class JavaPeer {
         Peer peer = Peer.valueOf(args[0].toUpperCase(Locale.ROOT));
         int procs = Integer.parseInt(args[2]);
         Meter.Settings settings = new Meter.Settings(nanos(args[3]), nanos(args[4]), LIMIT_NANOS, 1);
-        for (String variant : args.length > 5 ? List.of(args).subList(5, args.length) : List.of("")) {
-            Meter m = new Meter(settings, variant, System.out::println);
-            try (Kit kit = kit(peer, procs, variant)) {
-                run(args[1], procs, kit, m);
+        List<String> variants = args.length > 5 ? List.of(args).subList(5, args.length) : List.of("");
+        for (String variant : variants) {
+            Kit kit = kit(peer, procs, variant);
+            run(args[1], procs, kit, new Meter(settings, variant, System.out::println));
+            if (!variant.equals(variants.getLast())) {
+                kit.close(); // Not the last one: it would wait for a million that have been parked.
             }
         }
         System.out.flush();
-        Runtime.getRuntime().halt(0); // The JDK may still hold threads.
+        Runtime.getRuntime().halt(0);
     }
 
     private static long nanos(String seconds) {

@@ -10,7 +10,7 @@ import org.gmp4j.bench.steal.IdleCpu;
 
 /** The works whose figures are memory and CPU time. */
 final class Resources {
-    private static final int PARKED = 300_000;
+    private static final int PARKED = 1_000_000;
     private static final Duration TICK = Duration.ofMillis(10);
     private static final int COLLECTIONS = 4;
 
