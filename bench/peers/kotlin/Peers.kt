@@ -487,7 +487,7 @@ suspend fun parked() = coroutineScope {
         } while (System.nanoTime() < end)
     }
     val before = resident()
-    val n = 1_000_000
+    val n = 500_000
     val gate = CompletableDeferred<Unit>()
     park(n, gate)
     report("parked", "bytes", (resident() - before).toDouble() / n)
@@ -495,7 +495,7 @@ suspend fun parked() = coroutineScope {
 }
 
 fun resident(): Long {
-    repeat(4) { System.gc() }
+    repeat(2) { System.gc() }
     val line = File("/proc/self/status").readLines().first { it.startsWith("VmRSS:") }
     return line.filter { it.isDigit() }.toLong() * 1024
 }

@@ -63,7 +63,7 @@ final class Catalogue {
             new Work("fan", 2, LIGHT, row("fan/procs=2", "fan-out to 8 and fan-in, an element of 100 ns")),
             new Work("storm", 2, LIGHT, row("storm/procs=2", "one wakes 1000, until all have run, each")),
             new Work("parked", 1, LIGHT,
-                    new Row("parked", "memory of one of 1,000,000 that wait", "bytes")),
+                    new Row("parked", "memory of one of 500,000 that wait", "bytes")),
             new Work("idle", 2, ALL, new Row("idle", "CPU of a program that wakes every 10 ms", "ms/s")));
 
     private Catalogue() {}

@@ -21,7 +21,7 @@ final class JavaPeer {
             Kit kit = kit(peer, procs, variant);
             run(args[1], procs, kit, new Meter(settings, variant, System.out::println));
             if (!variant.equals(variants.getLast())) {
-                kit.close(); // Not the last one: it would wait for a million that have been parked.
+                kit.close(); // Not the last one: it would wait for all that have been parked.
             }
         }
         System.out.flush();

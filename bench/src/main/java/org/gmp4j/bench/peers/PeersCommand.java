@@ -65,7 +65,7 @@ public final class PeersCommand implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "S",
             description = "How long each figure is measured in each process (default: ${DEFAULT-VALUE}).",
-            defaultValue = "0.8")
+            defaultValue = "0.6")
     private double seconds;
 
     @Option(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.peers;
 
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -16,6 +18,8 @@ import org.gmp4j.bench.steal.Table;
 
 /** Results as text and as JSON. */
 final class Reports {
+    private static final MathContext DIGITS = new MathContext(5);
+
     private Reports() {}
 
     /** What is done to a row of the results. */
@@ -49,9 +53,22 @@ final class Reports {
         };
     }
 
-    /** Three digits. */
+    /** Two or three digits. */
     static String ratio(double r) {
-        return Format.decimals(r, r < 0.0995 ? 3 : r < 9.95 ? 2 : r < 99.5 ? 1 : 0);
+        return Format.decimals(r, r < 0.00995 ? 4 : r < 0.0995 ? 3 : r < 9.95 ? 2 : r < 99.5 ? 1 : 0);
+    }
+
+    /** A figure, and from where to where; the unit once, if it is the same. */
+    private static String figure(String unit, Estimate e) {
+        String median = figure(unit, e.median());
+        String low = figure(unit, e.low());
+        String high = figure(unit, e.high());
+        String end = median.substring(median.lastIndexOf(' '));
+        if (low.endsWith(end) && high.endsWith(end)) {
+            low = low.substring(0, low.length() - end.length());
+            high = high.substring(0, high.length() - end.length());
+        }
+        return median + " (" + low + " to " + high + ")";
     }
 
     /** The others of those who took part. */
@@ -123,8 +140,7 @@ final class Reports {
 
     private static String interval(Results results, Catalogue.Work work, Catalogue.Row row, Peer peer) {
         return results.figure(work, row, peer)
-                .map(f -> figure(row.unit(), f.median()) + " (" + figure(row.unit(), f.low()) + " to "
-                        + figure(row.unit(), f.high()) + ")")
+                .map(f -> figure(row.unit(), f))
                 .orElse(results.note(work, row, peer));
     }
 
@@ -183,6 +199,11 @@ final class Reports {
         return JsonText.of(all);
     }
 
+    /** As many digits as are worth something, however small it is. */
+    private static Object digits(double v) {
+        return new BigDecimal(v, DIGITS);
+    }
+
     private static Map<String, Object> row(Results results, Catalogue.Work work, Catalogue.Row row) {
         Map<String, Object> o = new LinkedHashMap<>();
         o.put("work", row.name());
@@ -196,12 +217,12 @@ final class Reports {
         Map<String, Object> notes = new LinkedHashMap<>();
         for (Peer peer : Peer.values()) {
             Optional<Estimate> figure = results.figure(work, row, peer);
-            o.put(peer.key(), figure.map(f -> (Object) f.median()).orElse(null));
-            figure.ifPresent(f -> intervals.put(peer.key(), List.of(f.low(), f.high())));
+            o.put(peer.key(), figure.map(f -> digits(f.median())).orElse(null));
+            figure.ifPresent(f -> intervals.put(peer.key(), List.of(digits(f.low()), digits(f.high()))));
             if (peer != Peer.GMP4J) {
                 results.ratio(work, row, peer).ifPresent(r -> {
-                    ratios.put(peer.key(), r.median());
-                    ratioIntervals.put(peer.key(), List.of(r.low(), r.high()));
+                    ratios.put(peer.key(), digits(r.median()));
+                    ratioIntervals.put(peer.key(), List.of(digits(r.low()), digits(r.high())));
                 });
             }
             if (!results.note(work, row, peer).isEmpty()) {

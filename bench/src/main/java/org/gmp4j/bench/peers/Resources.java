@@ -10,9 +10,10 @@ import org.gmp4j.bench.steal.IdleCpu;
 
 /** The works whose figures are memory and CPU time. */
 final class Resources {
-    private static final int PARKED = 1_000_000;
+    /** How many wait; the peers in other languages have the same number. */
+    static final int PARKED = 500_000;
     private static final Duration TICK = Duration.ofMillis(10);
-    private static final int COLLECTIONS = 4;
+    private static final int COLLECTIONS = 2;
 
     private static volatile boolean stop;
 

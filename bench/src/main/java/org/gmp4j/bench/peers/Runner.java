@@ -79,7 +79,8 @@ final class Runner {
         String procs = Integer.toString(work.procs());
         if (peer == Peer.GO) {
             command.addAll(program.command());
-            command.addAll(List.of("-each", "-procs", procs, "-seconds", Double.toString(seconds), work.name()));
+            command.addAll(List.of("-each", "-procs", procs, "-seconds", Double.toString(seconds)));
+            command.addAll(List.of("-goroutines", Integer.toString(Resources.PARKED), work.name()));
             return command;
         }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
