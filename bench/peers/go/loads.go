@@ -164,7 +164,7 @@ func idle() {
 	}()
 	time.Sleep(100 * time.Millisecond)
 	before, start := used(), clock()
-	time.Sleep(time.Duration(*seconds * 1e9))
+	time.Sleep(time.Duration(3 * *seconds * 1e9))
 	report("idle", "ms/s", 1000*float64(used()-before)/float64(clock()-start))
 }
 

@@ -501,11 +501,16 @@ fun resident(): Long {
 }
 
 suspend fun idle() = coroutineScope {
+    warmUp { nanos ->
+        val end = System.nanoTime() + nanos
+        do delay(100.microseconds) while (System.nanoTime() < end)
+    }
     val ticker = launch { while (true) delay(10.milliseconds) }
-    Thread.sleep(warmUp / 1_000_000)
+    used()
+    Thread.sleep(nanos / 1_000_000) // What happens once is over then.
     val before = used()
     val start = System.nanoTime()
-    Thread.sleep(nanos / 1_000_000)
+    Thread.sleep(3 * nanos / 1_000_000)
     report("idle", "ms/s", 1000.0 * (used() - before) / (System.nanoTime() - start))
     ticker.cancel()
 }

@@ -13,6 +13,8 @@ final class Resources {
     /** How many wait; the peers in other languages have the same number. */
     static final int PARKED = 500_000;
     private static final Duration TICK = Duration.ofMillis(10);
+    private static final int IDLE_SHARES = 3;
+    private static final Duration QUICK_TICK = Duration.ofNanos(100_000);
     private static final int COLLECTIONS = 2;
 
     private static volatile boolean stop;
@@ -85,6 +87,12 @@ final class Resources {
 
     /** CPU of a program in which one thread wakes every 10 ms and sleeps again. */
     private static void idle(Kit kit, Meter m) {
+        m.warmUp(nanos -> kit.run(() -> { // Many ticks, or the compilers would be at work for long.
+            long end = System.nanoTime() + nanos;
+            do {
+                kit.sleep(QUICK_TICK);
+            } while (System.nanoTime() - end < 0);
+        }));
         stop = false;
         kit.run(() -> kit.go(() -> {
             while (!stop) {
@@ -92,8 +100,8 @@ final class Resources {
             }
         }));
         try {
-            Thread.sleep(Duration.ofNanos(m.settings().warmUpNanos()));
-            m.value("idle", "ms/s", IdleCpu.measure(null, m.settings().nanos()).percent() * 10);
+            IdleCpu.measure(null, m.settings().nanos()); // What happens once is over then.
+            m.value("idle", "ms/s", IdleCpu.measure(null, IDLE_SHARES * m.settings().nanos()).percent() * 10);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
