@@ -14,7 +14,7 @@ final class MarkdownResults {
     /** The page; {@code old} is what stood in the file, or empty. */
     static String write(Results results, PeersCommand.Settings settings, String old) {
         StringBuilder page = new StringBuilder("# gmp4j beside Go, the JDK and Kotlin\n\n");
-        page.append("Written by `gmp peers --markdown`; only what stands under the last heading is by hand.\n\n");
+        page.append("Written by `gmp peers --markdown`; from \"Where we are behind\" on it is by hand.\n\n");
         Reports.facts(results, settings).forEach(
                 (name, value) -> page.append("- **").append(name).append(":** ").append(value).append('\n'));
         page.append("\n## Figures\n\n");
