@@ -105,8 +105,8 @@ final class Sysmon {
             checkdead.look();
             long now = System.nanoTime();
             GcWatch.look();
-            if (trace == 0 && Schedt.gcwaitingAcquire(sched) != 0) {
-                continue; // Nothing to retake, and what follows may wait for the world or for a lock that it holds.
+            if (trace == 0 && Schedt.closingAcquire(sched) == 0 && allIdle()) {
+                continue; // Nothing to retake, and what follows may wait for a stopped world or for a lock that it holds.
             }
             idle = retake.look(now) ? 0 : idle + 1;
             pollNetwork(now);

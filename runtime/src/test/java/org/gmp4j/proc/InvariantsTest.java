@@ -290,6 +290,15 @@ class InvariantsTest {
         try (TestGmp gmp = TestGmp.procs(4)) {
             Chan<Integer> never = Chan.make();
             Scheduler s = scheduler(gmp);
+            while (Schedt.mnext(sched) < 2) { // With one idle M a ring would be no fault.
+                gmp.run(() -> {
+                    AtomicBoolean ran = new AtomicBoolean();
+                    Go.go(() -> ran.set(true));
+                    while (!ran.get()) {
+                        Thread.onSpinWait();
+                    }
+                });
+            }
             gmp.go(() -> {
                 waiting = GStack.current().gp;
                 never.recv();

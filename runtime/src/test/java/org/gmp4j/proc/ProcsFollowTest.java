@@ -19,7 +19,7 @@ class ProcsFollowTest {
         Config config = new Config(
                 2, cpus::get, List.of(), 0, 10_000_000, 100, -1, 1 << 20, null, false, false, DebugVars.OFF);
         Scheduler s = Scheduler.schedinit(config, new TimerHeaps());
-        s.go(() -> { // Sysmon looks at busy schedulers too.
+        s.go(() -> { // Something must run: sysmon looks at no P while all are idle.
             while (!stop.get()) {
                 Preempt.point();
             }
