@@ -143,9 +143,10 @@ final class Wakep {
     }
 
     /**
-     * Whether a run queue has work. The global one first: an M that does not spin may move Gs from there to its ring and wake
-     * nobody. In the moment when they are in neither, that M has taken the queue's last ones, and npidle is 0 or the G that it
-     * runs itself is the only one.
+     * Whether a run queue has work. The global one first, by an acquire that keeps the reads of the rings behind it (its partner
+     * is the release of the tail in runqpushlist): an M that does not spin may move Gs from there to its ring and wake nobody.
+     * In the moment when they are in neither, that M has taken the queue's last ones, and npidle is 0 or the G that it runs
+     * itself is the only one.
      */
     private static boolean anyWork(Scheduler s) {
         if (Schedt.runqsizeAcquire(s.sched) != 0) {

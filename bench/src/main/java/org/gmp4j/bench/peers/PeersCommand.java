@@ -110,12 +110,12 @@ public final class PeersCommand implements Callable<Integer> {
             return 0;
         }
         String old = markdown != null && Files.isRegularFile(markdown) ? Files.readString(markdown) : "";
-        try (OutputFile jsonFile = open("--json", json);
-                OutputFile htmlFile = open("--html", html);
-                OutputFile markdownFile = open("--markdown", markdown)) {
-            refuseSame("--json", jsonFile, "--html", htmlFile);
-            refuseSame("--json", jsonFile, "--markdown", markdownFile);
-            refuseSame("--html", htmlFile, "--markdown", markdownFile);
+        try (OutputFile jsonFile = OutputFile.open(spec, "--json", json);
+                OutputFile htmlFile = OutputFile.open(spec, "--html", html);
+                OutputFile markdownFile = OutputFile.open(spec, "--markdown", markdown)) {
+            OutputFile.refuseSame(spec, "--json", jsonFile, "--html", htmlFile);
+            OutputFile.refuseSame(spec, "--json", jsonFile, "--markdown", markdownFile);
+            OutputFile.refuseSame(spec, "--html", htmlFile, "--markdown", markdownFile);
             Results results = measure(works, wanted);
             out.print(Reports.text(results));
             out.flush();
@@ -222,23 +222,6 @@ public final class PeersCommand implements Callable<Integer> {
     private static void write(OutputFile file, String text) throws IOException {
         if (file != null) {
             file.write(text);
-        }
-    }
-
-    private OutputFile open(String option, Path path) {
-        if (path == null) {
-            return null;
-        }
-        try {
-            return new OutputFile(path);
-        } catch (IOException e) {
-            throw bad(option + ": " + e.getMessage());
-        }
-    }
-
-    private void refuseSame(String a, OutputFile fileA, String b, OutputFile fileB) throws IOException {
-        if (fileA != null && fileB != null && fileA.isSame(fileB)) {
-            throw bad(a + " and " + b + " name the same file");
         }
     }
 

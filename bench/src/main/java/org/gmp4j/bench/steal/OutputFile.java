@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 
 /**
  * A file that is written at the end and opened at the beginning, so that a long measurement is not lost to a bad name.
@@ -23,11 +25,35 @@ public final class OutputFile implements AutoCloseable {
     private boolean written;
 
     /**
-     * Opens it.
+     * Opens what an option of a command names; null for null.
      *
-     * @throws IOException in one sentence without an end
+     * @throws ParameterException if it cannot be written to
      */
-    public OutputFile(Path path) throws IOException {
+    public static OutputFile open(CommandSpec spec, String option, Path path) {
+        if (path == null) {
+            return null;
+        }
+        try {
+            return new OutputFile(path);
+        } catch (IOException e) {
+            throw new ParameterException(spec.commandLine(), option + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Sees that two options do not name the same file; either may be null.
+     *
+     * @throws ParameterException if they do
+     */
+    public static void refuseSame(CommandSpec spec, String a, OutputFile fileA, String b, OutputFile fileB)
+            throws IOException {
+        if (fileA != null && fileB != null && fileA.isSame(fileB)) {
+            throw new ParameterException(spec.commandLine(), a + " and " + b + " name the same file");
+        }
+    }
+
+    /** Opens it; an exception has one sentence without an end. */
+    private OutputFile(Path path) throws IOException {
         this.path = path;
         this.isNew = Files.notExists(path);
         if (Files.isDirectory(path)) {
@@ -40,8 +66,7 @@ public final class OutputFile implements AutoCloseable {
         }
     }
 
-    /** Whether this is the same file as another. */
-    public boolean isSame(OutputFile other) throws IOException {
+    private boolean isSame(OutputFile other) throws IOException {
         return Files.isRegularFile(path) && Files.isSameFile(path, other.path);
     }
 

@@ -93,12 +93,12 @@ public final class StealCommand implements Callable<Integer> {
         Settings settings = settings();
         tryScheduler(settings);
         PrintWriter err = spec.commandLine().getErr();
-        try (OutputFile jsonFile = open("--json", json);
-                OutputFile hgrmFile = open("--hgrm", hgrm);
-                OutputFile htmlFile = open("--html", html)) {
-            refuseSame("--json", jsonFile, "--hgrm", hgrmFile);
-            refuseSame("--json", jsonFile, "--html", htmlFile);
-            refuseSame("--hgrm", hgrmFile, "--html", htmlFile);
+        try (OutputFile jsonFile = OutputFile.open(spec, "--json", json);
+                OutputFile hgrmFile = OutputFile.open(spec, "--hgrm", hgrm);
+                OutputFile htmlFile = OutputFile.open(spec, "--html", html)) {
+            OutputFile.refuseSame(spec, "--json", jsonFile, "--hgrm", hgrmFile);
+            OutputFile.refuseSame(spec, "--json", jsonFile, "--html", htmlFile);
+            OutputFile.refuseSame(spec, "--hgrm", hgrmFile, "--html", htmlFile);
             if (settings.crowded()) {
                 err.println("gmp: there are fewer CPUs than Ps: one waits for another, and the tails tell about the"
                         + " kernel's time slices.");
@@ -173,23 +173,6 @@ public final class StealCommand implements Callable<Integer> {
                     : List.of(SpinPolicy.parse(spin));
         } catch (IllegalArgumentException e) {
             throw bad("--spin: " + e.getMessage().replaceAll("\\.$", "") + ", or all");
-        }
-    }
-
-    private OutputFile open(String option, Path path) {
-        if (path == null) {
-            return null;
-        }
-        try {
-            return new OutputFile(path);
-        } catch (IOException e) {
-            throw bad(option + ": " + e.getMessage());
-        }
-    }
-
-    private void refuseSame(String a, OutputFile fileA, String b, OutputFile fileB) throws IOException {
-        if (fileA != null && fileB != null && fileA.isSame(fileB)) {
-            throw bad(a + " and " + b + " name the same file");
         }
     }
 
