@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
@@ -199,6 +200,47 @@ class SelectStressTest {
                 int unused = Select.of().recv(c1, Selects::ignore).orElse(NOTHING).run();
                 assertTrue(done.recv(), "no channel was ready");
             }
+        });
+    }
+
+    /**
+     * The default is for a moment at which nothing was ready. A token moves from channel to channel, always sent to the next
+     * before it is taken from the last, so one is ready at every moment; whoever looked at them one at a time would often
+     * find each empty. What the select takes it puts back.
+     */
+    @Stress
+    void defaultWhileATokenMoves() {
+        int n = 64;
+        go(2, () -> {
+            List<Chan<Integer>> channels = new ArrayList<>();
+            for (int i = 0; i < n; i++) {
+                channels.add(Chan.make(1));
+            }
+            channels.getFirst().send(0);
+            AtomicBoolean stop = new AtomicBoolean();
+            Chan<Boolean> stopped = Chan.make();
+            Go.go(() -> {
+                for (int i = 0; !stop.get(); i = (i + 1) % n) {
+                    channels.get((i + 1) % n).send(0);
+                    Integer unused = channels.get(i).recv();
+                }
+                stopped.close();
+            });
+            Select select = Select.of();
+            channels.forEach(c -> select.recv(c, Selects::ignore));
+            select.orElse(NOTHING);
+            int defaults = 0;
+            for (int i = 0; i < 5_000; i++) {
+                int taken = select.run();
+                if (taken < 0) {
+                    defaults++;
+                } else {
+                    channels.get(taken).send(0);
+                }
+            }
+            stop.set(true);
+            stopped.recv();
+            assertEquals(0, defaults, "a channel was ready");
         });
     }
 }
