@@ -26,15 +26,16 @@ import org.gmp4j.Gmp;
  * clients are platform threads with a connection each that send a request when the last was answered. Prints medians,
  * and the medians of the rounds' ratios.
  *
- * <p>{@code mvn -Pfigures -DskipTests verify -Dfigures.args="jetty / 32"}: server, path, connections.
+ * <p>{@code mvn -Pfigures -DskipTests verify -Dfigures.args="jetty / 32"}: server, path, connections; and, if wanted, a
+ * program that serves the same answers and takes its turn too, as {@code bench/peers/go/http}.
  */
 final class LibraryFigures {
     private static final int ROUNDS = 9;
     private static final long ROUND_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long WARM_UP_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long WARM_UP_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final int BODY = 100;
     private static final long LONGEST = TimeUnit.MINUTES.toNanos(1);
-    private static final String[] SCHEDULERS = {"gmp4j", "JDK"};
+    private static final String JDK = "JDK";
 
     private LibraryFigures() {}
 
@@ -47,13 +48,15 @@ final class LibraryFigures {
         String server = args.length > 0 ? args[0] : "jetty";
         String path = args.length > 1 ? args[1] : "/";
         int connections = args.length > 2 ? Integer.parseInt(args[2]) : 32;
-        measure(server, path, connections);
+        List<String> schedulers = new ArrayList<>(List.of("gmp4j", JDK));
+        schedulers.addAll(Arrays.asList(args).subList(Math.min(args.length, 3), args.length));
+        measure(server, schedulers, path, connections);
     }
 
     // ---- a server's process
 
     private static void serve(String server, String scheduler) throws Exception {
-        ExecutorService executor = scheduler.equals("JDK")
+        ExecutorService executor = scheduler.equals(JDK)
                 ? Executors.newVirtualThreadPerTaskExecutor()
                 : Gmp.builder().build().newThreadPerTaskExecutor();
         HttpService service =
@@ -74,11 +77,18 @@ final class LibraryFigures {
     private record Child(Process process, InetSocketAddress address) {
         static Child start(String server, String scheduler) throws IOException {
             List<String> command = new ArrayList<>();
+            if (scheduler.indexOf('/') >= 0) {
+                return start(List.of(scheduler));
+            }
             command.add(ProcessHandle.current().info().command().orElseThrow());
             command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
             command.add("-Dsun.net.httpserver.nodelay=true"); // Or the JDK's server waits for acknowledgements.
             command.addAll(List.of("-cp", System.getProperty("java.class.path"), LibraryFigures.class.getName()));
             command.addAll(List.of("serve", server, scheduler));
+            return start(command);
+        }
+
+        private static Child start(List<String> command) throws IOException {
             Process p = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
@@ -143,37 +153,46 @@ final class LibraryFigures {
                 (child.cpuSeconds() - cpu) * 1e6 / all.getTotalCount());
     }
 
-    private static void measure(String server, String path, int connections) throws Exception {
-        String[] threads = {"goroutine", "virtual"};
-        Child[] children = new Child[SCHEDULERS.length];
-        List<List<Figures>> figures = List.of(new ArrayList<>(), new ArrayList<>());
+    private static void measure(String server, List<String> schedulers, String path, int connections) throws Exception {
+        List<Child> children = new ArrayList<>();
+        List<List<Figures>> figures = new ArrayList<>();
         try {
-            for (int i = 0; i < children.length; i++) {
-                children[i] = Child.start(server, SCHEDULERS[i]);
+            for (String scheduler : schedulers) {
+                Child child = Child.start(server, scheduler);
+                children.add(child);
+                figures.add(new ArrayList<>());
             }
-            for (int i = 0; i < children.length; i++) {
-                load(children[i], threads[i], path, connections, WARM_UP_NANOS);
-            }
-            for (int round = 0; round < ROUNDS; round++) {
-                for (int i = 0; i < children.length; i++) {
-                    figures.get(i).add(load(children[i], threads[i], path, connections, ROUND_NANOS));
+            for (int round = -1; round < ROUNDS; round++) {
+                for (int i = 0; i < children.size(); i++) {
+                    String thread = schedulers.get(i).equals(JDK) ? "virtual" : "goroutine";
+                    long nanos = round < 0 ? WARM_UP_NANOS : ROUND_NANOS;
+                    Figures one = load(children.get(i), thread, path, connections, nanos);
+                    if (round >= 0) {
+                        figures.get(i).add(one);
+                    }
                 }
             }
         } finally {
             for (Child child : children) {
-                if (child != null) {
-                    child.process.getOutputStream().close();
-                    child.process.waitFor();
-                }
+                child.process.getOutputStream().close();
+                child.process.waitFor();
             }
         }
         System.out.printf("%s %s, %d connections%n", server, path, connections);
         System.out.printf("%-10s %12s %12s %12s %20s%n", "", "requests/s", "p50 µs", "p99 µs", "server CPU µs/req");
         List<Figures> ones = Collections.nCopies(ROUNDS, new Figures(1, 1, 1, 1));
-        for (int i = 0; i < children.length; i++) {
-            row(SCHEDULERS[i], figures.get(i), ones, "%,12.0f");
+        for (int i = 0; i < figures.size(); i++) {
+            row(name(schedulers.get(i)), figures.get(i), ones, "%,12.0f");
         }
-        row("ratio", figures.get(0), figures.get(1), "%12.2f");
+        for (int i = 0; i < figures.size(); i++) {
+            if (!schedulers.get(i).equals(JDK)) {
+                row(name(schedulers.get(i)) + "/" + JDK, figures.get(i), figures.get(schedulers.indexOf(JDK)), "%12.2f");
+            }
+        }
+    }
+
+    private static String name(String scheduler) {
+        return scheduler.substring(scheduler.lastIndexOf('/') + 1);
     }
 
     private static void row(String name, List<Figures> a, List<Figures> b, String format) {
