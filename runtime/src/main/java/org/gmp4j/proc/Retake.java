@@ -56,6 +56,8 @@ final class Retake {
     private boolean anyOver;
     /** Whether one of those is to come to a point soon. */
     private boolean awaited;
+    /** Whether a thread was seen asleep that was not at the look before. */
+    private boolean suspected;
     /** The last look; and when the first of the goroutines that others wait for will have had its quantum. */
     private long lastLook;
     private long firstOver;
@@ -81,6 +83,11 @@ final class Retake {
      */
     long untilOver(long now) {
         return awaited ? 0 : firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);
+    }
+
+    /** Whether at the last look a thread that others wait for seemed to sleep in the kernel: the second look decides. */
+    boolean suspected() {
+        return suspected;
     }
 
     /** One look at all Ps; whether there was something to do. */
@@ -120,6 +127,7 @@ final class Retake {
                 took |= same && running(pr, now, now - (long) SCHEDWHEN.get(pp));
             }
         }
+        suspected = threads.suspected();
         points.looked(anyOver, now);
         return took;
     }

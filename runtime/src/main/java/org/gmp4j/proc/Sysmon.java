@@ -11,9 +11,10 @@ import org.gmp4j.struct.Schedt;
  * once. Where goroutines run now and then, as in a service at low load, waking sysmon for each took as much time as the
  * goroutines.) What runs after a rest it looks at after 20 µs, 40 µs and so on.
  *
- * <p>While a P has work waiting behind a goroutine it looks every tenth of a quantum, or half a millisecond, and when the
- * quantum ends; from then until the goroutine has yielded it stays at 20 µs. So a thread that falls asleep with a P loses it
- * within a millisecond, and soon if others did so just before.
+ * <p>While a P has work waiting behind a goroutine, or could have because no P is idle, it looks every tenth of a quantum, or
+ * half a millisecond, and when the quantum ends; from then until the goroutine has yielded it stays at 20 µs. A thread that it
+ * sees asleep it looks at again after 100 µs. So a thread that falls asleep with a P loses it within a millisecond, and soon
+ * if others did so just before.
  *
  * <p>Its duties: {@link Retake}, {@link Checkdead}, {@link GcWatch}, what C code readied, schedtrace, the machine's CPU limits
  * and whose the signal is once a second, and a poll of the network when nobody did for 10 ms.
@@ -29,6 +30,8 @@ final class Sysmon {
     private static final int QUANTUM_LOOKS = 10;
     private static final int BUSY_LOOKS = 4;
     private static final long WORK_SLEEP = 500_000;
+    /** Between the two looks at a thread that seems to sleep in the kernel. */
+    private static final long SUSPECT_SLEEP = 100_000;
     private static final long DEEP_AFTER = 1_000_000;
     private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
     private static final long POLL_AFTER = 10_000_000;
@@ -124,12 +127,24 @@ final class Sysmon {
         retake.close();
     }
 
-    /** While a goroutine runs, not so long that the beginning of its time slice would be off by much. */
+    /**
+     * While a goroutine runs, not so long that the beginning of its time slice would be off by much; and while no P is idle,
+     * as if work waited: what comes next waits behind a goroutine.
+     */
     private long sleepFor(Retake retake, long sleep, long workSleep) {
-        if (!retake.workWaits()) {
-            return retake.busy() ? Math.min(sleep, Math.max(s.config.quantumNanos() / BUSY_LOOKS, MIN_SLEEP)) : sleep;
+        if (retake.suspected()) {
+            return Math.min(sleep, SUSPECT_SLEEP);
         }
-        return Math.min(Math.min(sleep, workSleep), Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
+        if (retake.workWaits()) {
+            return Math.min(Math.min(sleep, workSleep), Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
+        }
+        if (!retake.busy()) {
+            return sleep;
+        }
+        if (Schedt.npidleVolatile(s.sched) == 0) {
+            return Math.min(sleep, workSleep);
+        }
+        return Math.min(sleep, Math.max(s.config.quantumNanos() / BUSY_LOOKS, MIN_SLEEP));
     }
 
     private boolean allIdle() {

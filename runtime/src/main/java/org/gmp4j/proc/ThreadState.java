@@ -13,8 +13,9 @@ import org.gmp4j.struct.P;
 /**
  * What the kernel says of an M's thread: {@code /proc/self/task/TID/stat}. For sysmon alone.
  *
- * <p>A thread that is asleep at two looks in a row with the same schedtick and no switch between is blocked in the kernel:
- * in a system call, in native code, in a JDK park that is pinned. A thread that merely waits for a CPU is running.
+ * <p>A thread that is asleep at two looks in a row, some tens of microseconds apart or more, with the same schedtick is blocked
+ * in the kernel: in a system call, in native code, in a JDK park that is pinned. A thread that merely waits for a CPU is
+ * running.
  */
 final class ThreadState {
     private static final int STAT_BYTES = 512;
@@ -22,6 +23,7 @@ final class ThreadState {
 
     private final Map<Long, Entry> entries = new HashMap<>();
     private final byte[] buf = new byte[STAT_BYTES];
+    private boolean suspected;
 
     private static final class Entry {
         RandomAccessFile stat;
@@ -43,7 +45,15 @@ final class ThreadState {
         boolean before = e.asleep && e.schedtick == P.schedtickOpaque(pp);
         e.schedtick = P.schedtickOpaque(pp);
         e.asleep = state(tid, e) != 'R';
+        suspected |= e.asleep && !before;
         return before && e.asleep;
+    }
+
+    /** Whether a thread was found asleep for the first time since this was last asked: the second look should come soon. */
+    boolean suspected() {
+        boolean was = suspected;
+        suspected = false;
+        return was;
     }
 
     /** The state letter; R when it cannot be read. */
