@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.jmh;
 
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.SynchronousQueue;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.LongChan;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
-/** Channels between two goroutines. For regressions. */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(1)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-public class ChanBench {
+/**
+ * Channels between two goroutines, beside the JDK's queues in the same goroutines; the floor of a switch is in
+ * {@link ParkBench}. For regressions.
+ */
+public class ChanBench extends GmpBench {
     private static final int N = 200_000;
     private static final int CAPACITY = 128;
     private static final Object TOKEN = new Object();
@@ -36,18 +25,9 @@ public class ChanBench {
     @Param({"1", "2"})
     int procs;
 
-    private Gmp gmp;
-
-    /** Starts the scheduler. */
-    @Setup
-    public void open() {
-        gmp = Gmp.builder().procs(procs).build();
-    }
-
-    /** Ends it. */
-    @TearDown
-    public void close() {
-        gmp.close();
+    @Override
+    Gmp.Builder settings() {
+        return Gmp.builder().procs(procs);
     }
 
     /** There and back on two unbuffered channels: two switches. */
@@ -120,5 +100,57 @@ public class ChanBench {
                 ch.recv();
             }
         });
+    }
+
+    /** {@link #roundTrip} through the JDK's. */
+    @Benchmark
+    @OperationsPerInvocation(N)
+    public void roundTripOfTheJdk() {
+        gmp.run(() -> {
+            BlockingQueue<Object> there = new SynchronousQueue<>();
+            BlockingQueue<Object> back = new SynchronousQueue<>();
+            Go.go(() -> {
+                for (int i = 0; i < N; i++) {
+                    put(back, take(there));
+                }
+            });
+            for (int i = 0; i < N; i++) {
+                put(there, TOKEN);
+                Object unused = take(back);
+            }
+        });
+    }
+
+    /** {@link #buffered} through the JDK's. */
+    @Benchmark
+    @OperationsPerInvocation(N)
+    public void bufferedOfTheJdk() {
+        gmp.run(() -> {
+            BlockingQueue<Object> queue = new ArrayBlockingQueue<>(CAPACITY);
+            Go.go(() -> {
+                for (int i = 0; i < N; i++) {
+                    put(queue, TOKEN);
+                }
+            });
+            for (int i = 0; i < N; i++) {
+                Object unused = take(queue);
+            }
+        });
+    }
+
+    private static void put(BlockingQueue<Object> queue, Object element) {
+        try {
+            queue.put(element);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static Object take(BlockingQueue<Object> queue) {
+        try {
+            return queue.take();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }

@@ -1,35 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.jmh;
 
-import java.util.concurrent.TimeUnit;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.sync.WaitGroup;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * What P is for: the same work with run queues per P and with one queue under one lock for all Ms ({@code gmp.model=gm}),
  * by the number of Ms that work at a time. Wall time for one operation of all; with as many CPUs as Ms it should fall.
  */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 4, time = 1)
-@Measurement(iterations = 5, time = 1)
-public class ModelBench {
+public class ModelBench extends GmpBench {
     private static final int OPS = 480_000;
     private static final int BATCH = 100;
 
@@ -37,18 +24,9 @@ public class ModelBench {
     @Param({"1", "2", "4", "8", "16"})
     public int procs;
 
-    private Gmp gmp;
-
-    /** Starts the scheduler. */
-    @Setup
-    public void open() {
-        gmp = Gmp.builder().procs(procs).build();
-    }
-
-    /** Ends it. */
-    @TearDown
-    public void close() {
-        gmp.close();
+    @Override
+    Gmp.Builder settings() {
+        return Gmp.builder().procs(procs);
     }
 
     /** Goroutines that start, run and end, from as many spawners as Ps; a queue for each P. */

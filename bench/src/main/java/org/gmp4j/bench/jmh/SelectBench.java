@@ -1,33 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.jmh;
 
-import java.util.concurrent.TimeUnit;
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.ReentrantLock;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.Select;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /** Select, in the shapes of {@code bench/peers/go}. For regressions. */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(1)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-public class SelectBench {
+public class SelectBench extends GmpBench {
     private static final int N = 200_000;
     private static final Object TOKEN = new Object();
 
@@ -35,19 +20,11 @@ public class SelectBench {
     @Param({"1", "2"})
     int procs;
 
-    private Gmp gmp;
     private long got;
 
-    /** Starts the scheduler. */
-    @Setup
-    public void open() {
-        gmp = Gmp.builder().procs(procs).build();
-    }
-
-    /** Ends it. */
-    @TearDown
-    public void close() {
-        gmp.close();
+    @Override
+    Gmp.Builder settings() {
+        return Gmp.builder().procs(procs);
     }
 
     /** A token goes to and fro between two channels with room for it: a select of two and a send, no switch. */
@@ -63,6 +40,41 @@ public class SelectBench {
                 s.run();
             }
         });
+    }
+
+    /** The same on two queues, each under a lock of the JDK's: both are locked, and one has the token. */
+    @Benchmark
+    @OperationsPerInvocation(N)
+    public void floorUncontended() {
+        gmp.run(() -> {
+            Locked a = new Locked();
+            Locked b = new Locked();
+            a.send(TOKEN);
+            for (int i = 0; i < N; i++) {
+                a.lock.lock();
+                b.lock.lock();
+                Object token = a.queue.poll();
+                Locked to = b;
+                if (token == null) {
+                    token = b.queue.poll();
+                    to = a;
+                }
+                b.lock.unlock();
+                a.lock.unlock();
+                to.send(token);
+            }
+        });
+    }
+
+    private static final class Locked {
+        private final ReentrantLock lock = new ReentrantLock();
+        private final ArrayDeque<Object> queue = new ArrayDeque<>();
+
+        void send(Object v) {
+            lock.lock();
+            queue.add(v);
+            lock.unlock();
+        }
     }
 
     /** Two goroutines feed a select of two: unbuffered, an element. */

@@ -2,7 +2,10 @@
 package org.gmp4j.bench.jmh;
 
 import java.time.Duration;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.SpinPolicy;
@@ -10,43 +13,21 @@ import org.gmp4j.context.Context;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
-/** Timers of one goroutine on one P. The peer's works timerstop, funcstop, timerreset, funcreset do the same. For regressions. */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(1)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-public class TimerBench {
+/**
+ * Timers of one goroutine on one P, beside the JDK's. The peer's works timerstop, funcstop, timerreset, funcreset do the
+ * same. For regressions.
+ */
+public class TimerBench extends GmpBench {
     private static final int N = 1_000_000;
     private static final int SLEEPS = 1_000;
     private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration SLEEP = Duration.ofNanos(50_000);
 
-    private Gmp gmp;
-
-    /** Starts the scheduler. */
-    @Setup
-    public void open() {
-        gmp = Gmp.builder().procs(1).spin(SpinPolicy.latency(Duration.ofMillis(1))).build();
-    }
-
-    /** Ends it. */
-    @TearDown
-    public void close() {
-        gmp.close();
+    @Override
+    Gmp.Builder settings() {
+        return Gmp.builder().procs(1).spin(SpinPolicy.latency(Duration.ofMillis(1)));
     }
 
     /** A timer with a channel, made and stopped. */
@@ -69,6 +50,21 @@ public class TimerBench {
                 Time.afterFunc(HOUR, this::nothing).stop();
             }
         });
+    }
+
+    /** The same with the JDK's; an earlier task stands in the queue, so its thread is not told of each. */
+    @Benchmark
+    @OperationsPerInvocation(N)
+    public void funcStopOfTheJdk() {
+        try (ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(1)) {
+            timers.setRemoveOnCancelPolicy(true);
+            timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+            ScheduledFuture<?> first = timers.schedule(this::nothing, 1, TimeUnit.MINUTES);
+            for (int i = 0; i < N; i++) {
+                boolean unused = timers.schedule(this::nothing, 1, TimeUnit.HOURS).cancel(false);
+            }
+            boolean unused = first.cancel(false);
+        }
     }
 
     private void nothing() {
@@ -121,5 +117,17 @@ public class TimerBench {
                 Go.sleep(SLEEP);
             }
         });
+    }
+
+    /** The same of a plain thread. */
+    @Benchmark
+    @OperationsPerInvocation(SLEEPS)
+    public void sleepOfTheJdk() {
+        for (int i = 0; i < SLEEPS; i++) {
+            long end = System.nanoTime() + SLEEP.toNanos();
+            for (long left = SLEEP.toNanos(); left > 0; left = end - System.nanoTime()) {
+                LockSupport.parkNanos(left);
+            }
+        }
     }
 }
