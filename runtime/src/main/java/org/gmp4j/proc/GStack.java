@@ -139,12 +139,17 @@ public final class GStack extends Stack {
     }
 
     void acquirem() {
+        if (raise() == 0) {
+            Syscall.exitsyscall(this);
+        }
+    }
+
+    /** The first half of acquirem: raises m.locks, and returns m.p. */
+    long raise() {
         long mp = machine().mp;
         M.setLocksOpaque(mp, M.locksOpaque(mp) + 1);
         VarHandle.acquireFence(); // No load below may move above the store; costs no instruction on x86.
-        if (M.pOpaque(mp) == 0) {
-            Syscall.exitsyscall(this);
-        }
+        return M.pOpaque(mp);
     }
 
     void releasem() {

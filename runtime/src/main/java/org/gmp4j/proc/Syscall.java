@@ -55,7 +55,9 @@ public final class Syscall {
             st.handedOff = 0;
             st.lostP = System.nanoTime() - handedOff >= SHORT_NANOS;
         }
-        st.acquirem(); // Calls exitsyscall.
+        if (st.raise() == 0) { // An acquirem of its own: here there is no P, elsewhere there is one, and C2 keeps count.
+            exitsyscall(st);
+        }
         st.releasem();
     }
 
@@ -113,12 +115,12 @@ public final class Syscall {
         long mp = m.mp;
         M.setIncgoOpaque(mp, 0);
         promote(mp);
-        boolean left = M.oldp(mp) != 0;
+        long oldp = M.oldp(mp);
         if (reacquire(m)) {
-            resumed(st, m.pp());
+            resumed(st, oldp);
             return;
         }
-        if (left) {
+        if (oldp != 0) {
             st.lostP = true; // Not given away: taken.
         }
         long pp = idlep(m.s);
@@ -160,16 +162,17 @@ public final class Syscall {
 
     /** On g0: takes the P back that this M's goroutine left in _Psyscall and no longer needs; false when it is gone. */
     static boolean reacquire(Machine m) {
-        long oldp = M.oldp(m.mp);
-        M.setOldp(m.mp, 0);
+        long mp = m.mp;
+        long oldp = M.oldp(mp);
+        M.setOldp(mp, 0);
         if (oldp == 0 || !PStatus.cas(oldp, PStatus.PSYSCALL, PStatus.PRUNNING)) {
-            promote(m.mp); // Sysmon was faster, and may have lowered us just before.
+            promote(mp); // Sysmon was faster, and may have lowered us just before.
             return false;
         }
-        M.setPOpaque(m.mp, oldp);
-        P.setMOpaque(oldp, m.mp);
+        M.setPOpaque(mp, oldp);
+        P.setMOpaque(oldp, mp);
         P.setSyscalltick(oldp, P.syscalltickOpaque(oldp) + 1);
-        promote(m.mp);
+        promote(mp);
         return true;
     }
 
