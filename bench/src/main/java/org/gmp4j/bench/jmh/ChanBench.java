@@ -102,7 +102,7 @@ public class ChanBench extends GmpBench {
         });
     }
 
-    /** {@link #roundTrip} through the JDK's. */
+    /** {@link #roundTrip} through the JDK's, which spin before they park: that helps nobody on one P. */
     @Benchmark
     @OperationsPerInvocation(N)
     public void roundTripOfTheJdk() {

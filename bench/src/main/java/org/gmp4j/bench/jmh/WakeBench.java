@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One wake-up of a sleeping thread, from before the waker's call until the sleeper runs: two wake each other in turns. Nearly
+ * One wake-up of a sleeping thread, from before the waker's call until the sleeper runs: two do it in turns. Nearly
  * all of it is the kernel's, so beside the runtime's stand a bare futex ({@code floor}) and {@code LockSupport}. For
  * regressions; percentiles are {@code gmp steal}'s. Each sleep has a time limit: a lost wake-up ends the benchmark.
  */
