@@ -3,6 +3,7 @@ package org.gmp4j.bench;
 
 import org.gmp4j.bench.peers.PeersCommand;
 import org.gmp4j.bench.preempt.PreemptCommand;
+import org.gmp4j.bench.scale.ScaleCommand;
 import org.gmp4j.bench.steal.StealCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -26,7 +27,8 @@ import picocli.CommandLine.Spec;
             LauncherCommands.Test.class,
             LauncherCommands.Run.class,
             BenchCommand.class,
-            PeersCommand.class
+            PeersCommand.class,
+            ScaleCommand.class
         })
 public final class GmpCommand implements Runnable {
     static final int FAILED = 1;
