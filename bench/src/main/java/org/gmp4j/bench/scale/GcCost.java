@@ -37,7 +37,8 @@ final class GcCost {
     private static final List<String> TRIM =
             List.of("-XX:MinHeapFreeRatio=5", "-XX:MaxHeapFreeRatio=10", "-XX:ZUncommitDelay=1");
 
-    private static final int SWITCHING = 10_000;
+    /** Few enough for the caches, so that it is the collector that one sees. */
+    private static final int SWITCHING = 1_000;
     private static final int ROUNDS = 8;
     private static final int PARKED = 200_000;
     private static final int COLLECTIONS = 4;
@@ -56,10 +57,10 @@ final class GcCost {
 
     /** A figure of the table; the names are the protocol. */
     enum Figure {
-        YIELD("gosched, 10,000 in turns", "ns"),
+        YIELD("gosched, 1,000 in turns", "ns"),
         YIELD_FIRST("  first round after promotion", "ns"),
         YIELD_LATER("  later rounds", "ns"),
-        PASS("unbuffered pass, ring of 10,000", "ns"),
+        PASS("unbuffered pass, ring of 1,000", "ns"),
         PASS_FIRST("  first round after promotion", "ns"),
         PASS_LATER("  later rounds", "ns"),
         RESIDENT("parked goroutine, resident", "bytes"),
@@ -216,7 +217,12 @@ final class GcCost {
     /** Resident bytes, after collections, so that garbage does not count. */
     private static void memory(int n, long nanos) throws IOException, InterruptedException {
         try (Gmp gmp = Gmp.builder().procs(1).build()) {
-            repeat(nanos, () -> yields(gmp, 1000, false)); // Until the compilers are done: interpreted frames are larger.
+            long end = System.nanoTime() + 2 * nanos;
+            do { // Until the compilers are done: interpreted frames are larger.
+                LongChan gate = LongChan.make();
+                park(gmp, gate, Math.min(n, SWITCHING));
+                gate.close();
+            } while (System.nanoTime() - end < 0);
             long[] before = settled();
             LongChan gate = LongChan.make();
             park(gmp, gate, n);
@@ -241,7 +247,7 @@ final class GcCost {
 
     /** Bytes resident and heap in use. */
     private static long[] settled() throws IOException, InterruptedException {
-        for (int i = 0; i < COLLECTIONS; i++) {
+        for (int i = 0; i < COLLECTIONS; i++) { // Serial leaves some garbage in place but at every fourth.
             System.gc();
         }
         if (ManagementFactory.getGarbageCollectorMXBeans().getFirst().getName().startsWith("ZGC")) {

@@ -14,8 +14,8 @@ import org.gmp4j.time.Timer;
 
 /** What the series do. Each checks its results. */
 final class Loads {
-    /** In one run: some 20 to 50 ms. */
-    private static final int OPERATIONS = 200_000;
+    /** In one run: some 10 to 50 ms. */
+    private static final int OPERATIONS = 100_000;
     private static final int BATCH = 100;
     private static final int GOROUTINES_A_P = 4;
 

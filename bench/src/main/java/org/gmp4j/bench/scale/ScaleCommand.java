@@ -45,8 +45,8 @@ public final class ScaleCommand implements Callable<Integer> {
     private static final int MOST_MAX = 10_000_000;
     private static final double MOST_SECONDS = 1_000_000;
 
-    /** Of memory for one goroutine, its channel, and what the collector needs. */
-    private static final long BYTES_A_GOROUTINE = 2_000;
+    /** Of memory for a goroutine with a channel, on and off the heap, and what the collector needs. */
+    private static final long BYTES_A_GOROUTINE = 2_500;
 
     @Spec
     private CommandSpec spec;

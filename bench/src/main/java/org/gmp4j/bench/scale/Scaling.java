@@ -17,8 +17,8 @@ final class Scaling {
     private static final long DRAIN = 30_000_000L;
     private static final long MOST_DRAIN = 200_000_000L;
 
-    /** Of heap for one goroutine of the largest size, garbage and its channel included; half of it is in use. */
-    private static final int HEAP_A_GOROUTINE = 1_300;
+    /** Of heap for each of the largest size, a goroutine with a channel, and what the collector needs. */
+    private static final int HEAP_A_GOROUTINE = 2_000;
 
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();

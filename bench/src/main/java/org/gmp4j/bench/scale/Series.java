@@ -40,7 +40,7 @@ enum Series {
         this.load = load;
     }
 
-    /** Powers of 2 of Ps, decades of all else; none above {@code max}. */
+    /** Powers of 2 of Ps, decades of all else, of goroutines {@code max} too; none above it. */
     List<Integer> sizes(int max) {
         int most = Math.min(max, switch (group) {
             case "procs" -> MOST_PROCS;
@@ -52,6 +52,9 @@ enum Series {
         List<Integer> sizes = new ArrayList<>();
         for (long n = group.equals("procs") || this == SELECT ? 1 : 10; n <= most; n *= factor) {
             sizes.add((int) n);
+        }
+        if (group.equals("goroutines") && sizes.getLast() < max) {
+            sizes.add(max);
         }
         return sizes;
     }
