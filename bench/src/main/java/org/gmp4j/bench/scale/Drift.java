@@ -61,7 +61,7 @@ final class Drift {
         Jvm.run(List.of(), Drift.class, text -> {
             double[] row = Arrays.stream(text.split(" ")).mapToDouble(Double::parseDouble).toArray();
             rows.add(row);
-            out.println(line(Format.plain(row[0]), i -> cell(i, row[i + 1])));
+            out.println(line(Format.decimals(row[0], 1), i -> cell(i, row[i + 1])));
             out.flush();
         }, Double.toString(seconds));
         double[] slopes = slopes(rows.subList(Math.min(1, rows.size()), rows.size()));

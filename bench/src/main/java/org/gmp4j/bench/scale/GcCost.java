@@ -139,7 +139,7 @@ final class GcCost {
 
     private static void yields(int n, long nanos) {
         try (Gmp gmp = Gmp.builder().procs(1).build()) {
-            repeat(2 * nanos, () -> yields(gmp, n, false));
+            warmUp(nanos, () -> yields(gmp, n, false));
             List<double[]> young = repeat(nanos, () -> yields(gmp, n, false));
             print(Figure.YIELD, young, repeat(nanos, () -> yields(gmp, n, true)));
         }
@@ -148,6 +148,13 @@ final class GcCost {
     /** Something that gives nanoseconds a switch by round. */
     private interface Rounds {
         double[] measure();
+    }
+
+    private static void warmUp(long nanos, Rounds rounds) {
+        for (int i = 0; i < Scaling.BURSTS; i++) {
+            List<double[]> unused = repeat(nanos / 2, rounds);
+            Scaling.letJitFinish(nanos);
+        }
     }
 
     /** At least 3 times. */
@@ -191,7 +198,7 @@ final class GcCost {
     }
 
     private static void passes(int n, long nanos) {
-        repeat(2 * nanos, () -> passes(n, false));
+        warmUp(nanos, () -> passes(n, false));
         List<double[]> young = repeat(nanos, () -> passes(n, false));
         print(Figure.PASS, young, repeat(nanos, () -> passes(n, true)));
     }

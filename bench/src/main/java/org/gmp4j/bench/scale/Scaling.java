@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 /** Measures the sizes of a series in a JVM of its own. */
 final class Scaling {
     private static final int LEAST_RUNS = 3;
-    private static final int BURSTS = 4;
+    static final int BURSTS = 4;
     private static final long DRAIN = 30_000_000L;
     private static final long MOST_DRAIN = 200_000_000L;
 
@@ -101,7 +101,12 @@ final class Scaling {
         do {
             long unused = load.gmp.call(load::run);
         } while (System.nanoTime() - end < 0);
-        end = System.nanoTime() + Math.min(MOST_DRAIN, nanos);
+        letJitFinish(nanos);
+    }
+
+    /** Waits for it, but not longer than that, and not for long. */
+    static void letJitFinish(long nanos) {
+        long end = System.nanoTime() + Math.min(MOST_DRAIN, nanos);
         long last = -1;
         for (long now = jitMillis(); now != last && System.nanoTime() - end < 0; now = jitMillis()) {
             last = now;
