@@ -27,8 +27,8 @@ import org.gmp4j.time.Time;
 
 /** A steady mix for long: what its latencies, memory and threads are, ten times, and where they go. */
 final class Drift {
-    static final List<String> COLUMNS = List.of("spawn p50", "p99", "pass p50", "p99", "timer p50", "p99", "select p50", "p99",
-            "resident", "heap", "threads", "Ms");
+    static final List<String> COLUMNS = List.of("spawn p50", "p99", "pass p50", "p99", "timer p50", "p99", "select p50",
+            "p99", "resident", "heap", "threads", "Ms");
     private static final int LATENCIES = 8;
     private static final int MEMORIES = 10;
     private static final int PARTS = 10;
@@ -54,7 +54,7 @@ final class Drift {
 
     /** Prints each tenth when it is over. */
     static Result measure(PrintWriter out, double seconds) throws IOException, InterruptedException {
-        out.println("A steady mix for " + Format.plain(seconds) + " s, a line each tenth: latencies, memory after a collection.");
+        out.println("A steady mix for " + Format.plain(seconds) + " s, a line each tenth; memory after a collection.");
         out.println(line("s", COLUMNS::get));
         out.flush();
         List<double[]> rows = new ArrayList<>();
@@ -65,7 +65,8 @@ final class Drift {
             out.flush();
         }, Double.toString(seconds));
         double[] slopes = slopes(rows.subList(Math.min(1, rows.size()), rows.size()));
-        out.println(line("an hour", i -> Double.isFinite(slopes[i]) ? String.format(Locale.ROOT, "%+.1f %%", slopes[i] * 100) : "0"));
+        out.println(line("an hour", i -> Double.isFinite(slopes[i])
+                ? String.format(Locale.ROOT, "%+.1f %%", slopes[i] * 100) : "0"));
         out.println();
         return new Result(rows, slopes);
     }
@@ -88,7 +89,8 @@ final class Drift {
     }
 
     private static String cell(int column, double v) {
-        return column < LATENCIES ? Format.nanos(v) : column < MEMORIES ? Math.round(v / 1e4) / 100.0 + " MB" : Format.plain(v);
+        return column < LATENCIES ? Format.nanos(v)
+                : column < MEMORIES ? Math.round(v / 1e4) / 100.0 + " MB" : Format.plain(v);
     }
 
     // ---- in the JVM
@@ -118,7 +120,8 @@ final class Drift {
             }
             System.gc();
             row.append(' ').append(GcCost.resident()).append(' ').append(GcCost.heap());
-            row.append(' ').append(ManagementFactory.getThreadMXBean().getThreadCount()).append(' ').append(scheduler.mcount());
+            row.append(' ').append(ManagementFactory.getThreadMXBean().getThreadCount());
+            row.append(' ').append(scheduler.mcount());
             System.out.println(row);
             for (Recorder r : recorders) {
                 r.reset(); // The collection was ours.

@@ -93,8 +93,8 @@ public final class ScaleCommand implements Callable<Integer> {
         List<String> wanted = what.isEmpty() ? all : what.stream().distinct().toList();
         long memory = ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getTotalMemorySize();
         if (wanted.contains("goroutines") && max * BYTES_A_GOROUTINE > memory) {
-            throw bad("--max is " + max + ": so many goroutines need " + (max * BYTES_A_GOROUTINE >> 20) + " MiB, and there are "
-                    + (memory >> 20));
+            throw bad("--max is " + max + ": so many goroutines need " + (max * BYTES_A_GOROUTINE >> 20)
+                    + " MiB, and there are " + (memory >> 20));
         }
         try (OutputFile file = OutputFile.open(spec, "--json", json)) {
             String text = JsonText.of(measure(wanted));

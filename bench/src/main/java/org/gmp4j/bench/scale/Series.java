@@ -67,10 +67,10 @@ enum Series {
     /** What one should know to read it. */
     static String note(String group) {
         return switch (group) {
-            case "procs" -> "Wall time falls with each P up to the number of CPUs; from there on it and the CPU time should be "
-                    + "constant: exponents are taken from there.";
-            case "goroutines" -> "On 1 P. Constant, but for the caches: each switch touches another stack, and the collector "
-                    + "moves them.";
+            case "procs" -> "Wall time falls with each P up to the number of CPUs; from there on it and the CPU time should "
+                    + "be constant: exponents are taken from there.";
+            case "goroutines" -> "On 1 P. Constant, but for the caches: each switch touches another stack, and the "
+                    + "collector moves them.";
             case "timers" -> "On 1 P. A heap of 4 children a node: O(log n), an exponent of 0.1 or less, and the caches.";
             case "channels" -> "On 1 P. A select looks at all its cases, Go's too: linear, from 10 on.";
             default -> "On 1 P. Each waits in a list, so the first is found at once.";

@@ -76,7 +76,8 @@ class FitTest {
 
     @Test
     void aJvmThatFailsIsAnError() {
-        IOException e = assertThrows(IOException.class, () -> Jvm.run(List.of("-Xlog:disable"), Fit.class, line -> { }, "x"));
+        IOException e = assertThrows(IOException.class,
+                () -> Jvm.run(List.of("-Xlog:disable"), Fit.class, line -> { }, "x"));
         assertEquals("Fit x ended with 1", e.getMessage());
     }
 }
