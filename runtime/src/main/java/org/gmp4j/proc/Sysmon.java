@@ -11,10 +11,11 @@ import org.gmp4j.struct.Schedt;
  * once. Where goroutines run now and then, as in a service at low load, waking sysmon for each took as much time as the
  * goroutines.) What runs after a rest it looks at after 20 µs, 40 µs and so on.
  *
- * <p>While a P has work waiting behind a goroutine, or could have because no P is idle, it looks every tenth of a quantum, or
- * half a millisecond, and when the quantum ends; from then until the goroutine has yielded it stays at 20 µs. A thread that it
- * sees asleep it looks at again after 100 µs. So a thread that falls asleep with a P loses it within a millisecond, and soon
- * if others did so just before.
+ * <p>While a P has work waiting behind a goroutine it looks every tenth of a quantum, or half a millisecond, and when the
+ * quantum ends; from then until the goroutine has yielded it stays at 20 µs. While nothing waits it looks every quarter of a
+ * quantum, and if no P is idle, so that what comes will wait, at least every half millisecond. A thread that it sees asleep it
+ * looks at again after 100 µs at most. So a thread that falls asleep with a P loses it after about a millisecond at most, and
+ * soon if others did so just before.
  *
  * <p>Its duties: {@link Retake}, {@link Checkdead}, {@link GcWatch}, what C code readied, schedtrace, the machine's CPU limits
  * and whose the signal is once a second, and a poll of the network when nobody did for 10 ms.
@@ -23,14 +24,12 @@ final class Sysmon {
     private static final long MIN_SLEEP = 20_000;
     private static final long MAX_SLEEP = 10_000_000;
     private static final int BUSY_ROUNDS = 50;
-    /**
-     * While a P has work waiting, sysmon looks so often in a quantum, and at least every so many nanoseconds; while one runs
-     * and nothing waits, less often.
-     */
+    /** So often it looks in a quantum: while a P has work waiting; and while one runs and nothing waits. */
     private static final int QUANTUM_LOOKS = 10;
     private static final int BUSY_LOOKS = 4;
+    /** At most so many nanoseconds are between two looks while work waits, or no P is idle. */
     private static final long WORK_SLEEP = 500_000;
-    /** Between the two looks at a thread that seems to sleep in the kernel. */
+    /** And between the two looks at a thread that seems to sleep in the kernel. */
     private static final long SUSPECT_SLEEP = 100_000;
     private static final long DEEP_AFTER = 1_000_000;
     private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
@@ -129,22 +128,18 @@ final class Sysmon {
 
     /**
      * While a goroutine runs, not so long that the beginning of its time slice would be off by much; and while no P is idle,
-     * as if work waited: what comes next waits behind a goroutine.
+     * not so long that what comes next would wait long behind a thread that fell asleep.
      */
     private long sleepFor(Retake retake, long sleep, long workSleep) {
-        if (retake.suspected()) {
-            return Math.min(sleep, SUSPECT_SLEEP);
-        }
         if (retake.workWaits()) {
-            return Math.min(Math.min(sleep, workSleep), Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
+            long most = Math.min(workSleep, Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
+            return Math.min(sleep, retake.suspected() ? Math.min(most, SUSPECT_SLEEP) : most);
         }
         if (!retake.busy()) {
             return sleep;
         }
-        if (Schedt.npidleVolatile(s.sched) == 0) {
-            return Math.min(sleep, workSleep);
-        }
-        return Math.min(sleep, Math.max(s.config.quantumNanos() / BUSY_LOOKS, MIN_SLEEP));
+        long most = Math.max(s.config.quantumNanos() / BUSY_LOOKS, MIN_SLEEP);
+        return Math.min(sleep, Schedt.npidleVolatile(s.sched) == 0 ? Math.min(most, WORK_SLEEP) : most);
     }
 
     private boolean allIdle() {
