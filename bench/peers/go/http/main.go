@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A web server on Go's scheduler that gives the answers which the web servers of the library tests give: a request's body
-// turned around. Prints its port and serves until its standard input ends. Built as go build -o FILE main.go.
+// turned around, under /sleep after a millisecond. Prints its port and serves until its standard input ends. Built as go build -o FILE main.go.
 package main
 
 import (
@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
+	"time"
 )
 
 func main() {
@@ -32,6 +34,9 @@ func answer(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
+	}
+	if strings.HasPrefix(r.URL.Path, "/sleep") {
+		time.Sleep(time.Millisecond)
 	}
 	slices.Reverse(body)
 	w.Header().Set("X-Thread", "goroutine")

@@ -8,6 +8,7 @@ import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -49,7 +50,9 @@ final class LibraryFigures {
         String path = args.length > 1 ? args[1] : "/";
         int connections = args.length > 2 ? Integer.parseInt(args[2]) : 32;
         List<String> schedulers = new ArrayList<>(List.of("gmp4j", JDK));
-        schedulers.addAll(Arrays.asList(args).subList(Math.min(args.length, 3), args.length));
+        for (int i = 3; i < args.length; i++) {
+            schedulers.add(Path.of(args[i]).toAbsolutePath().toString()); // The slash tells it from a scheduler.
+        }
         measure(server, schedulers, path, connections);
     }
 
@@ -76,10 +79,10 @@ final class LibraryFigures {
 
     private record Child(Process process, InetSocketAddress address) {
         static Child start(String server, String scheduler) throws IOException {
-            List<String> command = new ArrayList<>();
             if (scheduler.indexOf('/') >= 0) {
                 return start(List.of(scheduler));
             }
+            List<String> command = new ArrayList<>();
             command.add(ProcessHandle.current().info().command().orElseThrow());
             command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
             command.add("-Dsun.net.httpserver.nodelay=true"); // Or the JDK's server waits for acknowledgements.
