@@ -60,7 +60,8 @@ class ScaleCommandTest {
             List<?> wall = (List<?>) o.get("wall");
             assertEquals(sizes.size(), wall.size(), o.toString());
             assertTrue(wall.stream().allMatch(ns -> (Double) ns > 0), o.toString());
-            assertTrue(Double.isFinite((Double) o.get("exponent")), o.toString());
+            long fitted = sizes.stream().filter(n -> (Double) n >= (Double) o.get("from")).count();
+            assertEquals(fitted > 1, o.get("exponent") != null, o.toString()); // With many CPUs 100 Ps are few.
             boolean procs = o.get("group").equals("procs");
             assertEquals(procs ? 64.0 : 100.0, sizes.getLast(), o.toString());
             assertEquals(procs, o.containsKey("cpu_exponent"), o.toString());
@@ -95,7 +96,10 @@ class ScaleCommandTest {
         assertEquals(10, rows.size());
         for (Object row : rows) {
             assertEquals(columns.size(), ((List<?>) row).size());
-            assertTrue(((List<?>) row).stream().allMatch(v -> (Double) v > 0), row.toString());
+        }
+        for (int i = 0; i < columns.size(); i++) { // In 0.3 s of a slow machine there may be nothing.
+            int column = i;
+            assertTrue(rows.stream().anyMatch(row -> (Double) ((List<?>) row).get(column) > 0), rows.toString());
         }
         assertEquals(columns.size() - 1, ((List<?>) drift.get("change_an_hour")).size());
         assertEquals(13, out.toString().strip().lines().count(), out.toString());

@@ -332,8 +332,8 @@ final class GcCost {
 
     private static void allocate() {
         byte[][] kept = new byte[KEPT][];
-        for (int i = 0; !stop; i++) {
-            kept[i % KEPT] = new byte[ARRAY];
+        for (int i = 0; !stop; i = (i + 1) % KEPT) {
+            kept[i] = new byte[ARRAY];
             if (i % ARRAYS_A_MILLI == 0) {
                 LockSupport.parkNanos(1_000_000);
             }

@@ -26,7 +26,8 @@ final class Jvm {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
                 "--add-opens=java.base/java.lang=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED"));
+                "--enable-native-access=ALL-UNNAMED",
+                "-Xlog:disable", "-Xlog:all=warning:stderr")); // Lines are figures: HotSpot's warnings would go to stdout.
         command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(Arrays.asList(args));

@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
         description = {
             "Measure how the cost of an operation grows, with the exponent that it has and should have.",
             "",
-            "  procs       1 to 64 Ps, more than there are CPUs: yield, start, pass",
+            "  procs       1 to 64 Ps, or four times the CPUs: yield, start, pass",
             "  goroutines  10 to 1,000,000: yield, a token's hop",
             "  timers      10 to 1,000,000: one more, reset",
             "  channels    10 to 100,000: send and receive in turn; select over 1 to 1,000",

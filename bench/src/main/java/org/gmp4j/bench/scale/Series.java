@@ -11,7 +11,7 @@ enum Series {
     SPAWN("procs", "start, run, end", 0, Loads::spawns),
     PASS("procs", "unbuffered pass, a pair a P", 0, Loads::passes),
     ROUND("goroutines", "gosched", 0, Loads::round),
-    RING("goroutines", "a token's hop in a ring of channels", 0, Loads::ring),
+    RING("goroutines", "a token's hop in a ring of channels", 0, Loads.Ring::new),
     CREATE("timers", "make one more and stop it", 0, Loads::timers),
     RESET("timers", "reset any", 0, Loads::resets),
     CHANNELS("channels", "send and receive, each in turn", 0, Loads::channels),
@@ -21,7 +21,8 @@ enum Series {
     GLOBAL("queues", "start, wait in the global queue, run, end", 0, Loads::global);
 
     static final List<String> GROUPS = List.of("procs", "goroutines", "timers", "channels", "queues");
-    private static final int MOST_PROCS = 64;
+    private static final int CPUS = Runtime.getRuntime().availableProcessors();
+    private static final int MOST_PROCS = Math.max(64, 4 * CPUS);
     private static final int MOST_TIMERS = 1_000_000;
     private static final int MOST_OTHERS = 100_000;
     private static final int MOST_CASES = 1_000;
@@ -61,7 +62,7 @@ enum Series {
 
     /** From which size on the cost should grow so: more Ps than CPUs share these, and a select costs something itself. */
     int from() {
-        return group.equals("procs") ? Runtime.getRuntime().availableProcessors() : 10;
+        return group.equals("procs") ? CPUS : 10;
     }
 
     /** What one should know to read it. */
