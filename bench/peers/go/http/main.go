@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A web server on Go's scheduler that gives the answers which the web servers of the library tests give: a request's body
-// turned around, under /sleep after a millisecond. Prints its port and serves until its standard input ends. Built as go build -o FILE main.go.
+// turned around, under /sleep after a millisecond.
+// Prints its port and serves until its standard input ends. Built as go build -o FILE main.go.
 package main
 
 import (

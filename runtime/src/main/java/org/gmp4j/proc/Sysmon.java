@@ -11,11 +11,11 @@ import org.gmp4j.struct.Schedt;
  * once. Where goroutines run now and then, as in a service at low load, waking sysmon for each took as much time as the
  * goroutines.) What runs after a rest it looks at after 20 µs, 40 µs and so on.
  *
- * <p>While a P has work waiting behind a goroutine it looks every tenth of a quantum, or half a millisecond, and when the
- * quantum ends; from then until the goroutine has yielded it stays at 20 µs. While nothing waits it looks every quarter of a
- * quantum, and if no P is idle, so that what comes will wait, at least every half millisecond. A thread that it sees asleep it
- * looks at again after 100 µs at most. So a thread that falls asleep with a P loses it after about a millisecond at most, and
- * soon if others did so just before.
+ * <p>While a P has work waiting behind a goroutine it looks every tenth of a quantum, or half a millisecond, and when
+ * the quantum ends; from then until the goroutine has yielded it stays at 20 µs. While nothing waits it looks every
+ * quarter of a quantum, and if no P is idle, so that what comes will wait, at least every half millisecond. A thread
+ * that it sees asleep it looks at again after 100 µs at most. So a thread that falls asleep with a P loses it after
+ * about a millisecond at most, and soon if others did so just before.
  *
  * <p>Its duties: {@link Retake}, {@link Checkdead}, {@link GcWatch}, what C code readied, schedtrace, the machine's CPU limits
  * and whose the signal is once a second, and a poll of the network when nobody did for 10 ms.
