@@ -1,10 +1,14 @@
 package org.gmp4j.sync;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
 import org.gmp4j.stack.Goexit;
 
 /**
@@ -20,32 +24,44 @@ public final class SingleFlight<K, V> {
     /** Under way; under the mutex. */
     private final Map<K, Call<V>> calls = new HashMap<>();
 
-    /** A call; written by who makes it, before done. */
+    /**
+     * What a call led to.
+     *
+     * @param value what it returned; null if it threw
+     * @param thrown what it threw, the same object for all who waited for it; null if it returned
+     * @param shared whether more than one asked for it
+     */
+    public record Result<V>(V value, Throwable thrown, boolean shared) {
+        /**
+         * Returns the value.
+         *
+         * @throws Exception what the call threw
+         */
+        public V get() throws Exception {
+            if (thrown != null) {
+                throw SingleFlight.<RuntimeException>sneaky(thrown);
+            }
+            return value;
+        }
+    }
+
+    /** A call; the result is written by who makes it, before done. */
     private static final class Call<V> {
         private final WaitGroup done = new WaitGroup();
-        private V value;
-        private Throwable thrown;
+        /** Those of {@link #runChan}; under the mutex while the call is under way. */
+        private final List<Chan<Result<V>>> told = new ArrayList<>(1);
+        /** Under the mutex while the call is under way. */
+        private boolean shared;
+        private Result<V> result;
 
         Call() {
             done.add(1);
         }
 
-        void make(Callable<V> f) {
-            try {
-                value = f.call();
-            } catch (Throwable t) {
-                thrown = t;
-            }
-        }
-
-        V result(boolean mine) throws Exception {
-            if (thrown == Goexit.INSTANCE && !mine) {
-                throw new IllegalStateException("singleflight: the call was ended by goexit");
-            }
-            if (thrown != null) {
-                throw SingleFlight.<RuntimeException>sneaky(thrown);
-            }
-            return value;
+        Result<V> ofOther() {
+            return result.thrown() == Goexit.INSTANCE
+                    ? new Result<>(null, new IllegalStateException("singleflight: the call was ended by goexit"), shared)
+                    : result;
         }
     }
 
@@ -59,17 +75,58 @@ public final class SingleFlight<K, V> {
      * @throws Exception what the call threw: the same object for all who waited for it
      */
     public V run(K key, Callable<V> f) throws Exception {
-        Objects.requireNonNull(f, "run of nil func value");
         Call<V> mine = new Call<>();
-        Call<V> c = mutex.with(() -> calls.putIfAbsent(key, mine));
-        if (c != null) {
+        Call<V> c = enter(key, mine, f, null);
+        if (c != mine) {
             c.done.await();
-            return c.result(false);
+            return c.ofOther().get();
         }
-        mine.make(f);
-        boolean unused = mutex.with(() -> calls.remove(key, mine));
-        mine.done.done();
-        return mine.result(true);
+        make(key, c, f);
+        return c.result.get();
+    }
+
+    /**
+     * As {@link #run}, but does not wait: a goroutine makes the call, started as by {@link Go#go}, and the channel, which has
+     * room for it, receives the result. A call that {@link Go#goexit} ended is given as an IllegalStateException. Source:
+     * Go's {@code DoChan}.
+     */
+    public Chan<Result<V>> runChan(K key, Callable<V> f) {
+        Chan<Result<V>> told = Chan.make(1);
+        Call<V> mine = new Call<>();
+        if (enter(key, mine, f, told) == mine) {
+            Go.go(() -> make(key, mine, f));
+        }
+        return told;
+    }
+
+    /** Joins the call under way, or has {@code mine} be it. */
+    private Call<V> enter(K key, Call<V> mine, Callable<V> f, Chan<Result<V>> told) {
+        Objects.requireNonNull(f, "run of nil func value");
+        return mutex.with(() -> {
+            Call<V> other = calls.putIfAbsent(key, mine);
+            Call<V> c = other == null ? mine : other;
+            c.shared |= other != null;
+            if (told != null) {
+                c.told.add(told);
+            }
+            return c;
+        });
+    }
+
+    private void make(K key, Call<V> c, Callable<V> f) {
+        V value = null;
+        Throwable thrown = null;
+        try {
+            value = f.call();
+        } catch (Throwable t) {
+            thrown = t;
+        }
+        boolean unused = mutex.with(() -> calls.remove(key, c)); // From here on nobody joins.
+        c.result = new Result<>(value, thrown, c.shared);
+        c.done.done();
+        for (Chan<Result<V>> told : c.told) {
+            told.send(c.ofOther());
+        }
     }
 
     /** Has the next call with this key made anew, even while one is under way. */

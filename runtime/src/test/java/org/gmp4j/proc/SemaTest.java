@@ -127,6 +127,43 @@ class SemaTest {
         }
     }
 
+    /** A release and an acquire at once, each sometimes a little before the other: who waits gets the unit. */
+    @Stress
+    void aReleaseMeetsAWaiter() throws InterruptedException {
+        int rounds = 20_000;
+        Sema s = new Sema();
+        AtomicInteger begun = new AtomicInteger();
+        Threads.Body acquires = () -> {
+            for (int i = 1; i <= rounds; i++) {
+                meet(begun, i);
+                pause(i % 64);
+                acquire(s);
+            }
+        };
+        Threads.Body releases = () -> {
+            for (int i = 1; i <= rounds; i++) {
+                meet(begun, i);
+                pause(i / 64 % 64);
+                release(s, false);
+            }
+        };
+        new Threads().add("acquires", acquires).add("releases", releases).run();
+    }
+
+    /** Goes on when two are in this round. */
+    private static void meet(AtomicInteger begun, int round) {
+        begun.incrementAndGet();
+        while (begun.get() < 2 * round) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void pause(int n) {
+        for (int i = 0; i < n; i++) {
+            Thread.onSpinWait();
+        }
+    }
+
     /** Who hands over yields, also when its thread cannot run the other: locked to it, or with a native frame below. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})

@@ -234,4 +234,53 @@ class GroupsTest {
             });
         }
     }
+
+    /** Go: {@code TestDoChan}, {@code TestForgetUnshared}: the caller goes on, and all who asked are told. */
+    @Test
+    void flightsByChannel() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            SingleFlight<String, Object> flight = new SingleFlight<>();
+            gmp.call(() -> {
+                Chan<Boolean> end = Chan.make();
+                Object made = new Object();
+                Chan<SingleFlight.Result<Object>> first = flight.runChan("a", () -> {
+                    end.recv();
+                    return made;
+                });
+                assertEquals(0, first.len(), "it does not wait");
+                Chan<SingleFlight.Result<Object>> second = flight.runChan("a", () -> "not called");
+                Chan<Object> third = Chan.make();
+                Go.go(() -> {
+                    try {
+                        third.send(flight.run("a", () -> "not called"));
+                    } catch (Exception e) {
+                        throw new AssertionError(e);
+                    }
+                });
+                TestGmp.awaitOthers();
+                flight.forget("a");
+                assertEquals(new SingleFlight.Result<>("new", null, false), flight.runChan("a", () -> "new").recv());
+                end.close();
+                SingleFlight.Result<Object> shared = new SingleFlight.Result<>(made, null, true);
+                assertEquals(shared, first.recv());
+                assertEquals(shared, second.recv());
+                assertSame(made, third.recv());
+
+                IOException failed = new IOException("failed");
+                SingleFlight.Result<Object> thrown = flight.runChan("a", () -> {
+                    throw failed;
+                }).recv();
+                assertSame(failed, assertThrows(IOException.class, thrown::get));
+                SingleFlight.Result<Object> ended = flight.runChan("a", () -> {
+                    Go.goexit();
+                    return 1;
+                }).recv();
+                assertEquals("singleflight: the call was ended by goexit",
+                        assertThrows(IllegalStateException.class, ended::get).getMessage());
+                assertThrows(NullPointerException.class, () -> flight.runChan("a", null));
+                assertEquals("b", flight.runChan("a", () -> "b").recv().get(), "nothing is left under way");
+                return null;
+            });
+        }
+    }
 }

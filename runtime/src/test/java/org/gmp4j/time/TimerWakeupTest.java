@@ -14,6 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.TestGmp;
@@ -211,6 +213,17 @@ class TimerWakeupTest {
                         });
                         t.c().recv();
                     }
+                    case "stopped while an M sleeps for it" -> {
+                        Timer t = Time.newTimer(Duration.ofSeconds(3_600));
+                        Go.go(() -> {
+                            long sched = GStack.current().scheduler().sched;
+                            while (Schedt.pollUntilVolatile(sched) == 0) {
+                                Thread.onSpinWait();
+                            }
+                            t.stop();
+                        });
+                        t.c().recv();
+                    }
                     case "received once" -> {
                         Timer t = Time.newTimer(MILLI);
                         t.c().recv();
@@ -249,7 +262,7 @@ class TimerWakeupTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"unreceived", "stopped", "received once", "stopped function"})
+    @ValueSource(strings = {"unreceived", "stopped", "stopped while an M sleeps for it", "received once", "stopped function"})
     void deadlock(String program) {
         ChildJvm.Result r = new ChildJvm(Program.class).run(program);
         assertEquals(2, r.exit(), r::toString);
