@@ -10,9 +10,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
-import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.gmp.m;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
@@ -41,12 +39,6 @@ public final class Scheduler {
     /** How often {@link #close} looks whether any goroutine is left, nanoseconds. */
     private static final long DRAIN_LOOK = 10_000_000;
 
-    /**
-     * Held by whoever stops a world; not a lock with an owner, because a goroutine may migrate while it holds it. One for
-     * all schedulers: two goroutines that stop each other's would wait for each other with their Ps in hand.
-     */
-    static final WorldSema WORLDSEMA = new WorldSema();
-
     private static final AtomicInteger NAMES = new AtomicInteger();
     private static final Set<Scheduler> ALL = ConcurrentHashMap.newKeySet();
 
@@ -56,6 +48,7 @@ public final class Scheduler {
     public final Config config;
     /** Its Gs. */
     public final GSlots slots = new GSlots(this);
+    final Allp allp;
     /** For thread names. */
     final String name;
     final Timers timers;
@@ -65,7 +58,6 @@ public final class Scheduler {
     final Pollers pollers = new Pollers(this);
 
     volatile StealOrder stealOrder;
-    private volatile Processor[] procs = new Processor[0];
     private volatile Machine[] machines = new Machine[0];
     private volatile BooleanSupplier idleHook;
     private volatile boolean mainExited;
@@ -77,24 +69,12 @@ public final class Scheduler {
     private final Sysmon sysmon;
     private final Semaphore exited = new Semaphore(0);
 
-    /** Serialises stopTheWorld. */
-    static final class WorldSema {
-        private final Semaphore one = new Semaphore(1);
-
-        void lock() {
-            one.acquireUninterruptibly();
-        }
-
-        void unlock() {
-            one.release();
-        }
-    }
-
     private Scheduler(Config config, Timers timers) {
         this.config = config;
         this.name = "gmp" + NAMES.getAndIncrement();
         this.sched = Mem.alloc(schedt.layout(), 1);
         this.timers = timers;
+        this.allp = new Allp(sched, timers);
         boolean unused = Preempt.install();
         this.stalls = new Stalls(config.debug());
         this.sysmon = new Sysmon(this);
@@ -124,49 +104,12 @@ public final class Scheduler {
 
     /** The Java sides of all Ps that ever were, by id. */
     Processor[] procs() {
-        return procs;
+        return allp.procs();
     }
 
     /** The Java side of a P. */
     Processor proc(long pp) {
-        return procs[P.id(pp)];
-    }
-
-    /** Makes allp and the masks long enough; world stopped. */
-    void growAllp(int n) {
-        Processor[] old = procs;
-        if (n <= old.length) {
-            return;
-        }
-        long allp = Memory.map((long) n * Long.BYTES);
-        long idle = Memory.map(maskBytes(n));
-        long timer = Memory.map(maskBytes(n));
-        Processor[] grown = java.util.Arrays.copyOf(old, n);
-        for (int i = 0; i < n; i++) {
-            if (i >= old.length) {
-                long pp = Mem.alloc(p.layout(), 1);
-                P.setId(pp, i);
-                PStatus.set(pp, PStatus.PGCSTOP);
-                grown[i] = new Processor(pp);
-                timers.added(pp);
-            } else {
-                copyBit(Schedt.idlepMaskAcquire(sched), idle, i);
-                copyBit(Schedt.timerpMaskAcquire(sched), timer, i);
-            }
-            Mem.LONG.set(allp + (long) i * Long.BYTES, grown[i].pp);
-        }
-        // The old arrays stay mapped: an M that is about to sleep may still read them. Doubling would bound the waste;
-        // a few kilobytes a resize do not need it.
-        Schedt.setIdlepMaskRelease(sched, idle);
-        Schedt.setTimerpMaskRelease(sched, timer);
-        Schedt.setAllpRelease(sched, allp);
-        procs = grown;
-    }
-
-    private static void copyBit(long from, long to, int i) {
-        if (Idle.maskRead(from, i)) {
-            Idle.maskSet(to, i);
-        }
+        return allp.procs()[P.id(pp)];
     }
 
     void setStealOrder(int n) {
@@ -464,7 +407,7 @@ public final class Scheduler {
      */
     private void stop() {
         List<Long> sleeping = new ArrayList<>();
-        WORLDSEMA.lock(); // Nobody has stopped the world or will: there is none any more.
+        StopTheWorld.WORLDSEMA.acquireUninterruptibly(); // Nobody has stopped the world or will: there is none any more.
         GlobalRunq.lock(sched);
         boolean stopped = Schedt.closingAcquire(sched) == STOPPED;
         Schedt.setClosingVolatile(sched, STOPPED);
@@ -473,7 +416,7 @@ public final class Scheduler {
             sleeping.add(mp);
         }
         GlobalRunq.unlock(sched);
-        WORLDSEMA.unlock();
+        StopTheWorld.WORLDSEMA.release();
         if (stopped) {
             return;
         }
@@ -489,19 +432,14 @@ public final class Scheduler {
         }
         GStack caller = GStack.enter(); // It may be another scheduler's goroutine: the heaps' locks are not to be preempted.
         try {
-            for (Processor pr : procs) {
+            for (Processor pr : procs()) {
                 timers.move(pr.pp, 0);
             }
         } finally {
             GStack.exit(caller);
         }
-        for (Processor pr : procs) {
-            Mem.recycle(p.layout(), pr.pp);
-        }
         slots.release();
-        Memory.unmap(Schedt.allpAcquire(sched), (long) procs.length * Long.BYTES);
-        Memory.unmap(Schedt.idlepMaskAcquire(sched), maskBytes(procs.length));
-        Memory.unmap(Schedt.timerpMaskAcquire(sched), maskBytes(procs.length));
+        allp.release();
     }
 
     private static void joinUninterruptibly(Thread t) {
@@ -516,10 +454,6 @@ public final class Scheduler {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    private static long maskBytes(int procs) {
-        return (procs + 31L) / 32 * Integer.BYTES;
     }
 
     /** Whether {@link #close} has ended. */

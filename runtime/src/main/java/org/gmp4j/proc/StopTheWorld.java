@@ -1,5 +1,7 @@
 package org.gmp4j.proc;
 
+import java.util.concurrent.Semaphore;
+
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.GlobalRunq;
@@ -33,6 +35,12 @@ final class StopTheWorld {
     /** So often it looks whether the signal is still ours: sysmon sleeps meanwhile. */
     private static final int SIGNAL_ROUNDS = 1_000;
 
+    /**
+     * Held by whoever stops a world; not a lock with an owner, because a goroutine may migrate while it holds it. One for
+     * all schedulers: two goroutines that stop each other's would wait for each other with their Ps in hand.
+     */
+    static final Semaphore WORLDSEMA = new Semaphore(1);
+
     private StopTheWorld() {
     }
 
@@ -43,9 +51,9 @@ final class StopTheWorld {
      * @throws IllegalStateException when the scheduler is closed
      */
     static void stopTheWorld(Scheduler s) {
-        Scheduler.WORLDSEMA.lock();
+        WORLDSEMA.acquireUninterruptibly();
         if (s.isStopped()) {
-            Scheduler.WORLDSEMA.unlock();
+            WORLDSEMA.release();
             throw new IllegalStateException("the Gmp is closed");
         }
         GStack unused = GStack.enter(); // Until startTheWorld: the caller keeps its P.
@@ -142,7 +150,7 @@ final class StopTheWorld {
         }
         Wakep.wakep(s);
         GStack.exit(GStack.current());
-        Scheduler.WORLDSEMA.unlock();
+        WORLDSEMA.release();
     }
 
     /**
@@ -159,7 +167,7 @@ final class StopTheWorld {
             Schedt.setTotaltime(sched, Schedt.totaltime(sched) + old * (now - Schedt.procresizetime(sched)));
         }
         Schedt.setProcresizetimeVolatile(sched, now);
-        s.growAllp(procs);
+        s.allp.grow(procs);
         if (m != null && P.id(m.pp()) >= procs) {
             // The caller's P is to die: it goes on with the first.
             long pp = m.pp();

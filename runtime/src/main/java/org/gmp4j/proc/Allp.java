@@ -1,0 +1,79 @@
+package org.gmp4j.proc;
+
+import java.util.Arrays;
+
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
+
+/** {@code allp}: the Ps that ever were, by id, with {@code idlepMask} and {@code timerpMask}. It never gets shorter. */
+final class Allp {
+    private final long sched;
+    private final Timers timers;
+    private volatile Processor[] procs = new Processor[0];
+
+    Allp(long sched, Timers timers) {
+        this.sched = sched;
+        this.timers = timers;
+    }
+
+    /** Their Java sides. */
+    Processor[] procs() {
+        return procs;
+    }
+
+    /** Makes allp and the masks long enough; world stopped. */
+    void grow(int n) {
+        Processor[] old = procs;
+        if (n <= old.length) {
+            return;
+        }
+        long allp = Memory.map((long) n * Long.BYTES);
+        long idle = Memory.map(maskBytes(n));
+        long timer = Memory.map(maskBytes(n));
+        Processor[] grown = Arrays.copyOf(old, n);
+        for (int i = 0; i < n; i++) {
+            if (i >= old.length) {
+                long pp = Mem.alloc(p.layout(), 1);
+                P.setId(pp, i);
+                PStatus.set(pp, PStatus.PGCSTOP);
+                grown[i] = new Processor(pp);
+                timers.added(pp);
+            } else {
+                copyBit(Schedt.idlepMaskAcquire(sched), idle, i);
+                copyBit(Schedt.timerpMaskAcquire(sched), timer, i);
+            }
+            Mem.LONG.set(allp + (long) i * Long.BYTES, grown[i].pp);
+        }
+        // The old arrays stay mapped: an M that is about to sleep may still read them. Doubling would bound the waste;
+        // a few kilobytes a resize do not need it.
+        Schedt.setIdlepMaskRelease(sched, idle);
+        Schedt.setTimerpMaskRelease(sched, timer);
+        Schedt.setAllpRelease(sched, allp);
+        procs = grown;
+    }
+
+    private static void copyBit(long from, long to, int i) {
+        if (Idle.maskRead(from, i)) {
+            Idle.maskSet(to, i);
+        }
+    }
+
+    /** Recycles everything: no M of the scheduler lives. */
+    void release() {
+        for (Processor pr : procs) {
+            Mem.recycle(p.layout(), pr.pp);
+        }
+        Memory.unmap(Schedt.allpAcquire(sched), (long) procs.length * Long.BYTES);
+        Memory.unmap(Schedt.idlepMaskAcquire(sched), maskBytes(procs.length));
+        Memory.unmap(Schedt.timerpMaskAcquire(sched), maskBytes(procs.length));
+    }
+
+    private static long maskBytes(int procs) {
+        return (procs + 31L) / 32 * Integer.BYTES;
+    }
+}
