@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#define GMP_ABI_VERSION 3
+#define GMP_ABI_VERSION 4
 
 /* Go's names for an address that is not a reference. */
 typedef uint64_t guintptr;
@@ -84,7 +84,7 @@ struct g {
     uint32_t preemptStop;  /* whoever wants the G in _Gpreempted */
     uint32_t waitreason;   /* owner, before _Gwaiting */
     uint32_t selectDone;   /* wakers of a select, by CAS: 0 open, 1 won */
-    int64_t waitsince;     /* nanoTime since when it waits; set lazily by sysmon or a dump, cleared by ready */
+    int64_t waitsince;     /* nanoTime since when it waits, or 0: see Traceback.timeWaits */
     int64_t runnabletime;  /* nanoTime when made runnable, 0 when not sampled */
     sudoguintptr param;    /* waker, before ready: the sudog that fired */
     sudoguintptr waiting;  /* owner: sudogs this G waits on */
@@ -171,7 +171,6 @@ struct p {
     muintptr m;            /* acquirep, releasep: back to the owner, 0 when idle */
     uint32_t schedtick;    /* owner: +1 a schedule */
     uint32_t syscalltick;  /* owner: +1 a syscall; retake: +1 when it takes the P */
-    uint32_t preempt;      /* sysmon and stopTheWorld set, schedule clears */
     uint64_t goidcache;    /* owner: next goid */
     uint64_t goidcacheend; /* owner: end of the range, exclusive */
     guintptr gfree;        /* owner: free Gs, by schedlink */

@@ -47,9 +47,11 @@ class ArchitectureTest {
     private static final Set<String> EXPORTED = Set.of("", "sync", "time", "context", "synctest", "net", "affinity", "memory",
             "metrics", "trace");
 
-    /** The classes that know what the JDK keeps to itself, the tool of the first, and the one that carries a field for it. */
-    private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkThreads", "stack.SwitchClasses", "agent.JdkPoint");
-    private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.SwitchClasses", "stack.Stack");
+    /** The classes that know what the JDK keeps to itself, the tools of the first, and the one that carries a field for it. */
+    private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.SwitchClasses",
+            "agent.JdkPoint");
+    private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.SwitchClasses",
+            "stack.Stack");
 
     private static final Path CLASSES = classes(Gmp.class);
     private static final JavaClasses ALL = read(CLASSES);

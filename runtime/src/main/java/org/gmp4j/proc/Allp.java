@@ -14,6 +14,7 @@ import org.gmp4j.struct.Schedt;
 final class Allp {
     private final long sched;
     private final Timers timers;
+    /** Written by {@link #grow}, in a stopped world; read by all. */
     private volatile Processor[] procs = new Processor[0];
 
     Allp(long sched, Timers timers) {

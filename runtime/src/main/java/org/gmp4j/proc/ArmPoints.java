@@ -37,7 +37,7 @@ final class ArmPoints {
 
     /** What sysmon knows of the overrun on an M. */
     static final class Overrun {
-        private int tick;
+        private long slice;
         private long since;
         private int nudges;
         private int level;
@@ -50,13 +50,13 @@ final class ArmPoints {
     /**
      * The goroutine on {@code m} should have yielded by now.
      *
-     * @param tick the P's schedtick, which tells one overrun from the next
+     * @param slice names the time slice, to tell one overrun from the next
      * @return false when no point can stop it
      */
-    boolean overran(Machine m, int tick, long now) {
+    boolean overran(Machine m, long slice, long now) {
         Overrun o = m.overrun;
-        if (o.since == 0 || o.tick != tick) {
-            o.tick = tick;
+        if (o.since == 0 || o.slice != slice) {
+            o.slice = slice;
             o.since = now;
             o.level = -1;
             o.helpless = Points.counters().linked() == 0;

@@ -29,7 +29,7 @@ public final class Machine extends Host {
     /** Until when this M goes on searching before it sleeps; nanoTime, valid while it spins. */
     long spinUntil;
     /** Sysmon's: the time slice in which it told the goroutine to yield, and what it did about that. */
-    int preemptedTick = -1;
+    long preempted = -1;
     final ArmPoints.Overrun overrun = new ArmPoints.Overrun();
     /** Results of a look at timers and of stealWork. */
     boolean ranTimer;

@@ -116,6 +116,7 @@ final class Mcall {
         Object lock = m.lock;
         m.unlock = null;
         m.lock = null;
+        G.setWaitsinceOpaque(gp, 0);
         GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
         if (unlock != null && !unlock.unlock(gp, lock)) {
@@ -148,6 +149,7 @@ final class Mcall {
     static void jdkYield(Machine m, GStack st) {
         long gp = st.gp;
         G.setWaitreasonOpaque(gp, WaitReason.JDK.ordinal());
+        G.setWaitsinceOpaque(gp, 0);
         GStatus.casgstatus(gp, m.pp() == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
         if (!st.system && m.s.config.deadlockDetection()) {

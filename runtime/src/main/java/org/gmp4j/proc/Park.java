@@ -69,7 +69,6 @@ public final class Park {
 
     /** Queues a G that is {@code _Grunnable} and in the caller's hands, and wakes a P if there is one to spare. */
     static void enqueue(Scheduler s, long gp, boolean next) {
-        G.setWaitsinceOpaque(gp, 0);
         Machine m = Machine.of();
         long pp;
         if (m != null && m.s == s && (pp = m.pp()) != 0) {

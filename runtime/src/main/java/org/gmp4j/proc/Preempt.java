@@ -101,7 +101,6 @@ final class Preempt {
             return false;
         }
         G.setPreemptOpaque(gp, 1);
-        P.setPreemptOpaque(pp, 1);
         return request(mp, P.schedtickOpaque(pp), SIG_PREEMPT);
     }
 

@@ -20,6 +20,8 @@ final class Processor {
         int tick;
         long gp;
         long goid;
+        /** When, by nanoTime. */
+        long asked;
         /** Whether it ran; else it slept in the kernel. */
         boolean running;
         /** How often the M's handler had given a P up before. */

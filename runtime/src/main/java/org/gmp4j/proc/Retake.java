@@ -29,7 +29,9 @@ import org.gmp4j.struct.Schedt;
  *
  * A goroutine that runs on without its P does so at the kernel's lowest priority, {@code SCHED_IDLE}, until it has a P
  * again ({@link Syscall#promote}). Sysmon lowers the priority, then sets m.demoted, then tries its CAS on the P. An M
- * that loses that CAS therefore sees m.demoted when it has its next P; if sysmon loses, it undoes both itself.
+ * that loses that CAS therefore sees m.demoted when it has its next P; if sysmon loses, it undoes both itself. Threads
+ * and processes that it starts meanwhile inherit the priority ({@code SCHED_RESET_ON_FORK} lets them off real-time policies
+ * only): {@code Go.blocking} around the start keeps it from being lowered.
  */
 final class Retake {
     private static final long SYSCALL_NANOS = 10_000_000;
@@ -39,6 +41,8 @@ final class Retake {
      */
     private static final long ANSWER_NANOS = 50_000;
     private static final long WAKE_ANSWER_NANOS = 150_000;
+    /** So long a request that the thread has not seen stands: the signal may have gone to other code's handler. */
+    private static final long ASK_AGAIN_NANOS = 10_000_000;
     /** By so much at most, and a quarter of a quantum, a slice is taken to have begun before the look that first saw it. */
     private static final long MAX_EARLIER = 250_000;
 
@@ -171,6 +175,9 @@ final class Retake {
             return false;
         }
         int tick = P.schedtickOpaque(pp);
+        if (unanswered(pr, mp, tick, now)) {
+            return false; // It waits for a CPU, for a disk, or has signals blocked: another signal would not help.
+        }
         if (threads.asleep(s.machine(mp))) {
             return takeBySignal(pr, mp, tick, false);
         }
@@ -179,18 +186,32 @@ final class Retake {
         }
         anyOver = true;
         Machine m = s.machine(mp);
-        if (m.preemptedTick != tick) {
-            m.preemptedTick = tick;
+        long gp = M.curgOpaque(mp);
+        if (m.preempted != slice(pp, tick) || gp == 0 || G.preemptOpaque(gp) == 0) {
+            // The first time; or the one that was told has parked before it looked, and another runs on what is left of the
+            // slice, which is nothing.
+            m.preempted = slice(pp, tick);
             boolean unused = Preempt.preemptone(pp);
-            unused = points.overran(m, tick, now);
+            unused = points.overran(m, slice(pp, tick), now);
             awaited = true; // A look's time to get to a point.
             return false;
         }
-        if (points.overran(m, tick, now)) {
+        if (points.overran(m, slice(pp, tick), now)) {
             awaited = true;
             return false;
         }
         return takeBySignal(pr, mp, tick, true);
+    }
+
+    /** Names a time slice. */
+    private static long slice(long pp, int tick) {
+        return (long) P.id(pp) << Integer.SIZE | Integer.toUnsignedLong(tick);
+    }
+
+    /** Whether the request of an earlier look has yet to reach the thread. */
+    private static boolean unanswered(Processor pr, long mp, int tick, long now) {
+        Processor.Request r = pr.request;
+        return r.mp == mp && r.tick == tick && M.sigreqOpaque(mp) != 0 && now - r.asked < ASK_AGAIN_NANOS;
     }
 
     private boolean takeBySignal(Processor pr, long mp, int tick, boolean running) {
@@ -205,7 +226,8 @@ final class Retake {
             r.mp = 0;
             return false;
         }
-        long end = System.nanoTime() + (running ? ANSWER_NANOS : WAKE_ANSWER_NANOS);
+        r.asked = System.nanoTime();
+        long end = r.asked + (running ? ANSWER_NANOS : WAKE_ANSWER_NANOS);
         while (!answered(pr)) {
             if (M.sigreqOpaque(mp) == 0 && PStatus.get(pr.pp) == PStatus.PRUNNING || System.nanoTime() > end) {
                 return true; // Refused, or not answered yet: the next look, soon, takes the P or asks again.
@@ -233,8 +255,8 @@ final class Retake {
     private boolean demoteAndTake(long pp, long mp, int tick) {
         int syscall = P.syscalltickOpaque(pp); // Every way out of _Psyscall raises it.
         int tid = (int) M.procid(mp);
-        if (tid == 0 || P.schedtickOpaque(pp) != tick) {
-            return take(pp); // Another's by now.
+        if (tid == 0 || P.schedtickOpaque(pp) != tick || !usual(tid)) {
+            return take(pp); // Another's by now; or somebody gave the thread a policy of its own.
         }
         setScheduler(tid, OsThread.SCHED_IDLE);
         M.setDemotedOpaque(mp, 1);
@@ -245,6 +267,14 @@ final class Retake {
         M.setDemotedOpaque(mp, 0);
         setScheduler(tid, OsThread.SCHED_OTHER);
         return false;
+    }
+
+    private static boolean usual(int tid) {
+        try {
+            return OsThread.scheduler(tid) == OsThread.SCHED_OTHER;
+        } catch (NativeException e) {
+            return false; // The thread ended.
+        }
     }
 
     private static void setScheduler(int tid, int policy) {

@@ -124,13 +124,9 @@ public final class Scheduler {
     /** {@code GOMAXPROCS(n)}: stops the world and resizes; returns the old number. From here on it is set by hand. */
     public int setProcs(int n) {
         procsByHand = true;
-        return resize(n, true);
-    }
-
-    private int resize(int n, boolean byHand) {
         StopTheWorld.stopTheWorld(this);
         int old = Schedt.gomaxprocsOpaque(sched);
-        StopTheWorld.startTheWorld(this, byHand || !procsByHand ? n : old);
+        StopTheWorld.startTheWorld(this, n);
         return old;
     }
 
@@ -141,9 +137,11 @@ public final class Scheduler {
             int n = config.autoProcs().getAsInt();
             if (n != gomaxprocs()) {
                 try {
-                    int unused = resize(n, false);
+                    if (StopTheWorld.tryStopTheWorld(this)) { // Or again at the next look.
+                        StopTheWorld.startTheWorld(this, procsByHand ? gomaxprocs() : n);
+                    }
                 } catch (IllegalStateException closed) {
-                    // While we waited for our turn: sysmon ends.
+                    // Just now: sysmon ends.
                 }
             }
         }

@@ -52,6 +52,20 @@ final class StopTheWorld {
      */
     static void stopTheWorld(Scheduler s) {
         WORLDSEMA.acquireUninterruptibly();
+        stop(s);
+    }
+
+    /** The same; false, and nothing stopped, while another stops a world. For sysmon, which must not wait for goroutines. */
+    static boolean tryStopTheWorld(Scheduler s) {
+        if (!WORLDSEMA.tryAcquire()) {
+            return false;
+        }
+        stop(s);
+        return true;
+    }
+
+    /** With WORLDSEMA. */
+    private static void stop(Scheduler s) {
         if (s.isStopped()) {
             WORLDSEMA.release();
             throw new IllegalStateException("the Gmp is closed");

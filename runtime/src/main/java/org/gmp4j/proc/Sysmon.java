@@ -17,7 +17,7 @@ import org.gmp4j.struct.Schedt;
  * that it sees asleep it looks at again after 100 µs at most. So a thread that falls asleep with a P loses it after
  * about a millisecond at most, and soon if others did so just before.
  *
- * <p>Its duties: {@link Retake}, {@link Checkdead}, {@link GcWatch}, what C code readied, schedtrace, the machine's CPU limits
+ * <p>Its duties: {@link Retake}, {@link Checkdead}, {@link GcWatch}, since when who waits, what C code readied, schedtrace, the machine's CPU limits
  * and whose the signal is once a second, and a poll of the network when nobody did for 10 ms.
  */
 final class Sysmon {
@@ -35,6 +35,8 @@ final class Sysmon {
     private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
     private static final long POLL_AFTER = 10_000_000;
     private static final long PROCS_EVERY = 1_000_000_000;
+    /** So far off, in nanoseconds, are the minutes that a traceback says somebody waits. */
+    private static final long WAITS_EVERY = 20_000_000_000L;
 
     private final Scheduler s;
     private final Thread thread;
@@ -82,6 +84,7 @@ final class Sysmon {
         long trace = s.config.debug().schedtrace() * 1_000_000L;
         long lasttrace = began;
         long lastprocs = began;
+        long lastwaits = began;
         int idle = 0;
         long sleep = MIN_SLEEP;
         Retake retake = new Retake(s);
@@ -107,6 +110,10 @@ final class Sysmon {
             checkdead.look();
             long now = System.nanoTime();
             GcWatch.look();
+            if (now - lastwaits >= WAITS_EVERY) {
+                lastwaits = now;
+                Traceback.timeWaits(s);
+            }
             if (trace == 0 && Schedt.closingAcquire(sched) == 0 && allIdle()) {
                 continue; // Nothing to retake, and what follows may wait for a stopped world or for a lock that it holds.
             }

@@ -49,6 +49,21 @@ public final class Traceback {
         });
     }
 
+    /**
+     * Notes of every goroutine that waits, and was not seen waiting before, that it waits since now; for the minutes in the
+     * header. Sysmon calls it now and then, because a look at the clock in each park would cost more than the park's stores.
+     * Who parks takes the note of its wait before away. A note that comes late, when the goroutine waits again, is late
+     * by no more than this look took.
+     */
+    static void timeWaits(Scheduler s) {
+        long now = Math.max(1, System.nanoTime());
+        s.slots.forEach(gp -> {
+            if (GStatus.readgstatus(gp) == GStatus.GWAITING && G.waitsinceOpaque(gp) == 0) {
+                G.setWaitsinceOpaque(gp, now);
+            }
+        });
+    }
+
     /** The goroutine that an exception ended. */
     static String ofThrowable(long gp, Throwable t) {
         StringBuilder b = new StringBuilder("goroutine ").append(G.goid(gp)).append(" [running]:\n");

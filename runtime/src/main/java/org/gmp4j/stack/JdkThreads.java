@@ -9,8 +9,8 @@ import jdk.internal.vm.Continuation;
 
 /**
  * The class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
- * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link SwitchClasses} is its tool). It checks the version and every member
- * once, in {@link #check}.
+ * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link JdkMembers} and {@link SwitchClasses} are its tools). It checks the
+ * version and every member once, in {@link #check}.
  *
  * <p>State words. While a goroutine is parked by us its virtual thread's {@code state} is {@code WAIT}: a dump sees an
  * unmounted thread in WAITING, {@code LockSupport.unpark} leaves the state alone and only sets the permit (with

@@ -15,7 +15,6 @@ public final class P {
     private static final VarHandle M = Mem.field(p.layout(), "m");
     private static final VarHandle SCHEDTICK = Mem.field(p.layout(), "schedtick");
     private static final VarHandle SYSCALLTICK = Mem.field(p.layout(), "syscalltick");
-    private static final VarHandle PREEMPT = Mem.field(p.layout(), "preempt");
     private static final VarHandle GOIDCACHE = Mem.field(p.layout(), "goidcache");
     private static final VarHandle GOIDCACHEEND = Mem.field(p.layout(), "goidcacheend");
     private static final VarHandle GFREE = Mem.field(p.layout(), "gfree");
@@ -86,14 +85,6 @@ public final class P {
 
     public static void setSyscalltick(long p, int v) {
         SYSCALLTICK.set(p, v);
-    }
-
-    public static int preemptOpaque(long p) {
-        return (int) PREEMPT.getOpaque(p);
-    }
-
-    public static void setPreemptOpaque(long p, int v) {
-        PREEMPT.setOpaque(p, v);
     }
 
     public static long goidcache(long p) {

@@ -19,8 +19,19 @@ public final class SudogSlots {
     private SudogSlots() {
     }
 
-    /** Makes {@value #CHUNK} new sudogs, linked by waitlink, and returns the first. One caller at a time. */
+    /**
+     * Makes {@value #CHUNK} new sudogs, linked by waitlink, and returns the first. One caller at a time. Out of memory is
+     * fatal, as in Go: the caller holds locks of the runtime, and of what it is to wait for.
+     */
     public static long grow() {
+        try {
+            return more();
+        } catch (OutOfMemoryError e) {
+            throw Throw.of("out of memory: no sudog for who waits (" + elems.length * CHUNK + " are in use): " + e.getMessage());
+        }
+    }
+
+    private static long more() {
         Object[][] old = elems;
         Object[][] grown = Arrays.copyOf(old, old.length + 1);
         grown[old.length] = new Object[CHUNK];

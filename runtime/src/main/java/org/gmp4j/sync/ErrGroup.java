@@ -89,18 +89,27 @@ public final class ErrGroup {
     }
 
     private void start(Callable<?> f, Semaphore l) {
-        wg.go(() -> {
+        try {
+            wg.go(() -> call(f, l));
+        } catch (Throwable t) {
             if (l != null) {
-                Go.defer(() -> l.release(1)); // Before the group counts it done, so that setLimit is right after await.
+                l.release(1); // It was not started.
             }
-            try {
-                f.call();
-            } catch (Exception | Error e) { // Not goexit, which is no failure.
-                if (first.compareAndSet(null, e) && context != null) {
-                    context.cancel(e);
-                }
+            throw t;
+        }
+    }
+
+    private void call(Callable<?> f, Semaphore l) {
+        if (l != null) {
+            Go.defer(() -> l.release(1)); // Before the group counts it done, so that setLimit is right after await.
+        }
+        try {
+            f.call();
+        } catch (Exception | Error e) { // Not goexit, which is no failure.
+            if (first.compareAndSet(null, e) && context != null) {
+                context.cancel(e);
             }
-        });
+        }
     }
 
     /**

@@ -49,7 +49,7 @@ public final class SingleFlight<K, V> {
     private static final class Call<V> {
         private final WaitGroup done = new WaitGroup();
         /** Those of {@link #runChan}; under the mutex while the call is under way. */
-        private final List<Chan<Result<V>>> told = new ArrayList<>(1);
+        private final List<Chan<Result<V>>> told = new ArrayList<>(0);
         /** Under the mutex while the call is under way. */
         private boolean shared;
         private Result<V> result;
@@ -89,12 +89,19 @@ public final class SingleFlight<K, V> {
      * As {@link #run}, but does not wait: a goroutine makes the call, started as by {@link Go#go}, and the channel, which has
      * room for it, receives the result. A call that {@link Go#goexit} ended is given as an IllegalStateException. Source:
      * Go's {@code DoChan}.
+     *
+     * @throws IllegalStateException outside a goroutine, unless a call is under way
      */
     public Chan<Result<V>> runChan(K key, Callable<V> f) {
         Chan<Result<V>> told = Chan.make(1);
         Call<V> mine = new Call<>();
         if (enter(key, mine, f, told) == mine) {
-            Go.go(() -> make(key, mine, f));
+            try {
+                Go.go(() -> make(key, mine, f));
+            } catch (Throwable t) {
+                end(key, mine, null, t); // It was not started: nobody is to wait for it.
+                throw t;
+            }
         }
         return told;
     }
@@ -121,6 +128,10 @@ public final class SingleFlight<K, V> {
         } catch (Throwable t) {
             thrown = t;
         }
+        end(key, c, value, thrown);
+    }
+
+    private void end(K key, Call<V> c, V value, Throwable thrown) {
         boolean unused = mutex.with(() -> calls.remove(key, c)); // From here on nobody joins.
         c.result = new Result<>(value, thrown, c.shared);
         c.done.done();

@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -84,6 +85,27 @@ class DemotionTest {
                     awaitDemotion();
                     back();
                 }
+            });
+        }
+    }
+
+    /** A thread that somebody gave a policy of its own keeps it. */
+    @Test
+    void notAThreadWithAPolicyOfItsOwn() {
+        try (TestGmp gmp = shortQuantum()) {
+            besideAnother(gmp, () -> {
+                Scheduler s = GStack.current().s;
+                Go.lockOSThread();
+                OsThread.setScheduler(0, OsThread.SCHED_BATCH, 0);
+                for (int i = 0; i < 3; i++) {
+                    long taken = s.signals().taken();
+                    while (s.signals().taken() == taken) {
+                        Thread.onSpinWait();
+                    }
+                    assertEquals(OsThread.SCHED_BATCH, OsThread.scheduler(0), "without a P");
+                    GStack.exit(GStack.enter());
+                }
+                assertEquals(OsThread.SCHED_BATCH, OsThread.scheduler(0));
             });
         }
     }

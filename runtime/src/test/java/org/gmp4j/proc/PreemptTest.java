@@ -5,11 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
+import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.ffi.Signals;
 import org.gmp4j.struct.G;
@@ -17,6 +24,7 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
+import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
@@ -27,6 +35,10 @@ import org.junit.jupiter.api.Test;
 class PreemptTest {
     private static final long HELD_NANOS = 30_000_000;
     private static final int ASK_AGAIN = 1 << 22;
+    private static final int SIG_SETMASK = 2;
+    private static final int SIGSET_BYTES = 128;
+    /** In {@value #HELD_NANOS} ns: to yield, and for the P each 10 ms; at each look it would be hundreds of times. */
+    private static final int MOST_ASKED = 10;
 
     /** A goroutine that has the P, and what the test does to it. */
     private static final class Hog {
@@ -252,6 +264,87 @@ class PreemptTest {
             hog.await(1);
             assertTrue(Preempt.preemptone(hog.pp));
             hog.phase.set(2);
+        }
+    }
+
+    /** Who inherits a time slice that is over is told as well, before its P is taken. */
+    @Test
+    void whoInheritsASliceThatIsOver() {
+        int rounds = 20;
+        AtomicInteger told = new AtomicInteger();
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
+            gmp.run(() -> {
+                for (int i = 0; i < rounds; i++) {
+                    Chan<Boolean> over = Chan.make();
+                    WaitGroup all = new WaitGroup();
+                    all.go(() -> {
+                        over.recv();
+                        if (toldToYield()) {
+                            told.incrementAndGet();
+                        }
+                        over.close();
+                    });
+                    TestGmp.awaitOthers();
+                    all.go(() -> {
+                        boolean unused = toldToYield();
+                        over.send(true);
+                    });
+                    all.go(() -> { // Who waits for its turn.
+                        while (over.tryRecvOk() == null) {
+                            Go.gosched();
+                        }
+                    });
+                    all.await();
+                }
+            });
+        }
+        assertTrue(told.get() > rounds / 2, told::toString); // A thread that the JVM puts to sleep loses its P untold.
+    }
+
+    /** Runs on until sysmon says that the slice is over; false when it took the P without a word. */
+    private static boolean toldToYield() {
+        GStack st = GStack.current();
+        while (G.preemptOpaque(st.gp) == 0 && M.pOpaque(st.machine().mp) != 0) {
+            Thread.onSpinWait();
+        }
+        return G.preemptOpaque(st.gp) != 0;
+    }
+
+    /** A thread that takes no signals is asked now and then, not at each of sysmon's looks; when it takes them, it answers. */
+    @Test
+    @SuppressWarnings("restricted")
+    void aThreadThatTakesNoSignals() throws Throwable {
+        Linker linker = Linker.nativeLinker();
+        MethodHandle mask = linker.downcallHandle(linker.defaultLookup().findOrThrow("pthread_sigmask"),
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS));
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
+            Arena arena = Arena.ofAuto();
+            MemorySegment all = arena.allocate(SIGSET_BYTES).fill((byte) -1);
+            MemorySegment before = arena.allocate(SIGSET_BYTES);
+            gmp.call(() -> {
+                Go.lockOSThread();
+                Scheduler s = GStack.current().s;
+                AtomicBoolean ran = new AtomicBoolean();
+                Go.go(() -> ran.set(true));
+                try {
+                    assertEquals(0, (int) mask.invokeExact(SIG_SETMASK, all, before));
+                    long sent = s.signals().sent();
+                    long end = System.nanoTime() + HELD_NANOS;
+                    while (System.nanoTime() < end) {
+                        Thread.onSpinWait();
+                    }
+                    assertTrue(s.signals().sent() - sent < MOST_ASKED, () -> "asked " + (s.signals().sent() - sent) + " times");
+                    assertFalse(ran.get());
+                    assertEquals(0, (int) mask.invokeExact(SIG_SETMASK, before, MemorySegment.NULL));
+                } catch (Throwable t) {
+                    throw new AssertionError(t);
+                }
+                while (!ran.get()) { // The P is taken.
+                    Thread.onSpinWait();
+                }
+                Go.unlockOSThread();
+                return null;
+            });
         }
     }
 

@@ -278,6 +278,10 @@ class GroupsTest {
                 assertEquals("singleflight: the call was ended by goexit",
                         assertThrows(IllegalStateException.class, ended::get).getMessage());
                 assertThrows(NullPointerException.class, () -> flight.runChan("a", null));
+                return null;
+            });
+            assertThrows(IllegalStateException.class, () -> flight.runChan("a", () -> "not started"));
+            gmp.call(() -> {
                 assertEquals("b", flight.runChan("a", () -> "b").recv().get(), "nothing is left under way");
                 return null;
             });

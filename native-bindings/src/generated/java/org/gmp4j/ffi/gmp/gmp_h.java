@@ -24,10 +24,10 @@ public class gmp_h extends gmp_h$shared {
     static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.loaderLookup()
             .or(Linker.nativeLinker().defaultLookup());
 
-    private static final int GMP_ABI_VERSION = (int)3L;
+    private static final int GMP_ABI_VERSION = (int)4L;
     /**
      * {@snippet lang=c :
-     * #define GMP_ABI_VERSION 3
+     * #define GMP_ABI_VERSION 4
      * }
      */
     public static int GMP_ABI_VERSION() {

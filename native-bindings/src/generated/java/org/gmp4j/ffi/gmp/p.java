@@ -21,7 +21,6 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     muintptr m;
  *     uint32_t schedtick;
  *     uint32_t syscalltick;
- *     uint32_t preempt;
  *     uint64_t goidcache;
  *     uint64_t goidcacheend;
  *     guintptr gfree;
@@ -66,8 +65,6 @@ public class p {
         gmp_h.C_LONG.withName("m"),
         gmp_h.C_INT.withName("schedtick"),
         gmp_h.C_INT.withName("syscalltick"),
-        gmp_h.C_INT.withName("preempt"),
-        MemoryLayout.paddingLayout(4),
         gmp_h.C_LONG.withName("goidcache"),
         gmp_h.C_LONG.withName("goidcacheend"),
         gmp_h.C_LONG.withName("gfree"),
@@ -84,7 +81,7 @@ public class p {
         gmp_h.C_LONG.withName("ninplace"),
         gmp_h.C_LONG.withName("idlesince"),
         gmp_h.C_LONG.withName("idletime"),
-        MemoryLayout.paddingLayout(104),
+        MemoryLayout.paddingLayout(112),
         sysmontick.layout().withName("sysmontick"),
         MemoryLayout.paddingLayout(104),
         gmp_h.C_INT.withName("timersLock"),
@@ -372,50 +369,6 @@ public class p {
      */
     public static void syscalltick(MemorySegment struct, int fieldValue) {
         struct.set(syscalltick$LAYOUT, syscalltick$OFFSET, fieldValue);
-    }
-
-    private static final OfInt preempt$LAYOUT = (OfInt)$LAYOUT.select(groupElement("preempt"));
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * uint32_t preempt
-     * }
-     */
-    public static final OfInt preempt$layout() {
-        return preempt$LAYOUT;
-    }
-
-    private static final long preempt$OFFSET = $LAYOUT.byteOffset(groupElement("preempt"));
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * uint32_t preempt
-     * }
-     */
-    public static final long preempt$offset() {
-        return preempt$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * uint32_t preempt
-     * }
-     */
-    public static int preempt(MemorySegment struct) {
-        return struct.get(preempt$LAYOUT, preempt$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * uint32_t preempt
-     * }
-     */
-    public static void preempt(MemorySegment struct, int fieldValue) {
-        struct.set(preempt$LAYOUT, preempt$OFFSET, fieldValue);
     }
 
     private static final OfLong goidcache$LAYOUT = (OfLong)$LAYOUT.select(groupElement("goidcache"));

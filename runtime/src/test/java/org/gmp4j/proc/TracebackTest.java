@@ -1,0 +1,62 @@
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.locks.LockSupport;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.struct.G;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+/** {@link Traceback}. */
+class TracebackTest {
+    private static final long MINUTE = 60_000_000_000L;
+
+    /** Who waits for long says so, whatever it waits for; the next wait begins at nothing. */
+    @Test
+    void minutes() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> {
+                Scheduler s = GStack.current().s;
+                long[] g = new long[1];
+                Thread[] t = new Thread[1];
+                Chan<Integer> c = Chan.make();
+                Go.go(() -> {
+                    g[0] = GStack.current().gp();
+                    t[0] = Thread.currentThread();
+                    c.recv();
+                    c.recv();
+                    LockSupport.park();
+                });
+                waited(s, g, "chan receive");
+                c.send(1);
+                assertTrue(text(s).contains("[runnable]:\n"), () -> text(s));
+                waited(s, g, "chan receive");
+                c.send(2);
+                waited(s, g, WaitReason.JDK.text());
+                LockSupport.unpark(t[0]);
+            });
+        }
+    }
+
+    /** It begins to wait; it is seen; two minutes and a half go by. */
+    private static void waited(Scheduler s, long[] g, String reason) {
+        TestGmp.awaitOthers();
+        assertEquals(0, G.waitsinceOpaque(g[0]));
+        Traceback.timeWaits(s);
+        long since = G.waitsinceOpaque(g[0]);
+        assertTrue(since != 0);
+        assertFalse(text(s).contains("minutes"));
+        G.setWaitsinceOpaque(g[0], since - 5 * MINUTE / 2);
+        Traceback.timeWaits(s);
+        assertTrue(text(s).contains(" [" + reason + ", 2 minutes]:\n"), () -> text(s));
+    }
+
+    private static String text(Scheduler s) {
+        return Traceback.all(s);
+    }
+}
