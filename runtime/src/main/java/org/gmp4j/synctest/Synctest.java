@@ -42,8 +42,8 @@ public final class Synctest {
     }
 
     /**
-     * Runs {@code f} in a new bubble, waits until all goroutines in it have ended, and rethrows what one threw. From any thread; not
-     * from inside a bubble.
+     * Runs {@code f} in a new bubble, waits until all goroutines in it have ended, and rethrows what one threw: at once, and then
+     * the others and their threads are left behind, wherever they run or wait. From any thread; not from inside a bubble.
      *
      * @throws IllegalStateException "deadlock: all goroutines in bubble are blocked", or "deadlock: main bubble goroutine has exited
      *         but blocked goroutines remain", with their stacks; they and their threads are left behind

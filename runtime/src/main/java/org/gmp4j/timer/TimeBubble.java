@@ -62,6 +62,7 @@ public final class TimeBubble extends Bubble {
         if (failure == null) {
             failure = t;
         }
+        LockSupport.unpark(driver); // Others may run or wait for this one for ever: it is not to wait until all are idle.
     }
 
     @Override
@@ -92,10 +93,10 @@ public final class TimeBubble extends Bubble {
         return alone;
     }
 
-    /** Of the driver: lets the goroutines run until none lives, or one failed, or nothing can happen any more. */
+    /** Of the driver: lets the goroutines run until none lives, or one has failed, or nothing can happen any more. */
     public void drive() {
         for (;;) {
-            while (!isIdle()) {
+            while (!isIdle() && failure == null) {
                 LockSupport.park();
             }
             if (living() == 0 || failure != null) {

@@ -336,6 +336,46 @@ class SynctestTest {
         })).getMessage());
     }
 
+    /** What one throws comes out although another waits for it in a way that stops the clock, or never waits at all. */
+    @ParameterizedTest
+    @ValueSource(strings = {"latch", "mutex", "loop"})
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aFailureIsNotWaitedFor(String how) {
+        CountDownLatch latch = new CountDownLatch(1);
+        Mutex mutex = new Mutex();
+        AtomicInteger stop = new AtomicInteger();
+        AssertionError failure = new AssertionError("child");
+        assertSame(failure, assertThrows(AssertionError.class, () -> Synctest.test(() -> {
+            Chan<Integer> locked = Chan.make();
+            Go.go(() -> {
+                mutex.lock();
+                locked.send(1);
+                throw failure;
+            });
+            locked.recv();
+            switch (how) {
+                case "latch" -> await(latch);
+                case "mutex" -> mutex.lock();
+                default -> {
+                    while (stop.get() == 0) {
+                        Thread.onSpinWait();
+                    }
+                }
+            }
+        })));
+        latch.countDown(); // Lets the one go that was left behind.
+        mutex.unlock();
+        stop.set(1);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** What is deferred runs in the bubble, and a goroutine may end by goexit. */
     @Test
     void deferredWorkCounts() {
