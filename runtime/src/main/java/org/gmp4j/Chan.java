@@ -14,6 +14,7 @@ import org.gmp4j.timer.RuntimeTimer;
  * A channel: a FIFO between goroutines, and between them and plain threads, in any mix. Thread-safe; interrupts leave it
  * alone. A send happens before the receive of its value; a receive from a channel of capacity C happens before the send
  * that is C later; a close happens before a receive that finds the channel closed. Several channels at once: {@link Select}.
+ * One made in a bubble of {@code Synctest} throws an {@link IllegalStateException} at everybody else.
  * Source: Go's {@code hchan}.
  *
  * @param <T> the type of its elements; {@code null} is never one

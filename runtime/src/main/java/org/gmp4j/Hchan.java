@@ -56,7 +56,7 @@ abstract sealed class Hchan permits Chan, LongChan {
     final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
     final WaitQ recvq = new WaitQ();
     final WaitQ sendq = new WaitQ();
-    /** The bubble it was made in, whose goroutines alone should use it; null for none. */
+    /** The bubble it was made in, whose goroutines alone may use it; null for none. Timer and time limits pass unchecked. */
     private final Bubble bubble = Bubble.current();
     private final int cap;
     /** How many elements are buffered; written under the lock. */
@@ -131,6 +131,7 @@ abstract sealed class Hchan permits Chan, LongChan {
 
     /** Sends, if it may without waiting or else {@code block}; false when it would block and may not. */
     final boolean send(Object v, long w, boolean block) {
+        checkSender();
         if (!block && !(boolean) IS_CLOSED.getVolatile(this) && full()) {
             Park.preemptPoint();
             return false;
@@ -145,6 +146,7 @@ abstract sealed class Hchan permits Chan, LongChan {
 
     /** Sends, waiting for at most {@code nanos}; false when the time was up. */
     final boolean sendTimed(Object v, long w, long nanos) {
+        checkSender();
         GStack st = GStack.enter();
         try {
             checkSendable();
@@ -176,6 +178,12 @@ abstract sealed class Hchan permits Chan, LongChan {
             return sent;
         } finally {
             GStack.exit(st);
+        }
+    }
+
+    private void checkSender() {
+        if (bubble != null) {
+            bubble.check("send on synctest channel from outside bubble");
         }
     }
 
@@ -244,11 +252,18 @@ abstract sealed class Hchan permits Chan, LongChan {
         if (!empty()) {
             return 0;
         }
+        checkReceiver();
         Park.preemptPoint(); // Who only tries, and finds nothing, calls the runtime too.
         if (!(boolean) IS_CLOSED.getVolatile(this)) {
             return BLOCKS;
         }
         return empty() ? CLOSED : 0; // Something may have come between the first look and the close.
+    }
+
+    private void checkReceiver() {
+        if (bubble != null) {
+            bubble.check("receive on synctest channel from outside bubble");
+        }
     }
 
     private boolean empty() {
@@ -262,6 +277,7 @@ abstract sealed class Hchan permits Chan, LongChan {
      *     {@link #BLOCKS}: there is none. Less: the complement of a sudog that has waited and was woken
      */
     final long startRecv(GStack st, boolean block) {
+        checkReceiver();
         lock.lock();
         long sender = nextSender();
         if (sender >= 0) {
@@ -279,6 +295,7 @@ abstract sealed class Hchan permits Chan, LongChan {
 
     /** Like {@link #startRecv}, waiting for at most {@code nanos}; {@link #BLOCKS} when the time was up. */
     final long startRecvTimed(GStack st, long nanos) {
+        checkReceiver();
         lock.lock();
         long sender = nextSender();
         if (sender >= 0) {
@@ -330,7 +347,14 @@ abstract sealed class Hchan permits Chan, LongChan {
         return closed;
     }
 
-    /** Whether only goroutines of the caller's bubble can end a wait on it. */
+    /** Before a select of several channels, this one of a bubble. */
+    final void checkSelector() {
+        if (bubble != null) {
+            bubble.check("select on synctest channel from outside bubble");
+        }
+    }
+
+    /** Whether only goroutines of a bubble can end a wait on it. */
     final boolean durable() {
         return bubble != null;
     }
@@ -350,6 +374,9 @@ abstract sealed class Hchan permits Chan, LongChan {
     }
 
     private void close0() {
+        if (bubble != null) {
+            bubble.check("close of synctest channel from outside bubble");
+        }
         if (timer != null) {
             throw new IllegalStateException("close of receive-only channel");
         }

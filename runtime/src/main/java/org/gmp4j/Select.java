@@ -60,6 +60,8 @@ public final class Select {
     /** The channels, each once, in the order of their locks. */
     private Hchan[] locks = new Hchan[FEW];
     private int lockCount;
+    /** Whether one of them was made in a bubble: the others need no check. */
+    private boolean inBubble;
     private Runnable orElse;
     /** Whether a thread is in {@link #run}, before the action. A plain field: it finds misuse in most cases. */
     private boolean running;
@@ -152,6 +154,7 @@ public final class Select {
         n = 0;
         live = 0;
         lockCount = 0;
+        inBubble = false;
         orElse = null;
         return this;
     }
@@ -179,6 +182,7 @@ public final class Select {
         k.then = then;
         if (c != null) {
             poll[live++] = k;
+            inBubble |= c.durable();
             addLock(c);
         }
         return k;
@@ -288,6 +292,9 @@ public final class Select {
             }
             return null;
         }
+        if (inBubble) {
+            checkBubble();
+        }
         GStack st = GStack.enter();
         try {
             lockAll();
@@ -311,6 +318,12 @@ public final class Select {
             return await(st);
         } finally {
             GStack.exit(st);
+        }
+    }
+
+    private void checkBubble() {
+        for (int i = 0; i < live; i++) {
+            poll[i].c.checkSelector();
         }
     }
 

@@ -27,8 +27,8 @@ final class Cancellation extends Child {
     }
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
-    /** Whether it was made in a bubble; else somebody outside may cancel it. */
-    private final boolean insideBubble = Bubble.current() != null;
+    /** The bubble it was made in; null for none. Only its goroutines may cancel this once the channel is made. */
+    private final Bubble bubble = Bubble.current();
     /** Made when first asked for; written under the lock, once. */
     private volatile Chan<Void> done;
     private Child children;
@@ -48,7 +48,7 @@ final class Cancellation extends Child {
         lock.lock();
         Chan<Void> c = done;
         if (c == null) {
-            c = insideBubble ? Chan.make() : Bubble.outside(Chan::make); // Not that of whoever asks first.
+            c = bubble != null ? Chan.make() : Bubble.outside(Chan::make); // Not that of whoever asks first.
             done = c;
         }
         lock.unlock();
@@ -72,9 +72,13 @@ final class Cancellation extends Child {
     void cancel(Exception e, Throwable why) {
         GStack st = GStack.enter();
         lock.lock();
-        if (err != null) {
+        boolean refused = err == null && bubble != null && done != null && Bubble.current() != bubble;
+        if (err != null || refused) {
             lock.unlock();
             GStack.exit(st);
+            if (refused) {
+                throw new IllegalStateException("close of synctest channel from outside bubble");
+            }
             return;
         }
         cause = why == null ? e : why;
@@ -97,10 +101,23 @@ final class Cancellation extends Child {
         }
         leave(this);
         GStack.exit(st);
+        tell(told);
+    }
+
+    /** Tells all of a list that nobody changes, since it is no longer ours; what one refuses is thrown after the last. */
+    private void tell(Child told) {
+        IllegalStateException refused = null;
         while (told != null) {
             Child child = told;
-            told = child.next; // Nobody changes the list: it is no longer ours.
-            child.parentCancelled(e, cause);
+            told = child.next;
+            try {
+                child.parentCancelled(err, cause);
+            } catch (IllegalStateException e) {
+                refused = e;
+            }
+        }
+        if (refused != null) {
+            throw refused;
         }
     }
 

@@ -50,6 +50,17 @@ public abstract class Bubble {
         }
     }
 
+    /**
+     * Refuses everybody but this bubble's goroutines.
+     *
+     * @throws IllegalStateException with {@code misuse}
+     */
+    public final void check(String misuse) {
+        if (current() != this) {
+            throw new IllegalStateException(misuse);
+        }
+    }
+
     /** All goroutines wait, or none is left; called on any thread, without locks, maybe late. */
     protected abstract void idle();
 

@@ -34,16 +34,22 @@ import org.gmp4j.timer.TimeBubble;
  *
  * <p>Durably blocked is a goroutine in a channel operation, a select, a sleep, a wait for a WaitGroup, Cond or Semaphore, or {@link #await}:
  * what another goroutine of the bubble ends. Not so in a lock, in the JDK, or in a system call, nor on a channel that was made outside
- * the bubble, unless for a limited time: while one waits for that the clock stands still, a timer beside it in a select included. A channel
- * that was made in the bubble is for its goroutines alone: the clock does not wait for others (Go tells; this does not).
+ * the bubble, unless for a limited time: while one waits for that the clock stands still, a timer beside it in a select
+ * included.
+ *
+ * <p>A channel or a timer that was made in the bubble is for its goroutines alone, since the clock does not wait for others:
+ * they get an {@link IllegalStateException}, "send on synctest channel from outside bubble", say, or "stop of synctest timer
+ * from outside bubble". So does who cancels from outside a context whose channel was made in the bubble, or one that such a
+ * context is derived from.
  */
 public final class Synctest {
     private Synctest() {
     }
 
     /**
-     * Runs {@code f} in a new bubble, waits until all goroutines in it have ended, and rethrows what one threw: at once, and then
-     * the others and their threads are left behind, wherever they run or wait. From any thread; not from inside a bubble.
+     * Runs {@code f} in a new bubble, waits until all goroutines in it have ended, and rethrows what one threw: at once, and
+     * then the others and their threads are left behind, wherever they run or wait. From any thread, but not from inside a
+     * bubble.
      *
      * @throws IllegalStateException "deadlock: all goroutines in bubble are blocked", or "deadlock: main bubble goroutine has exited
      *         but blocked goroutines remain", with their stacks; they and their threads are left behind

@@ -22,8 +22,13 @@ public final class Ticker {
         return c;
     }
 
-    /** No tick comes from now on until {@link #reset}; the channel stays open. */
+    /**
+     * No tick comes from now on until {@link #reset}; the channel stays open.
+     *
+     * @throws IllegalStateException "stop of synctest timer from outside bubble"
+     */
     public void stop() {
+        t.checkUser("stop of synctest timer from outside bubble");
         GStack st = GStack.enter();
         boolean unused = t.stop();
         GStack.exit(st);
@@ -33,12 +38,14 @@ public final class Ticker {
      * Ticks every {@code d} from now on.
      *
      * @throws IllegalArgumentException "non-positive interval for Ticker.Reset"
+     * @throws IllegalStateException "reset of synctest timer from outside bubble"
      */
     public void reset(Duration d) {
         long nanos = RuntimeTimer.nanos(d);
         if (nanos <= 0) {
             throw new IllegalArgumentException("non-positive interval for Ticker.Reset");
         }
+        t.checkUser("reset of synctest timer from outside bubble");
         GStack st = GStack.enter();
         boolean unused = Time.reset(t, nanos, nanos);
         GStack.exit(st);

@@ -27,8 +27,10 @@ public final class Timer {
      * was started is not waited for.
      *
      * @return false when it was stopped already, its time was received, or its function was started
+     * @throws IllegalStateException "stop of synctest timer from outside bubble"
      */
     public boolean stop() {
+        t.checkUser("stop of synctest timer from outside bubble");
         GStack st = GStack.enter();
         boolean pending = t.stop();
         GStack.exit(st);
@@ -39,9 +41,11 @@ public final class Timer {
      * Sets the timer to fire {@code d} from now, at no other time.
      *
      * @return what {@link #stop} would have returned
+     * @throws IllegalStateException "reset of synctest timer from outside bubble"
      */
     public boolean reset(Duration d) {
         long nanos = RuntimeTimer.nanos(d);
+        t.checkUser("reset of synctest timer from outside bubble");
         GStack st = GStack.enter();
         boolean pending = t.reset(nanos);
         GStack.exit(st);

@@ -109,6 +109,17 @@ public abstract class RuntimeTimer {
      */
     protected abstract void look(long now);
 
+    /**
+     * Before a user stops or resets it; the runtime itself may do so from anywhere.
+     *
+     * @throws IllegalStateException with {@code misuse} when the timer is a bubble's, and the caller is no goroutine of it
+     */
+    public final void checkUser(String misuse) {
+        if (bubble != null) {
+            bubble.check(misuse);
+        }
+    }
+
     /** Stops it; true if that kept it from firing. The caller is inside {@code GStack.enter}. */
     public abstract boolean stop();
 

@@ -15,9 +15,12 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.gmp4j.Chan;
+import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.LongChan;
 import org.gmp4j.Select;
 import org.gmp4j.context.Context;
 import org.gmp4j.sync.Cond;
@@ -292,6 +295,148 @@ class SynctestTest {
             assertSame(Context.CANCELED, root.err());
         });
         canceller.join();
+    }
+
+    /** Runs {@code f} where the channels of another bubble are not its own: in a thread, a goroutine, and another bubble. */
+    private static void outside(Runnable f) {
+        f.run();
+        try (Gmp gmp = Gmp.builder().build()) {
+            gmp.run(f);
+        }
+        Synctest.test(f);
+    }
+
+    private static void refused(String misuse, Runnable... all) {
+        for (int i = 0; i < all.length; i++) {
+            Runnable f = all[i];
+            String which = "no. " + i;
+            outside(() -> assertEquals(misuse + " from outside bubble",
+                    assertThrows(IllegalStateException.class, f::run, which).getMessage(), which));
+        }
+    }
+
+    /** Go: {@code TestChannelMovedOutOfBubble}; each form of each operation, on an empty one to a full one. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void channelMovedOutOfBubble() {
+        Duration d = Duration.ofMillis(1);
+        for (int elements = 0; elements < 3; elements++) {
+            int n = elements;
+            Synctest.test(() -> {
+                Chan<Integer> c = Chan.make(2);
+                LongChan l = LongChan.make(2);
+                for (int i = 0; i < n; i++) {
+                    c.send(i);
+                    l.send(i);
+                }
+                Thread user = Thread.ofPlatform().unstarted(() -> {
+                    refused("send on synctest channel", () -> c.send(1), () -> c.trySend(1), () -> c.sendWithin(1, d),
+                            () -> c.sendWithin(1, Duration.ZERO), () -> l.send(1), () -> l.trySend(1),
+                            () -> l.sendWithin(1, d), () -> Select.of().send(c, 1, () -> { }).run(),
+                            () -> Select.of().sendLong(l, 1, () -> { }).run(),
+                            () -> Select.of().send(c, 1, () -> { }).orElse(() -> { }).run());
+                    refused("receive on synctest channel", c::recv, c::recvOk, c::tryRecv, c::tryRecvOk,
+                            () -> c.recvWithin(d), () -> c.recvOkWithin(d), () -> c.recvWithin(Duration.ZERO),
+                            c.iterator()::next, l::recv, l::recvOk, l::tryRecv, l::tryRecvOk,
+                            () -> l.recvWithin(d), () -> l.recvOkWithin(d), l.iterator()::nextLong,
+                            () -> Select.of().recv(c, v -> { }).run(), () -> Select.of().recvLong(l, v -> { }).run(),
+                            () -> Select.of().recv(c, v -> { }).orElse(() -> { }).run());
+                    refused("close of synctest channel", c::close, l::close);
+                    Chan<Integer> mine = Chan.make();
+                    refused("select on synctest channel", () -> Select.of().recv(mine, v -> { }).recv(c, v -> { }).run(),
+                            () -> Select.of().send(c, 1, () -> { }).recv(mine, v -> { }).orElse(() -> { }).run(),
+                            () -> Select.of().recvLong(l, v -> { }).recv((Chan<Integer>) null, v -> { }).run());
+                });
+                runToTheEnd(user);
+                assertEquals(n, c.len());
+                assertEquals(n, l.len());
+            });
+        }
+    }
+
+    private static void runToTheEnd(Thread t) {
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        t.setUncaughtExceptionHandler((who, e) -> thrown.set(e));
+        t.start();
+        try {
+            t.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        if (thrown.get() != null) {
+            throw new AssertionError(thrown.get());
+        }
+    }
+
+    /** A select that was refused may be changed and run again; a cleared one knows no bubble any more. */
+    @Test
+    void aRefusedSelect() {
+        AtomicReference<Chan<Integer>> moved = new AtomicReference<>();
+        Synctest.test(() -> moved.set(Chan.make(1)));
+        Chan<Integer> mine = Chan.make(1);
+        Select s = Select.of().recv(moved.get(), v -> { }).recv(mine, v -> { });
+        assertThrows(IllegalStateException.class, s::run);
+        mine.send(1);
+        assertEquals(1, s.clear().recv(Chan.<Integer>make(), v -> { }).recv(mine, v -> { }).run());
+        mine.send(2);
+        assertEquals(2, mine.recv());
+    }
+
+    /** Go: {@code TestTimerFromInsideBubble}. */
+    @Test
+    void timerMovedOutOfBubble() {
+        Duration d = Duration.ofSeconds(1);
+        Synctest.test(() -> {
+            Timer t = Time.newTimer(d);
+            Timer f = Time.afterFunc(d, () -> { });
+            Ticker ticker = Time.newTicker(d);
+            Thread user = Thread.ofPlatform().unstarted(() -> {
+                refused("receive on synctest channel", () -> t.c().recv(), () -> ticker.c().tryRecv());
+                refused("stop of synctest timer", t::stop, f::stop, ticker::stop);
+                refused("reset of synctest timer", () -> t.reset(d), () -> f.reset(d), () -> ticker.reset(d));
+            });
+            runToTheEnd(user);
+            assertEquals(START.plusSeconds(1), t.c().recv());
+            assertEquals(START.plusSeconds(1), ticker.c().recv());
+            assertFalse(f.stop());
+        });
+    }
+
+    /** Timers and channels from outside are everybody's. */
+    @Test
+    void madeOutside() {
+        Timer t = Time.newTimer(Duration.ofHours(1));
+        Chan<Integer> c = Chan.make(1);
+        Synctest.test(() -> {
+            assertTrue(t.stop());
+            assertFalse(t.reset(Duration.ofHours(1)));
+            c.send(1);
+            assertEquals(0, Select.of().recv(c, v -> { }).recv(Chan.<Integer>make(), v -> { }).run());
+            c.close();
+        });
+        assertTrue(t.stop());
+    }
+
+    /** Nobody outside cancels what a bubble waits for, nor by a parent; the parent's other children are cancelled. */
+    @Test
+    void contextMovedOutOfBubble() {
+        Context root = Context.background().withCancel();
+        Context before = root.withCancel();
+        Context[] inside = new Context[2];
+        Synctest.test(() -> {
+            inside[0] = root.withCancel();
+            inside[1] = root.withTimeout(Duration.ofHours(1)); // Nobody asks for its channel.
+            assertNotNull(inside[0].done());
+        });
+        Context after = root.withCancel();
+        refused("close of synctest channel", inside[0]::cancel);
+        assertNull(inside[0].err());
+        assertEquals("close of synctest channel from outside bubble",
+                assertThrows(IllegalStateException.class, root::cancel).getMessage());
+        for (Context c : List.of(root, before, inside[1], after)) {
+            assertSame(Context.CANCELED, c.err());
+        }
+        assertNull(inside[0].err());
     }
 
     private static String deadlock(Runnable f) {
