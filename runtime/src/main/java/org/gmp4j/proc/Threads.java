@@ -4,6 +4,7 @@ import java.util.BitSet;
 import java.util.List;
 
 import org.gmp4j.ffi.Affinity;
+import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
@@ -69,7 +70,11 @@ final class Threads {
         return pp;
     }
 
-    /** Moves the thread to the CPUs that the policy gives this P; a system call only when they differ from its last. */
+    /**
+     * Moves the thread to the CPUs that the policy gives this P; a system call only when they differ from its last. When none
+     * of them can be had any more, because they went offline or the cpuset shrank, to any CPU that the policy names, else
+     * nowhere: a thread that is not where it should be runs all the same.
+     */
     private static void pin(Machine m, int id) {
         List<BitSet> place = m.s.config.place();
         if (place.isEmpty()) {
@@ -77,9 +82,24 @@ final class Threads {
         }
         int slot = id % place.size();
         if (m.pinnedTo != slot) {
-            Affinity.set(0, place.get(slot));
-            m.pinnedTo = slot;
-            M.setCpu(m.mp, place.get(slot).nextSetBit(0));
+            m.pinnedTo = slot; // Also when it is refused: no second try until the next move.
+            if (runOn(place.get(slot))) {
+                M.setCpu(m.mp, place.get(slot).nextSetBit(0));
+            } else {
+                M.setCpu(m.mp, -1);
+                BitSet any = new BitSet();
+                place.forEach(any::or); // Or it would stay where its last P, or who started it, was pinned.
+                boolean unused = runOn(any);
+            }
+        }
+    }
+
+    private static boolean runOn(BitSet cpus) {
+        try {
+            Affinity.set(0, cpus);
+            return true;
+        } catch (NativeException e) {
+            return false;
         }
     }
 
