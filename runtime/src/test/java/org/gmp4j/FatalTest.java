@@ -7,6 +7,8 @@ import java.time.Duration;
 
 import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Park;
+import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
@@ -47,7 +49,7 @@ class FatalTest {
 
         /** Fills the heap to the last byte on an M's own stack. */
         private static void outOfMemory() {
-            GStack.current().scheduler().setIdleHook(() -> {
+            Park.gopark(GStack.enter(), (gp, lock) -> {
                 try {
                     for (;;) {
                         all = new Object[] {all, new byte[10_000]};
@@ -57,8 +59,7 @@ class FatalTest {
                         all = new Object[] {all};
                     }
                 }
-            });
-            Chan.make().recv();
+            }, null, WaitReason.SLEEP, 0);
         }
 
         private static Object all;

@@ -1,11 +1,5 @@
 package org.gmp4j.proc;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
-import java.io.IOException;
-import java.io.PrintStream;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -28,10 +22,8 @@ public final class Fatal {
     private static final AtomicReference<Thread> REPORTER = new AtomicReference<>();
     private static final boolean AS_ERROR = "error".equals(System.getProperty("gmp.throw"));
     /** Made while there is memory. */
-    private static final byte[] OUT_OF_MEMORY = "fatal error: out of memory in the scheduler\n".getBytes(US_ASCII);
-    private static final byte[] UNGUARDED = "gmp4j: a report without stacks: no thread to guard it\n".getBytes(US_ASCII);
-    /** Not System.err: this takes no lock, which somebody who waits for us might hold, and no memory. */
-    private static final FileOutputStream STDERR = new FileOutputStream(FileDescriptor.err);
+    private static final byte[] OUT_OF_MEMORY = Stderr.bytes("fatal error: out of memory in the scheduler\n");
+    private static final byte[] UNGUARDED = Stderr.bytes("gmp4j: a report without stacks: no thread to guard it\n");
     private static boolean installed;
     /** How many stacks were; written by the reporter. */
     private static volatile int printed;
@@ -69,7 +61,7 @@ public final class Fatal {
         for (StackTraceElement e : t.getStackTrace()) {
             b.append("\tat ").append(e).append('\n');
         }
-        System.err.print(b);
+        Stderr.print(b.toString());
         Scheduler.all().forEach(Fatal::state);
         if (guarded) {
             Scheduler.all().forEach(s -> stacks(s, true)); // As Go's throw: system goroutines too.
@@ -79,22 +71,20 @@ public final class Fatal {
     /** Ps, Ms and Gs, without sched.lock, which the caller may hold. */
     private static void state(Scheduler s) {
         try {
-            System.err.print("\n" + SchedTrace.dump(s));
-            System.err.flush();
+            Stderr.print("\n" + SchedTrace.dump(s));
         } catch (RuntimeException | Error e) {
-            System.err.println("(dump of " + s.name + " failed: " + e + ")");
+            Stderr.print("(dump of " + s.name + " failed: " + e + ")\n");
         }
     }
 
     private static void stacks(Scheduler s, boolean system) {
         try {
             Traceback.each(s, system, text -> {
-                System.err.print("\n" + text);
-                System.err.flush();
+                Stderr.print("\n" + text);
                 printed++; // By the reporter alone.
             });
         } catch (RuntimeException | Error e) {
-            System.err.println("(stacks of " + s.name + " failed: " + e + ")");
+            Stderr.print("(stacks of " + s.name + " failed: " + e + ")\n");
         }
     }
 
@@ -122,7 +112,7 @@ public final class Fatal {
             t.start();
             return true;
         } catch (RuntimeException | Error e) {
-            write(UNGUARDED); // Out of threads, or of memory, may be what we report.
+            Stderr.write(UNGUARDED); // Out of threads, or of memory, may be what we report.
             return false;
         }
     }
@@ -136,14 +126,6 @@ public final class Fatal {
             // Nobody has a reference to this thread to interrupt it by.
         } finally {
             halt();
-        }
-    }
-
-    private static void write(byte[] line) {
-        try {
-            STDERR.write(line);
-        } catch (IOException e) {
-            return; // Nobody can be told.
         }
     }
 
@@ -171,15 +153,15 @@ public final class Fatal {
         if (report()) {
             try {
                 if (t instanceof OutOfMemoryError) {
-                    write(OUT_OF_MEMORY);
+                    Stderr.write(OUT_OF_MEMORY);
                     if (isHeap(t.getMessage())) { // The rest needs heap, and time, in which other threads fail.
-                        t.printStackTrace(new PrintStream(STDERR));
+                        Stderr.print(t);
                         return;
                     }
                 }
                 boolean guarded = guard();
-                System.err.println("fatal error: exception in the scheduler");
-                t.printStackTrace();
+                Stderr.print("fatal error: exception in the scheduler\n");
+                Stderr.print(t);
                 state(s);
                 if (guarded) {
                     stacks(s, true);
@@ -200,7 +182,7 @@ public final class Fatal {
         if (report()) {
             try {
                 boolean guarded = guard();
-                System.err.print(before + "fatal error: " + message + "\n");
+                Stderr.print(before + "fatal error: " + message + "\n");
                 if (guarded) {
                     stacks(s, Traceback.showsSystem(s));
                 }
@@ -232,8 +214,7 @@ public final class Fatal {
         if (report()) {
             try {
                 boolean unused = guard();
-                System.err.print(text);
-                System.err.flush();
+                Stderr.print(text);
             } finally {
                 halt();
             }

@@ -15,7 +15,7 @@ final class SchedTrace {
     }
 
     static void print(Scheduler s, long sinceStart) {
-        System.err.print(text(s, sinceStart, s.config.debug().scheddetail()));
+        Stderr.print(text(s, sinceStart, s.config.debug().scheddetail()));
     }
 
     /** The lines; taken under sched.lock, so the lists are whole, while Ps and Gs move. */

@@ -22,6 +22,7 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Throw;
 
 /**
  * One scheduler: {@code struct schedt} and what belongs to it on the heap. Life: {@link #schedinit}, work, {@link #close}.
@@ -336,9 +337,11 @@ public final class Scheduler {
         boolean unused = Thread.interrupted(); // Meant for a goroutine that was here: see JdkThreads.
         try {
             return hook.getAsBoolean();
-        } catch (RuntimeException e) {
+        } catch (Throw t) {
+            throw t; // A call of the runtime found it corrupt.
+        } catch (Throwable t) {
             idleHook = null; // Once is enough: it would be called again at once.
-            System.err.println("gmp4j: the idle hook threw " + e + " and is off");
+            Stderr.print("gmp4j: the idle hook threw " + t + " and is off\n");
             return false;
         }
     }

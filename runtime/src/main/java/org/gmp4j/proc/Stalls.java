@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.Throw;
 
 /**
  * The stall detector: goroutines that kept a P from others, blocked in the kernel or running without a point, until sysmon
@@ -67,9 +68,11 @@ public final class Stalls {
         if (c != null) {
             try {
                 c.accept(stall);
-            } catch (RuntimeException e) {
+            } catch (Throw t) {
+                throw t; // A call of the runtime found it corrupt.
+            } catch (Throwable t) {
                 callback = null;
-                System.err.println("gmp4j: the stall callback threw " + e + " and is off");
+                Stderr.print("gmp4j: the stall callback threw " + t + " and is off\n");
             }
         }
         if (printRate > 0) {
@@ -78,7 +81,7 @@ public final class Stalls {
             for (StackTraceElement e : stall.stack) {
                 b.append('\t').append(e).append('\n');
             }
-            System.err.print(b);
+            Stderr.print(b.toString());
         }
     }
 }

@@ -1,0 +1,47 @@
+package org.gmp4j.proc;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.Charset;
+
+/**
+ * The process's stderr itself, for sysmon, for Ms on their own stacks, and for last words. Not {@link System#err}: a goroutine
+ * that was preempted while it held the lock of that would wait for a P, while sysmon waited for the lock and took no P from
+ * anybody. Takes no lock of Java's; what is printed at one call may come between two lines of others, not inside one of ours.
+ * Thread-safe. {@link System#setErr} does not change where it goes.
+ */
+final class Stderr {
+    private static final FileOutputStream OUT = new FileOutputStream(FileDescriptor.err);
+    /** As System.err has it. */
+    private static final Charset CHARSET =
+            Charset.forName(System.getProperty("stderr.encoding", ""), Charset.defaultCharset());
+
+    private Stderr() {
+    }
+
+    /** Prints text, with its newlines. */
+    static void print(String text) {
+        write(bytes(text));
+    }
+
+    /** What {@link #write} takes, made in time: it needs no memory then. */
+    static byte[] bytes(String text) {
+        return text.getBytes(CHARSET);
+    }
+
+    /** Writes them. */
+    static void write(byte[] text) {
+        try {
+            OUT.write(text);
+        } catch (IOException e) {
+            return; // Nobody can be told.
+        }
+    }
+
+    /** Prints an exception with its stack and its causes. */
+    static void print(Throwable t) {
+        t.printStackTrace(new PrintStream(OUT, false, CHARSET)); // With a lock of its own.
+    }
+}
