@@ -109,7 +109,7 @@ struct m {
     guintptr lockedg;      /* owner: partner of LockOSThread */
     int32_t locks;         /* owner: depth of acquirem; the handler must not touch the P while > 0 */
     int32_t spinning;      /* owner: searching for work, counted in sched.nmspinning */
-    int32_t incgo;         /* owner: in a native call that may last */
+    int32_t incgo;         /* owner, in Syscall: gave its P up for a call that may last; not when the handler took it */
     int32_t preemptoff;    /* owner: >0 keeps the G on this M */
     uint32_t lockedExt;    /* owner: LockOSThread depth by users */
     uint32_t lockedInt;    /* owner: the same by the runtime */
