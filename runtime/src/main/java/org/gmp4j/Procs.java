@@ -24,6 +24,6 @@ final class Procs {
 
     /** What affinity mask and cgroup limits leave to this process now. */
     static int numCPU() {
-        return Math.min(MAX, Topology.system().defaultProcs());
+        return Math.min(MAX, Topology.systemProcs());
     }
 }

@@ -197,8 +197,12 @@ public final class Topology {
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
      */
     public static Topology system() {
+        return new Topology(Path.of("/"), mask());
+    }
+
+    private static BitSet mask() {
         int firstThread = Math.toIntExact(ProcessHandle.current().pid());
-        return new Topology(Path.of("/"), org.gmp4j.ffi.Affinity.get(firstThread));
+        return org.gmp4j.ffi.Affinity.get(firstThread);
     }
 
     /**
@@ -264,6 +268,10 @@ public final class Topology {
      * @return empty when there is none
      */
     public Optional<CpuLimit> limit() {
+        return smallest(limits);
+    }
+
+    private static Optional<CpuLimit> smallest(List<CpuLimit> limits) {
         return limits.stream().min(Comparator.comparingDouble(CpuLimit::cpus));
     }
 
@@ -275,8 +283,23 @@ public final class Topology {
      * @return at least 1
      */
     public int defaultProcs() {
+        return procs(allowed, limit());
+    }
+
+    /**
+     * {@link #defaultProcs} of the machine as it is now, without reading the rest of its description: what is asked every
+     * second is not to cost more the more CPUs there are.
+     *
+     * @return at least 1
+     * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
+     */
+    public static int systemProcs() {
+        return procs(mask(), smallest(CpuLimits.read(new SysFiles(Path.of("/")))));
+    }
+
+    private static int procs(BitSet allowed, Optional<CpuLimit> limit) {
         int usable = allowed.cardinality();
-        return limit().map(l -> (int) Math.min(usable, Math.max(2, Math.ceilDiv(l.quotaMicros, l.periodMicros))))
+        return limit.map(l -> (int) Math.min(usable, Math.max(2, Math.ceilDiv(l.quotaMicros, l.periodMicros))))
                 .orElse(usable);
     }
 

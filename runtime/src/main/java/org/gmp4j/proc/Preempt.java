@@ -69,7 +69,7 @@ final class Preempt {
             news = null;
         }
         if (line != null) {
-            System.err.println(line);
+            Stderr.print(line + "\n");
         }
     }
 

@@ -266,6 +266,7 @@ class TopologyTest {
     @Test
     void thisMachine() {
         Topology t = Topology.system();
+        assertEquals(t.defaultProcs(), Topology.systemProcs());
         assertFalse(t.allowed().isEmpty());
         assertEquals(t.allowed(), org.gmp4j.ffi.Affinity.get(Math.toIntExact(ProcessHandle.current().pid())));
         assertArrayEquals(t.allowed().stream().toArray(), t.cpus().stream().mapToInt(Cpu::id).toArray());

@@ -270,27 +270,34 @@ class PreemptTest {
     /** Who inherits a time slice that is over is told as well, before its P is taken. */
     @Test
     void whoInheritsASliceThatIsOver() {
-        int rounds = 20;
+        int rounds = 10;
+        AtomicInteger inherited = new AtomicInteger();
         AtomicInteger told = new AtomicInteger();
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
             gmp.run(() -> {
-                for (int i = 0; i < rounds; i++) {
-                    Chan<Boolean> over = Chan.make();
+                while (inherited.get() < rounds) {
+                    Chan<Boolean> next = Chan.make();
+                    Chan<Boolean> end = Chan.make();
+                    Slice[] first = new Slice[1];
                     WaitGroup all = new WaitGroup();
                     all.go(() -> {
-                        over.recv();
-                        if (toldToYield()) {
-                            told.incrementAndGet();
+                        next.recv();
+                        if (slice().equals(first[0])) { // The other was not so slow that it lost its P.
+                            boolean wasTold = toldToYield();
+                            inherited.incrementAndGet();
+                            told.addAndGet(wasTold ? 1 : 0);
                         }
-                        over.close();
+                        end.close();
                     });
                     TestGmp.awaitOthers();
                     all.go(() -> {
+                        next.send(true); // It runs next.
+                        first[0] = slice();
                         boolean unused = toldToYield();
-                        over.send(true);
+                        end.recv(); // Parks, and does not look.
                     });
                     all.go(() -> { // Who waits for its turn.
-                        while (over.tryRecvOk() == null) {
+                        while (end.tryRecvOk() == null) {
                             Go.gosched();
                         }
                     });
@@ -301,10 +308,21 @@ class PreemptTest {
         assertTrue(told.get() > rounds / 2, told::toString); // A thread that the JVM puts to sleep loses its P untold.
     }
 
-    /** Runs on until sysmon says that the slice is over; false when it took the P without a word. */
+    /** A time slice, on one M. */
+    private record Slice(long mp, long pp, int tick) {
+    }
+
+    private static Slice slice() {
+        long mp = Machine.of().mp;
+        long pp = M.pOpaque(mp);
+        return new Slice(mp, pp, pp == 0 ? 0 : P.schedtickOpaque(pp));
+    }
+
+    /** Runs on until sysmon says that the slice is over; false when it took the P without a word, or nobody waits. */
     private static boolean toldToYield() {
         GStack st = GStack.current();
-        while (G.preemptOpaque(st.gp) == 0 && M.pOpaque(st.machine().mp) != 0) {
+        long end = System.nanoTime() + HELD_NANOS;
+        while (G.preemptOpaque(st.gp) == 0 && M.pOpaque(st.machine().mp) != 0 && System.nanoTime() < end) {
             Thread.onSpinWait();
         }
         return G.preemptOpaque(st.gp) != 0;
