@@ -49,7 +49,11 @@ public final class Go {
         Park.gosched(self("gosched"));
     }
 
-    /** Runs the deferred work and ends the goroutine. Passes {@code finally}, is no {@code Exception}, never returns. */
+    /**
+     * Runs the deferred work and ends the goroutine. Passes {@code finally}, is no {@code Exception}, never returns. If code
+     * on the way swallows it (a {@code catch} of {@code Throwable}), it goes on at the next call of this class; channels and
+     * locks still work, for a {@code finally} may need them.
+     */
     public static void goexit() {
         GStack st = self("goexit");
         st.exit();

@@ -184,7 +184,7 @@ public final class GStack extends Stack {
         return pp == 0 ? 0 : P.id(pp);
     }
 
-    /** goexit begins: it is thrown again at every call of the runtime until deferred work runs. */
+    /** goexit begins: it is thrown again at every call of {@code Go} until deferred work runs. */
     public void exit() {
         exiting = true;
     }
