@@ -59,7 +59,13 @@ final class Cancellation extends Child {
     Exception err() {
         Exception e = err;
         if (e != null && !closed) {
-            Object unused = done().recv();
+            if (bubble == Bubble.current()) {
+                Object unused = done().recv();
+            } else {
+                while (!closed) {
+                    Thread.yield(); // The channel may be for the bubble alone; the cancel under way is about to end.
+                }
+            }
         }
         return e;
     }

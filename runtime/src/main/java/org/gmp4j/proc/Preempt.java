@@ -29,8 +29,6 @@ final class Preempt {
     private static volatile int signo;
     private static long handler;
     private static boolean installed;
-    /** A line for stderr; null for none. */
-    private static String news;
 
     private Preempt() {
     }
@@ -47,13 +45,11 @@ final class Preempt {
                 choose();
             }
         }
-        report();
         return signo != 0;
     }
 
     /**
-     * Whoever put his own handler in the place of ours since shall have that signal: takes another. Prints nothing, because
-     * a goroutine that is stopped may hold the lock of stderr: {@link #report} does, later.
+     * Whoever put his own handler in the place of ours since shall have that signal: takes another, with one line on stderr.
      */
     static synchronized void follow() {
         if (signo != 0 && Signals.handlerOf(signo) != handler) {
@@ -61,23 +57,12 @@ final class Preempt {
         }
     }
 
-    /** Prints what {@link #follow} has to say; while no world is being stopped by the caller. */
-    static void report() {
-        String line;
-        synchronized (Preempt.class) {
-            line = news;
-            news = null;
-        }
-        if (line != null) {
-            Stderr.print(line + "\n");
-        }
-    }
-
     private static void choose() {
         for (int candidate : new int[] {Signals.SIGURG, 60, 59, 58, 57}) {
             if (Signals.installPreempt(candidate)) {
                 if (candidate != Signals.SIGURG) {
-                    news = "gmp4j: SIGURG belongs to other code in this process; preempting with signal " + candidate;
+                    Stderr.print("gmp4j: SIGURG belongs to other code in this process; preempting with signal " + candidate
+                            + "\n");
                 }
                 handler = Signals.handlerOf(candidate);
                 signo = candidate;
@@ -85,7 +70,7 @@ final class Preempt {
             }
         }
         signo = 0;
-        news = "gmp4j: no signal is free for preemption; goroutines yield at calls of the runtime only";
+        Stderr.print("gmp4j: no signal is free for preemption; goroutines yield at calls of the runtime only\n");
     }
 
     /** Whether there is a signal to preempt with. */

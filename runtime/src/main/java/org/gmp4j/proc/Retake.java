@@ -176,6 +176,7 @@ final class Retake {
         }
         int tick = P.schedtickOpaque(pp);
         if (unanswered(pr, mp, tick, now)) {
+            anyOver |= age >= quantum;
             return false; // It waits for a CPU, for a disk, or has signals blocked: another signal would not help.
         }
         if (threads.asleep(s.machine(mp))) {

@@ -425,7 +425,6 @@ public final class Scheduler {
         netpoll.wake(this);
         exited.acquireUninterruptibly(count);
         joinUninterruptibly(sysmon.thread());
-        Preempt.report(); // What sysmon did not come to say.
         ALL.remove(this);
         for (Machine mach : machines) {
             joinUninterruptibly(mach.thread);

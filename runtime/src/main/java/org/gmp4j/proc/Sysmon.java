@@ -12,13 +12,13 @@ import org.gmp4j.struct.Schedt;
  * goroutines.) What runs after a rest it looks at after 20 µs, 40 µs and so on.
  *
  * <p>While a P has work waiting behind a goroutine it looks every tenth of a quantum, or half a millisecond, and when
- * the quantum ends; from then until the goroutine has yielded it stays at 20 µs. While nothing waits it looks every
+ * the quantum ends; from then until the goroutine has yielded it stays at 20 µs, if the thread answers at all. While nothing waits it looks every
  * quarter of a quantum, and if no P is idle, so that what comes will wait, at least every half millisecond. A thread
  * that it sees asleep it looks at again after 100 µs at most. So a thread that falls asleep with a P loses it after
  * about a millisecond at most, and soon if others did so just before.
  *
- * <p>Its duties: {@link Retake}, {@link Checkdead}, {@link GcWatch}, since when who waits, what C code readied, schedtrace, the machine's CPU limits
- * and whose the signal is once a second, and a poll of the network when nobody did for 10 ms.
+ * <p>Its duties: {@link Retake}, {@link Checkdead}, {@link GcWatch}, since when who waits, what C code readied, schedtrace,
+ * the machine's CPU limits and whose the signal is once a second, and a poll of the network when nobody did for 10 ms.
  */
 final class Sysmon {
     private static final long MIN_SLEEP = 20_000;
@@ -45,6 +45,9 @@ final class Sysmon {
     /** {@link Checkdead#runs} at the last rest, and when it last differed from that at the rest before. */
     private long runs;
     private long lastRan = began;
+    /** When it last began to look who waits, and how far it has come: 0 when it has ended. */
+    private long lastWaits = began;
+    private int waits;
 
     Sysmon(Scheduler s) {
         this.s = s;
@@ -84,7 +87,6 @@ final class Sysmon {
         long trace = s.config.debug().schedtrace() * 1_000_000L;
         long lasttrace = began;
         long lastprocs = began;
-        long lastwaits = began;
         int idle = 0;
         long sleep = MIN_SLEEP;
         Retake retake = new Retake(s);
@@ -110,10 +112,7 @@ final class Sysmon {
             checkdead.look();
             long now = System.nanoTime();
             GcWatch.look();
-            if (now - lastwaits >= WAITS_EVERY) {
-                lastwaits = now;
-                Traceback.timeWaits(s);
-            }
+            timeWaits(now);
             if (trace == 0 && Schedt.closingAcquire(sched) == 0 && allIdle()) {
                 continue; // Nothing to retake, and what follows may wait for a stopped world or for a lock that it holds.
             }
@@ -122,7 +121,6 @@ final class Sysmon {
             if (now - lastprocs >= PROCS_EVERY) {
                 lastprocs = now;
                 Preempt.follow();
-                Preempt.report();
                 s.updateProcs();
             }
             if (trace > 0 && now - lasttrace >= trace) {
@@ -188,6 +186,17 @@ final class Sysmon {
             lastRan = now;
         }
         return now - lastRan >= nanos;
+    }
+
+    /** A part of the goroutines at each look, so that they do not keep it from its other duties, however many they are. */
+    private void timeWaits(long now) {
+        if (waits == 0) {
+            if (now - lastWaits < WAITS_EVERY) {
+                return;
+            }
+            lastWaits = now;
+        }
+        waits = Traceback.timeWaits(s, waits, now);
     }
 
     private void pollNetwork(long now) {

@@ -50,16 +50,17 @@ public final class Traceback {
     }
 
     /**
-     * Notes of every goroutine that waits, and was not seen waiting before, that it waits since now; for the minutes in the
+     * Notes of goroutines that wait, and were not seen waiting before, that they wait since now; for the minutes in the
      * header. Sysmon calls it now and then, because a look at the clock in each park would cost more than the park's stores.
      * Who parks takes the note of its wait before away. A note that comes late, when the goroutine waits again, is late
      * by no more than this look took.
+     *
+     * @param part which goroutines: 0, then what this returned, until that is 0
      */
-    static void timeWaits(Scheduler s) {
-        long now = Math.max(1, System.nanoTime());
-        s.slots.forEach(gp -> {
+    static int timeWaits(Scheduler s, int part, long now) {
+        return s.slots.forEachIn(part, gp -> {
             if (GStatus.readgstatus(gp) == GStatus.GWAITING && G.waitsinceOpaque(gp) == 0) {
-                G.setWaitsinceOpaque(gp, now);
+                G.setWaitsinceOpaque(gp, now | 1); // Not 0, which is for none.
             }
         });
     }

@@ -91,6 +91,28 @@ public final class GSlots {
         });
     }
 
+    /**
+     * The same for one part of the slots, for who has no time for all at once.
+     *
+     * @param part from 0; a number of slots too small to take long
+     * @return the next part; 0 after the last
+     */
+    public int forEachIn(int part, LongConsumer f) {
+        Chunk c;
+        int parts;
+        synchronized (this) {
+            parts = mine.size();
+            if (part >= parts) {
+                return 0;
+            }
+            c = mine.get(part);
+        }
+        for (int i = 0, n = c.used; i < n; i++) {
+            f.accept(c.addr + i * STRIDE);
+        }
+        return (part + 1) % parts;
+    }
+
     /** Whether {@code p} holds for every G slot of this scheduler, dead ones too; stops at the first where it does not. */
     public boolean all(LongPredicate p) {
         List<Chunk> chunks;

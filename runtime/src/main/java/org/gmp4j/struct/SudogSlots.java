@@ -27,7 +27,8 @@ public final class SudogSlots {
         try {
             return more();
         } catch (OutOfMemoryError e) {
-            throw Throw.of("out of memory: no sudog for who waits (" + elems.length * CHUNK + " are in use): " + e.getMessage());
+            throw Throw.of("out of memory: no sudog for who waits (" + elems.length * CHUNK + " are in use): "
+                    + e.getMessage());
         }
     }
 

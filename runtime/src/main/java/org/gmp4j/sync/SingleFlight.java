@@ -136,7 +136,11 @@ public final class SingleFlight<K, V> {
         c.result = new Result<>(value, thrown, c.shared);
         c.done.done();
         for (Chan<Result<V>> told : c.told) {
-            told.send(c.ofOther());
+            try {
+                told.send(c.ofOther());
+            } catch (IllegalStateException e) {
+                continue; // Closed, or of another bubble: the others are to be told all the same.
+            }
         }
     }
 

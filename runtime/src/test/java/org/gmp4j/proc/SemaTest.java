@@ -20,6 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** {@link Sema}. Under the tag "ring" also with two roots, which all semaphores then crowd. */
 @Tag("ring")
 class SemaTest {
+    private static final int MEET_SPINS = 1_000;
+
     private static void acquire(Sema s) {
         GStack st = GStack.enter();
         s.acquire(false, WaitReason.SEMACQUIRE);
@@ -153,8 +155,12 @@ class SemaTest {
     /** Goes on when two are in this round. */
     private static void meet(AtomicInteger begun, int round) {
         begun.incrementAndGet();
-        while (begun.get() < 2 * round) {
-            Thread.onSpinWait();
+        for (int i = 0; begun.get() < 2 * round; i++) {
+            if (i < MEET_SPINS) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield(); // There may be one CPU.
+            }
         }
     }
 

@@ -47,13 +47,20 @@ class TracebackTest {
     private static void waited(Scheduler s, long[] g, String reason) {
         TestGmp.awaitOthers();
         assertEquals(0, G.waitsinceOpaque(g[0]));
-        Traceback.timeWaits(s);
+        look(s);
         long since = G.waitsinceOpaque(g[0]);
         assertTrue(since != 0);
         assertFalse(text(s).contains("minutes"));
         G.setWaitsinceOpaque(g[0], since - 5 * MINUTE / 2);
-        Traceback.timeWaits(s);
+        look(s);
         assertTrue(text(s).contains(" [" + reason + ", 2 minutes]:\n"), () -> text(s));
+    }
+
+    private static void look(Scheduler s) {
+        int part = 0;
+        do {
+            part = Traceback.timeWaits(s, part, System.nanoTime());
+        } while (part != 0);
     }
 
     private static String text(Scheduler s) {
