@@ -345,18 +345,24 @@ class PreemptTest {
             gmp.call(() -> {
                 Go.lockOSThread();
                 Scheduler s = GStack.current().s;
-                AtomicBoolean ran = new AtomicBoolean();
-                Go.go(() -> ran.set(true));
-                long sent = s.signals().sent();
-                long begun = System.nanoTime();
+                AtomicInteger asked = new AtomicInteger();
+                AtomicInteger ran = new AtomicInteger();
+                long sent;
+                long begun;
                 boolean ranMeanwhile;
                 try {
                     assertEquals(0, (int) mask.invokeExact(SIG_BLOCK, ours, before));
+                    do { // Its slice may end at this call: then it yields here, and begins again.
+                        asked.incrementAndGet();
+                        Go.go(ran::incrementAndGet);
+                    } while (ran.get() == asked.get());
+                    sent = s.signals().sent();
+                    begun = System.nanoTime();
                     while (System.nanoTime() - begun < HELD_NANOS) {
                         Thread.onSpinWait();
                     }
                     sent = s.signals().sent() - sent;
-                    ranMeanwhile = ran.get();
+                    ranMeanwhile = ran.get() == asked.get();
                     assertEquals(0, (int) mask.invokeExact(SIG_SETMASK, before, MemorySegment.NULL));
                 } catch (Throwable t) {
                     throw new AssertionError(t);
@@ -365,7 +371,7 @@ class PreemptTest {
                 long most = 3 + (System.nanoTime() - begun) / ASKED_EVERY;
                 assertTrue(sent <= most, sent + " signals where " + most + " will do");
                 assertFalse(ranMeanwhile);
-                while (!ran.get()) { // The P is taken.
+                while (ran.get() < asked.get()) { // The P is taken.
                     Thread.onSpinWait();
                 }
                 Go.unlockOSThread();
