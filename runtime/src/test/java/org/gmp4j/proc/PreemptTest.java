@@ -16,7 +16,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.ffi.Signals;
 import org.gmp4j.struct.G;
@@ -24,7 +23,6 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
-import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
@@ -265,67 +263,6 @@ class PreemptTest {
             assertTrue(Preempt.preemptone(hog.pp));
             hog.phase.set(2);
         }
-    }
-
-    /** Who inherits a time slice that is over is told as well, before its P is taken. */
-    @Test
-    void whoInheritsASliceThatIsOver() {
-        int rounds = 10;
-        AtomicInteger inherited = new AtomicInteger();
-        AtomicInteger told = new AtomicInteger();
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
-            gmp.run(() -> {
-                while (inherited.get() < rounds) {
-                    Chan<Boolean> next = Chan.make();
-                    Chan<Boolean> end = Chan.make();
-                    Slice[] first = new Slice[1];
-                    WaitGroup all = new WaitGroup();
-                    all.go(() -> {
-                        next.recv();
-                        if (slice().equals(first[0])) { // The other was not so slow that it lost its P.
-                            boolean wasTold = toldToYield();
-                            inherited.incrementAndGet();
-                            told.addAndGet(wasTold ? 1 : 0);
-                        }
-                        end.close();
-                    });
-                    TestGmp.awaitOthers();
-                    all.go(() -> {
-                        next.send(true); // It runs next.
-                        first[0] = slice();
-                        boolean unused = toldToYield();
-                        end.recv(); // Parks, and does not look.
-                    });
-                    all.go(() -> { // Who waits for its turn.
-                        while (end.tryRecvOk() == null) {
-                            Go.gosched();
-                        }
-                    });
-                    all.await();
-                }
-            });
-        }
-        assertTrue(told.get() > rounds / 2, told::toString); // A thread that the JVM puts to sleep loses its P untold.
-    }
-
-    /** A time slice, on one M. */
-    private record Slice(long mp, long pp, int tick) {
-    }
-
-    private static Slice slice() {
-        long mp = Machine.of().mp;
-        long pp = M.pOpaque(mp);
-        return new Slice(mp, pp, pp == 0 ? 0 : P.schedtickOpaque(pp));
-    }
-
-    /** Runs on until sysmon says that the slice is over; false when it took the P without a word, or nobody waits. */
-    private static boolean toldToYield() {
-        GStack st = GStack.current();
-        long end = System.nanoTime() + HELD_NANOS;
-        while (G.preemptOpaque(st.gp) == 0 && M.pOpaque(st.machine().mp) != 0 && System.nanoTime() < end) {
-            Thread.onSpinWait();
-        }
-        return G.preemptOpaque(st.gp) != 0;
     }
 
     /** A thread that takes no signals is asked now and then, not at each of sysmon's looks; when it takes them, it answers. */
