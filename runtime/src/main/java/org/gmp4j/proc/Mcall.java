@@ -94,6 +94,7 @@ final class Mcall {
             case PREEMPT -> {
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GPREEMPTED);
                 GStatus.casgstatus(gp, GStatus.GPREEMPTED, GStatus.GRUNNABLE);
+                Schedule.newSlice(m.pp()); // Over: nobody inherits it, or he would be told to yield as well.
                 return goschedm(m, gp);
             }
             case GOYIELD -> {

@@ -187,7 +187,10 @@ final class Retake {
         }
         anyOver = true;
         Machine m = s.machine(mp);
-        if (m.preempted != slice(pp, tick)) {
+        long gp = M.curgOpaque(mp);
+        if (m.preempted != slice(pp, tick) || gp == 0 || G.preemptOpaque(gp) == 0) {
+            // The first time; or the one that was told has parked before it looked, and another runs on what is left of the
+            // slice, which is nothing.
             m.preempted = slice(pp, tick);
             boolean unused = Preempt.preemptone(pp);
             unused = points.overran(m, slice(pp, tick), now);

@@ -143,9 +143,13 @@ final class Schedule {
             G.setPreemptOpaque(gp, 0);
         }
         if (!inheritTime) {
-            long pp = m.pp();
-            P.setSchedtickOpaque(pp, P.schedtick(pp) + 1);
+            newSlice(m.pp());
         }
+    }
+
+    /** A time slice begins on a P of the caller's: sysmon tells it from the last by its schedtick. */
+    static void newSlice(long pp) {
+        P.setSchedtickOpaque(pp, P.schedtick(pp) + 1);
     }
 
     /** Parts the G from the M, after its status is no longer {@code _Grunning}. */

@@ -147,7 +147,7 @@ public final class Syscall {
 
     private static void resumed(GStack st, long pp) {
         GStatus.casgstatus(st.gp, GStatus.GSYSCALL, GStatus.GRUNNING);
-        P.setSchedtickOpaque(pp, P.schedtick(pp) + 1); // A new time slice.
+        Schedule.newSlice(pp);
     }
 
     private static long idlep(Scheduler s) {

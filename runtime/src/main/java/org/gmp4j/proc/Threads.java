@@ -50,6 +50,7 @@ final class Threads {
         }
         M.setPOpaque(m.mp, pp);
         P.setMOpaque(pp, m.mp);
+        Schedule.newSlice(pp); // Whoever runs from runnext does not inherit what the P did before.
         PStatus.set(pp, PStatus.PRUNNING);
         Syscall.promote(m.mp);
         if (Schedt.sysmonwaitAcquire(m.s.sched) == Schedt.SYSMON_SLEEPS) {

@@ -1,0 +1,134 @@
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+/** Which time slice a goroutine runs in: one that comes by runnext goes on with the slice of who readied it. */
+class TimeSliceTest {
+    private static final int ROUNDS = 10;
+    private static final long LONGEST_NANOS = 10_000_000_000L;
+
+    /** Who inherits a time slice that is over is told as well, before its P is taken. */
+    @Test
+    void whoInheritsASliceThatIsOver() {
+        AtomicInteger inherited = new AtomicInteger();
+        AtomicInteger told = new AtomicInteger();
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
+            gmp.run(() -> {
+                while (inherited.get() < ROUNDS) {
+                    Chan<Boolean> next = Chan.make();
+                    Chan<Boolean> end = Chan.make();
+                    Slice[] first = new Slice[1];
+                    AtomicBoolean heirRan = new AtomicBoolean();
+                    WaitGroup all = new WaitGroup();
+                    all.go(() -> {
+                        next.recv();
+                        heirRan.set(true);
+                        if (slice().equals(first[0])) { // The other was not so slow that it lost its P.
+                            boolean wasTold = toldToYield();
+                            inherited.incrementAndGet();
+                            told.addAndGet(wasTold ? 1 : 0);
+                        }
+                        end.close();
+                    });
+                    TestGmp.awaitOthers();
+                    all.go(() -> {
+                        next.send(true); // It runs next.
+                        first[0] = slice();
+                        boolean unused = !heirRan.get() && toldToYield();
+                        end.recv(); // Parks, and does not look.
+                    });
+                    all.go(() -> { // Who waits for its turn.
+                        while (end.tryRecvOk() == null) {
+                            Go.gosched();
+                        }
+                    });
+                    all.await();
+                }
+            });
+        }
+        assertTrue(told.get() > ROUNDS / 2, told::toString); // A thread that the JVM puts to sleep loses its P untold.
+    }
+
+    /** Or who runs next would be told to yield as soon as it runs, and wait behind everyone. */
+    @Test
+    void oneThatWasToldToYieldLeavesNothingToInherit() {
+        inherits(ran -> {
+            if (!ran.get() && toldToYield()) {
+                Go.preemptPoint();
+            }
+        });
+    }
+
+    @Test
+    void aPThatAnotherMTakesLeavesNothingToInherit() {
+        inherits(ran -> Go.blocking(() -> {
+            while (!ran.get()) {
+                Thread.onSpinWait();
+            }
+            return null;
+        }));
+    }
+
+    private interface Leave {
+        void leave(AtomicBoolean heirRan) throws Exception;
+    }
+
+    /** Whoever is readied before {@code leave} shall not run in the same slice after it. */
+    private static void inherits(Leave leave) {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
+            gmp.call(() -> {
+                for (int i = 0; i < ROUNDS; i++) {
+                    Chan<Boolean> next = Chan.make();
+                    Slice[] slices = new Slice[2];
+                    AtomicBoolean ran = new AtomicBoolean();
+                    WaitGroup heir = new WaitGroup();
+                    heir.go(() -> {
+                        next.recv();
+                        slices[1] = slice();
+                        ran.set(true);
+                    });
+                    TestGmp.awaitOthers();
+                    next.send(true);
+                    slices[0] = slice();
+                    leave.leave(ran);
+                    heir.await();
+                    assertTrue(slices[0].tick != slices[1].tick, "round " + i + ": " + slices[0] + " " + slices[1]);
+                }
+                return null;
+            });
+        }
+    }
+
+    /** A time slice, on one M. */
+    private record Slice(long mp, long pp, int tick) {
+    }
+
+    private static Slice slice() {
+        long mp = Machine.of().mp;
+        long pp = M.pOpaque(mp);
+        return new Slice(mp, pp, pp == 0 ? 0 : P.schedtickOpaque(pp));
+    }
+
+    /** Runs on until sysmon says that the slice is over, for somebody must wait; false when it took the P without a word. */
+    private static boolean toldToYield() {
+        GStack st = GStack.current();
+        long end = System.nanoTime() + LONGEST_NANOS;
+        while (G.preemptOpaque(st.gp) == 0 && M.pOpaque(st.machine().mp) != 0 && System.nanoTime() < end) {
+            Thread.onSpinWait();
+        }
+        return G.preemptOpaque(st.gp) != 0;
+    }
+}
