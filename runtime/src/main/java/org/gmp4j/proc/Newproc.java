@@ -132,12 +132,12 @@ final class Newproc {
             GlobalRunq.unlock(sched);
             return false;
         }
-        s.waitsForOutside(1); // It is on no queue yet, and no M runs it: checkdead is not to take it for one that sleeps.
         int counts = count(st);
         long unused = Schedt.addNspawnextern(sched, counts); // Under the lock: close sees it, or we saw close.
         long gp = GFree.getGlobal(sched);
-        GlobalRunq.unlock(sched);
         if (gp == 0) {
+            s.waitsForOutside(1); // It is on no queue yet, and no M runs it: checkdead is not to take it for one that sleeps.
+            GlobalRunq.unlock(sched);
             try {
                 gp = malg(s);
             } catch (Throwable t) { // Out of memory: it was never born.
@@ -145,6 +145,8 @@ final class Newproc {
                 s.waitsForOutside(-1);
                 throw t;
             }
+            GlobalRunq.lock(sched);
+            s.waitsForOutside(-1);
         }
         if (st == null) {
             GSlots.setFn(gp, fn);
@@ -152,8 +154,6 @@ final class Newproc {
             give(gp, st);
         }
         init(gp, Schedt.addGoidgen(sched, 1), 0);
-        GlobalRunq.lock(sched);
-        s.waitsForOutside(-1);
         GlobalRunq.globrunqput(sched, gp);
         GlobalRunq.unlock(sched);
         Wakep.wakep(s);
