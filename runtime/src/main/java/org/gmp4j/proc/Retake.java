@@ -55,6 +55,7 @@ final class Retake {
     private final long quantum;
     private final ThreadState threads = new ThreadState();
     private final ArmPoints points = new ArmPoints();
+    private final Strays strays = new Strays();
     private boolean workWaits;
     private boolean busy;
     private boolean anyOver;
@@ -92,6 +93,16 @@ final class Retake {
     /** Whether at the last look a thread that others wait for seemed to sleep in the kernel: the second look decides. */
     boolean suspected() {
         return suspected;
+    }
+
+    /** Whether a goroutine runs on without the P that was taken from it. */
+    boolean astray() {
+        return strays.run();
+    }
+
+    /** A look when all Ps are idle. */
+    void callStrays(long now) {
+        points.looked(strays.look(points, now), now);
     }
 
     /** One look at all Ps; whether there was something to do. */
@@ -132,6 +143,7 @@ final class Retake {
             }
         }
         suspected = threads.suspected();
+        anyOver |= strays.look(points, now);
         points.looked(anyOver, now);
         return took;
     }
@@ -247,7 +259,9 @@ final class Retake {
     /** The handler has put the P into _Psyscall, and its goroutine may be coming back already. */
     private boolean takeFrom(Processor pr) {
         Processor.Request r = pr.request;
-        boolean unused = r.running && May.DEMOTE ? demoteAndTake(pr.pp, r.mp, r.tick) : take(pr.pp);
+        if (r.running && May.DEMOTE ? demoteAndTake(pr.pp, r.mp, r.tick) : take(pr.pp)) {
+            strays.add(s.machine(r.mp), r);
+        }
         s.stalls.add(r);
         r.mp = 0;
         return true; // Also when the thread was faster: it blocks others, so look again soon.

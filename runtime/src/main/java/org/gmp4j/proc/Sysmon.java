@@ -97,7 +97,7 @@ final class Sysmon {
             } else if (idle > BUSY_ROUNDS) {
                 sleep = Math.min(sleep * 2, MAX_SLEEP);
             }
-            if (trace > 0 || Schedt.closingAcquire(sched) != 0 || !allIdle()) {
+            if (trace > 0 || Schedt.closingAcquire(sched) != 0 || !allIdle() || retake.astray()) {
                 Note.sleep(note, sleepFor(retake, sleep, workSleep));
             } else {
                 idle = rest(note) ? 0 : BUSY_ROUNDS;
@@ -114,6 +114,10 @@ final class Sysmon {
             GcWatch.look();
             timeWaits(now);
             if (trace == 0 && Schedt.closingAcquire(sched) == 0 && allIdle()) {
+                if (Schedt.gcwaitingAcquire(sched) == 0) {
+                    retake.callStrays(now);
+                }
+                idle++;
                 continue; // Nothing to retake, and what follows may wait for a stopped world or for a lock that it holds.
             }
             idle = retake.look(now) ? 0 : idle + 1;

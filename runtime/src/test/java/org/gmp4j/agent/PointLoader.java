@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A class loader of some classes of its own, with points where they are wanted, and with a name of its own. */
-final class PointLoader extends ClassLoader {
+public final class PointLoader extends ClassLoader {
     private static final AtomicInteger COUNT = new AtomicInteger();
 
     private final Map<String, byte[]> own = new HashMap<>();
@@ -21,7 +21,7 @@ final class PointLoader extends ClassLoader {
     }
 
     /** A loader of this class and its nested classes, copied with points. */
-    static PointLoader ofCopy(Class<?> type) {
+    public static PointLoader ofCopy(Class<?> type) {
         PointLoader loader = new PointLoader(type.getClassLoader());
         loader.add(type, true);
         return loader;
@@ -41,7 +41,7 @@ final class PointLoader extends ClassLoader {
         return this;
     }
 
-    Class<?> load(String name) {
+    public Class<?> load(String name) {
         try {
             return loadClass(name);
         } catch (ClassNotFoundException e) {

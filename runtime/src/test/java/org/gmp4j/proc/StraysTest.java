@@ -1,0 +1,127 @@
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.ObjLongConsumer;
+
+import org.gmp4j.Go;
+import org.gmp4j.agent.PointLoader;
+import org.gmp4j.agent.Points;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.M;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A goroutine that lost its P where nothing could stop it has one again when it has come to code with points. */
+class StraysTest {
+    private static final long PATIENCE = 20_000_000_000L;
+    private static final int NAP_MICROS = 20_000;
+    private static final int WARM_UP = 20_000;
+
+    /** What the goroutine runs when it is astray; the test runs a copy that has points. */
+    public static final class Loop implements ObjLongConsumer<AtomicBoolean> {
+        @Override
+        public void accept(AtomicBoolean end, long rounds) {
+            for (long i = 0; i < rounds && !end.get(); i++) {
+            }
+        }
+    }
+
+    /** Others may have set another. */
+    @BeforeEach
+    void hook() {
+        Points.setHook(Preempt::point);
+    }
+
+    @Test
+    void oneThatRan() throws Throwable {
+        comesHome(true, StraysTest::spinUntilAstray);
+    }
+
+    /** Sysmon would sleep. */
+    @Test
+    void oneThatRanWhileAllPsAreIdle() throws Throwable {
+        comesHome(false, StraysTest::spinUntilAstray);
+    }
+
+    @Test
+    @SuppressWarnings("restricted")
+    void oneThatSlept() throws Throwable {
+        Linker linker = Linker.nativeLinker();
+        MethodHandle usleep = linker.downcallHandle(linker.defaultLookup().findOrThrow("usleep"),
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
+        comesHome(true, () -> {
+            try {
+                while (hasP()) {
+                    int unused = (int) usleep.invokeExact(NAP_MICROS);
+                }
+            } catch (Throwable t) {
+                throw new AssertionError(t);
+            }
+        });
+    }
+
+    private static boolean hasP() {
+        return M.pOpaque(GStack.current().machine().mp) != 0;
+    }
+
+    private static void spinUntilAstray() {
+        while (hasP()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void comesHome(boolean busy, Runnable goAstray) throws Throwable {
+        @SuppressWarnings("unchecked")
+        ObjLongConsumer<AtomicBoolean> loop = (ObjLongConsumer<AtomicBoolean>) PointLoader.ofCopy(StraysTest.class)
+                .load(Loop.class.getName()).getConstructor().newInstance();
+        AtomicBoolean end = new AtomicBoolean();
+        for (int i = 0; i < WARM_UP; i++) { // Interpreted, it would pass by a point soon: compiled, it does not.
+            loop.accept(end, WARM_UP);
+        }
+        AtomicBoolean astray = new AtomicBoolean();
+        AtomicLong who = new AtomicLong();
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
+            gmp.go(() -> {
+                while (!astray.get()) {
+                    Go.gosched();
+                }
+                while (busy && !end.get()) {
+                    Thread.onSpinWait(); // Alone on its P, it is not told to yield, which might call the other as well.
+                }
+            });
+            gmp.go(() -> {
+                who.set(GStack.current().gp());
+                goAstray.run();
+                astray.set(true);
+                loop.accept(end, Long.MAX_VALUE);
+            });
+            try {
+                await(astray::get, "keeps its P");
+                await(() -> {
+                    long mp = G.mOpaque(who.get()); // 0 while it waits for a P.
+                    return mp != 0 && M.pOpaque(mp) != 0;
+                }, "runs on without a P");
+            } finally {
+                end.set(true);
+            }
+        }
+    }
+
+    private static void await(BooleanSupplier what, String otherwise) throws InterruptedException {
+        long until = System.nanoTime() + PATIENCE;
+        while (!what.getAsBoolean()) {
+            assertTrue(System.nanoTime() < until, otherwise);
+            Thread.sleep(1);
+        }
+    }
+}
