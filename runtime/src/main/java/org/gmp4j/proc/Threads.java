@@ -125,6 +125,11 @@ final class Threads {
         }
         long mp = Idle.mget(sched);
         GlobalRunq.unlock(sched);
+        startm(s, mp, pp, spinning);
+    }
+
+    /** The same with an M of the idle list; 0 for a new one. */
+    static void startm(Scheduler s, long mp, long pp, boolean spinning) {
         if (mp == 0) {
             newm(s, pp, spinning);
             return;

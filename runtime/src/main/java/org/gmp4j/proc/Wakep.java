@@ -71,8 +71,9 @@ final class Wakep {
             GlobalRunq.unlock(sched);
             return;
         }
+        long mp = Idle.mget(sched);
         GlobalRunq.unlock(sched);
-        Threads.startm(s, pp, true);
+        Threads.startm(s, mp, pp, true);
     }
 
     /**
