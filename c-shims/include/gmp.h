@@ -169,7 +169,7 @@ struct p {
     uint32_t status;       /* by CAS: owner, and sysmon's retake and stopTheWorld on _Psyscall and _Pidle */
     puintptr link;         /* under sched.lock: pidle */
     muintptr m;            /* acquirep, releasep: back to the owner, 0 when idle */
-    uint32_t schedtick;    /* owner: +1 a schedule */
+    uint32_t schedtick;    /* owner: +1 when a time slice begins, or ends early */
     uint32_t syscalltick;  /* owner: +1 a syscall; retake: +1 when it takes the P */
     uint64_t goidcache;    /* owner: next goid */
     uint64_t goidcacheend; /* owner: end of the range, exclusive */

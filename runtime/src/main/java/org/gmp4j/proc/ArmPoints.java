@@ -8,12 +8,12 @@ import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
 
 /**
- * How sysmon brings a goroutine that overran its quantum to a preemption point of the agent. One for each scheduler, used
- * by its sysmon alone.
+ * How sysmon brings a goroutine that overran its quantum, or runs on without a P ({@link Strays}), to a preemption point of
+ * the agent. One for each scheduler, used by its sysmon alone.
  *
  * <p>For each overrun: points are wanted and the threads are nudged through them, {@value #NUDGES} times at most; a
  * millisecond later the outermost loops of what the goroutine runs are armed; then a level deeper each millisecond. When
- * there is nothing left to arm, or no class with points was loaded at all, the P is taken instead. What is armed and stops
+ * there is nothing left to arm, or no class with points was loaded at all, the P is taken instead, if it has one. What is armed and stops
  * nobody for a second is disarmed.
  *
  * <p>Arming is what costs: code is compiled again, and a loop that was vectorised is not any more. So the millisecond is one
@@ -50,7 +50,7 @@ final class ArmPoints {
     /**
      * The goroutine on {@code m} should have yielded by now.
      *
-     * @param slice names the time slice, to tell one overrun from the next
+     * @param slice names the time slice, or the call of a stray, to tell one overrun from the next
      * @return false when no point can stop it
      */
     boolean overran(Machine m, long slice, long now) {
@@ -88,14 +88,19 @@ final class ArmPoints {
         return !o.helpless;
     }
 
+    /** What follows is about another goroutine, though perhaps in the same time slice. */
+    static void forget(Machine m) {
+        m.overrun.since = 0;
+    }
+
     private static void nudge(Overrun o) {
         o.nudges++;
         Points.nudge();
     }
 
-    /** After each look at all Ps: whether any goroutine is over its quantum. */
-    void looked(boolean anyOver, long now) {
-        want(anyOver);
+    /** After each look: whether any goroutine should come to a point. */
+    void looked(boolean anyAwaited, long now) {
+        want(anyAwaited);
         if (now - disarmed >= DISARM_EVERY) {
             disarmed = now;
             int unused = Points.disarm(DISARM_EVERY);

@@ -30,7 +30,9 @@ public final class Machine extends Host {
     long spinUntil;
     /** Sysmon's: the time slice in which it told the goroutine to yield, and what it did about that. */
     long preempted = -1;
+    /** Sysmon's too. */
     final ArmPoints.Overrun overrun = new ArmPoints.Overrun();
+    final Strays.Stray stray = new Strays.Stray();
     /** Results of a look at timers and of stealWork. */
     boolean ranTimer;
     boolean newWork;

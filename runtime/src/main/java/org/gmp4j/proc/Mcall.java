@@ -88,16 +88,18 @@ final class Mcall {
                 return parkm(m, gp);
             }
             case GOSCHED -> {
+                leaveSlice(m, gp);
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GRUNNABLE);
                 return goschedm(m, gp);
             }
             case PREEMPT -> {
+                leaveSlice(m, gp);
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GPREEMPTED);
                 GStatus.casgstatus(gp, GStatus.GPREEMPTED, GStatus.GRUNNABLE);
-                Schedule.newSlice(m.pp()); // Over: nobody inherits it, or he would be told to yield as well.
                 return goschedm(m, gp);
             }
             case GOYIELD -> {
+                leaveSlice(m, gp);
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GRUNNABLE);
                 Schedule.dropg(m, gp);
                 Runq.runqputAndFence(m.s.sched, m.pp(), gp, false);
@@ -108,6 +110,13 @@ final class Mcall {
                 return Syscall.exitsyscall0(m, gp);
             }
             default -> throw org.gmp4j.struct.Throw.of("mcall: bad op " + op);
+        }
+    }
+
+    /** Who was told to yield and does leaves nothing to inherit: whoever runs next by runnext would be told as well. */
+    private static void leaveSlice(Machine m, long gp) {
+        if (G.preemptOpaque(gp) != 0) {
+            Schedule.newSlice(m.pp());
         }
     }
 

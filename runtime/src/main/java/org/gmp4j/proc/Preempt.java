@@ -125,7 +125,6 @@ final class Preempt {
 
     /** On a goroutine's stack, inside the runtime: it was told to yield. */
     static void gopreempt(GStack st) {
-        G.setPreemptOpaque(st.gp, 0);
         Machine m = st.machine();
         m.op = Mcall.PREEMPT;
         Mcall.mcall(st, m);

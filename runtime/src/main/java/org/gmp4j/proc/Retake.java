@@ -55,7 +55,7 @@ final class Retake {
     private final long quantum;
     private final ThreadState threads = new ThreadState();
     private final ArmPoints points = new ArmPoints();
-    private final Strays strays = new Strays();
+    private final Strays strays;
     private boolean workWaits;
     private boolean busy;
     private boolean anyOver;
@@ -69,6 +69,7 @@ final class Retake {
 
     Retake(Scheduler s) {
         this.s = s;
+        strays = new Strays(s, points);
         quantum = s.config.quantumNanos();
     }
 
@@ -95,14 +96,15 @@ final class Retake {
         return suspected;
     }
 
-    /** Whether a goroutine runs on without the P that was taken from it. */
-    boolean astray() {
-        return strays.run();
+    /** A look when all Ps are idle. */
+    void lookForStrays(long now) {
+        strays.look(now);
+        points.looked(strays.calling(), now);
     }
 
-    /** A look when all Ps are idle. */
-    void callStrays(long now) {
-        points.looked(strays.look(points, now), now);
+    /** Whether one is called home: sysmon must look again soon. */
+    boolean callsStray() {
+        return strays.calling();
     }
 
     /** One look at all Ps; whether there was something to do. */
@@ -143,8 +145,8 @@ final class Retake {
             }
         }
         suspected = threads.suspected();
-        anyOver |= strays.look(points, now);
-        points.looked(anyOver, now);
+        strays.look(now);
+        points.looked(anyOver || strays.calling(), now);
         return took;
     }
 
@@ -204,6 +206,7 @@ final class Retake {
             // The first time; or the one that was told has parked before it looked, and another runs on what is left of the
             // slice, which is nothing.
             m.preempted = slice(pp, tick);
+            ArmPoints.forget(m);
             boolean unused = Preempt.preemptone(pp);
             unused = points.overran(m, slice(pp, tick), now);
             awaited = true; // A look's time to get to a point.
@@ -259,9 +262,7 @@ final class Retake {
     /** The handler has put the P into _Psyscall, and its goroutine may be coming back already. */
     private boolean takeFrom(Processor pr) {
         Processor.Request r = pr.request;
-        if (r.running && May.DEMOTE ? demoteAndTake(pr.pp, r.mp, r.tick) : take(pr.pp)) {
-            strays.add(s.machine(r.mp), r);
-        }
+        boolean unused = r.running && May.DEMOTE ? demoteAndTake(pr.pp, r.mp, r.tick) : take(pr.pp);
         s.stalls.add(r);
         r.mp = 0;
         return true; // Also when the thread was faster: it blocks others, so look again soon.
@@ -302,6 +303,7 @@ final class Retake {
 
     /** Ends sysmon's part. */
     void close() {
+        points.looked(false, System.nanoTime());
         threads.close();
     }
 

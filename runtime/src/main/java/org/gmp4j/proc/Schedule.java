@@ -147,7 +147,7 @@ final class Schedule {
         }
     }
 
-    /** A time slice begins on a P of the caller's: sysmon tells it from the last by its schedtick. */
+    /** A time slice begins, or the last one ends, on a P of the caller's: sysmon tells them apart by schedtick. */
     static void newSlice(long pp) {
         P.setSchedtickOpaque(pp, P.schedtick(pp) + 1);
     }

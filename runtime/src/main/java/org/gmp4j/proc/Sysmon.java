@@ -12,13 +12,14 @@ import org.gmp4j.struct.Schedt;
  * goroutines.) What runs after a rest it looks at after 20 µs, 40 µs and so on.
  *
  * <p>While a P has work waiting behind a goroutine it looks every tenth of a quantum, or half a millisecond, and when
- * the quantum ends; from then until the goroutine has yielded it stays at 20 µs, if the thread answers at all. While nothing waits it looks every
- * quarter of a quantum, and if no P is idle, so that what comes will wait, at least every half millisecond. A thread
- * that it sees asleep it looks at again after 100 µs at most. So a thread that falls asleep with a P loses it after
- * about a millisecond at most, and soon if others did so just before.
+ * the quantum ends; from then until the goroutine has yielded it stays at 20 µs, if the thread answers at all. While nothing
+ * waits it looks every quarter of a quantum, and if no P is idle, so that what comes will wait, at least every half
+ * millisecond. A thread that it sees asleep it looks at again after 100 µs at most. So a thread that falls asleep with a P
+ * loses it after about a millisecond at most, and soon if others did so just before.
  *
- * <p>Its duties: {@link Retake}, {@link Checkdead}, {@link GcWatch}, since when who waits, what C code readied, schedtrace,
- * the machine's CPU limits and whose the signal is once a second, and a poll of the network when nobody did for 10 ms.
+ * <p>Its duties: {@link Retake}, {@link Strays} among it, {@link Checkdead}, {@link GcWatch}, since when who waits, what C
+ * code readied, schedtrace, the machine's CPU limits and whose the signal is once a second, and a poll of the network when
+ * nobody did for 10 ms.
  */
 final class Sysmon {
     private static final long MIN_SLEEP = 20_000;
@@ -40,7 +41,17 @@ final class Sysmon {
 
     private final Scheduler s;
     private final Thread thread;
+    private final Retake retake;
+    private final Checkdead checkdead;
+    /** How long it sleeps at most while work waits; how often schedtrace prints, 0 for never. */
+    private final long workSleep;
+    private final long trace;
     private final long began = System.nanoTime();
+    /** Rounds without work, and how long it sleeps before the next. */
+    private int idle;
+    private long sleep = MIN_SLEEP;
+    private long lastTrace = began;
+    private long lastProcs = began;
     private volatile boolean drained;
     /** {@link Checkdead#runs} at the last rest, and when it last differed from that at the rest before. */
     private long runs;
@@ -51,6 +62,10 @@ final class Sysmon {
 
     Sysmon(Scheduler s) {
         this.s = s;
+        retake = new Retake(s);
+        checkdead = new Checkdead(s);
+        workSleep = Math.clamp(s.config.quantumNanos() / QUANTUM_LOOKS, MIN_SLEEP, WORK_SLEEP);
+        trace = s.config.debug().schedtrace() * 1_000_000L;
         thread = new Thread(null, this::run, s.name + "-sysmon", 0, false);
         thread.setDaemon(true);
     }
@@ -74,72 +89,63 @@ final class Sysmon {
     private void run() {
         try {
             org.gmp4j.ffi.OsThread.setTimerSlack(1);
-            loop();
+            while (Schedt.closingAcquire(s.sched) != Scheduler.STOPPED) {
+                round(); // A method that is called is compiled after some seconds, a loop after half a minute.
+            }
+            retake.close();
         } catch (Throwable t) {
             Fatal.broken(s, t);
         }
     }
 
-    private void loop() {
+    private void round() {
         long sched = s.sched;
         long note = Schedt.sysmonnoteAddress(sched);
-        long workSleep = Math.clamp(s.config.quantumNanos() / QUANTUM_LOOKS, MIN_SLEEP, WORK_SLEEP);
-        long trace = s.config.debug().schedtrace() * 1_000_000L;
-        long lasttrace = began;
-        long lastprocs = began;
-        int idle = 0;
-        long sleep = MIN_SLEEP;
-        Retake retake = new Retake(s);
-        Checkdead checkdead = new Checkdead(s);
-        while (Schedt.closingAcquire(sched) != Scheduler.STOPPED) {
-            if (idle == 0) {
-                sleep = MIN_SLEEP;
-            } else if (idle > BUSY_ROUNDS) {
-                sleep = Math.min(sleep * 2, MAX_SLEEP);
-            }
-            if (trace > 0 || Schedt.closingAcquire(sched) != 0 || !allIdle() || retake.astray()) {
-                Note.sleep(note, sleepFor(retake, sleep, workSleep));
-            } else {
-                idle = rest(note) ? 0 : BUSY_ROUNDS;
-                sleep = MIN_SLEEP;
-            }
-            Note.clear(note);
-            Inject.drain(s);
-            if (drained) {
-                drained = false;
-                s.signalDrained();
-            }
-            checkdead.look();
-            long now = System.nanoTime();
-            GcWatch.look();
-            timeWaits(now);
-            if (trace == 0 && Schedt.closingAcquire(sched) == 0 && allIdle()) {
-                if (Schedt.gcwaitingAcquire(sched) == 0) {
-                    retake.callStrays(now);
-                }
-                idle++;
-                continue; // Nothing to retake, and what follows may wait for a stopped world or for a lock that it holds.
-            }
-            idle = retake.look(now) ? 0 : idle + 1;
-            pollNetwork(now);
-            if (now - lastprocs >= PROCS_EVERY) {
-                lastprocs = now;
-                Preempt.follow();
-                s.updateProcs();
-            }
-            if (trace > 0 && now - lasttrace >= trace) {
-                lasttrace = now;
-                SchedTrace.print(s, now - began);
-            }
+        if (idle == 0) {
+            sleep = MIN_SLEEP;
+        } else if (idle > BUSY_ROUNDS) {
+            sleep = Math.min(sleep * 2, MAX_SLEEP);
         }
-        retake.close();
+        if (trace > 0 || Schedt.closingAcquire(sched) != 0 || !allIdle()) {
+            Note.sleep(note, sleepFor());
+        } else {
+            idle = rest(note) ? 0 : BUSY_ROUNDS;
+            sleep = MIN_SLEEP;
+        }
+        Note.clear(note);
+        Inject.drain(s);
+        if (drained) {
+            drained = false;
+            s.signalDrained();
+        }
+        checkdead.look();
+        long now = System.nanoTime();
+        GcWatch.look();
+        timeWaits(now);
+        if (trace == 0 && Schedt.closingAcquire(sched) == 0 && allIdle()) {
+            if (Schedt.gcwaitingAcquire(sched) == 0) {
+                retake.lookForStrays(now);
+            }
+            return; // Nothing to retake, and what follows may wait for a stopped world or for a lock that it holds.
+        }
+        idle = retake.look(now) ? 0 : idle + 1;
+        pollNetwork(now);
+        if (now - lastProcs >= PROCS_EVERY) {
+            lastProcs = now;
+            Preempt.follow();
+            s.updateProcs();
+        }
+        if (trace > 0 && now - lastTrace >= trace) {
+            lastTrace = now;
+            SchedTrace.print(s, now - began);
+        }
     }
 
     /**
      * While a goroutine runs, not so long that the beginning of its time slice would be off by much; and while no P is idle,
      * not so long that what comes next would wait long behind a thread that fell asleep.
      */
-    private long sleepFor(Retake retake, long sleep, long workSleep) {
+    private long sleepFor() {
         if (retake.workWaits()) {
             long most = Math.min(workSleep, Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
             return Math.min(sleep, retake.suspected() ? Math.min(most, SUSPECT_SLEEP) : most);
@@ -165,7 +171,7 @@ final class Sysmon {
      */
     private boolean rest(long note) {
         long sched = s.sched;
-        boolean deep = Schedt.gcwaitingAcquire(sched) != 0 || nothingRanFor(DEEP_AFTER);
+        boolean deep = Schedt.gcwaitingAcquire(sched) != 0 || nothingRanFor(DEEP_AFTER) && !retake.callsStray();
         GlobalRunq.lock(sched);
         boolean idle = Schedt.closingAcquire(sched) == 0 && allIdle();
         if (idle) {

@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.FunctionDescriptor;
@@ -26,6 +27,7 @@ class StraysTest {
     private static final long PATIENCE = 20_000_000_000L;
     private static final int NAP_MICROS = 20_000;
     private static final int WARM_UP = 20_000;
+    private static final int BLOCKING_MILLIS = 300;
 
     /** What the goroutine runs when it is astray; the test runs a copy that has points. */
     public static final class Loop implements ObjLongConsumer<AtomicBoolean> {
@@ -70,6 +72,53 @@ class StraysTest {
         });
     }
 
+    @Test
+    void oneThatAStoppedWorldTookItFrom() throws Throwable {
+        AtomicBoolean end = new AtomicBoolean();
+        AtomicBoolean astray = new AtomicBoolean();
+        AtomicLong who = new AtomicLong();
+        ObjLongConsumer<AtomicBoolean> loop = compiledLoop();
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            gmp.go(() -> {
+                who.set(GStack.current().gp());
+                spinUntilAstray();
+                astray.set(true);
+                loop.accept(end, Long.MAX_VALUE);
+            });
+            try {
+                await(() -> who.get() != 0, "does not run");
+                gmp.run(() -> GStack.current().s.withWorldStopped(() -> { }));
+                await(astray::get, "keeps its P");
+                awaitHome(who.get());
+            } finally {
+                end.set(true);
+            }
+        }
+    }
+
+    @Test
+    void notOneThatSaidItBlocks() throws Throwable {
+        ObjLongConsumer<AtomicBoolean> loop = compiledLoop();
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.call(() -> Go.blocking(() -> {
+                AtomicBoolean end = new AtomicBoolean();
+                Thread ender = Thread.ofPlatform().start(() -> {
+                    try {
+                        Thread.sleep(BLOCKING_MILLIS);
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    } finally {
+                        end.set(true);
+                    }
+                });
+                loop.accept(end, Long.MAX_VALUE);
+                assertFalse(hasP());
+                ender.join();
+                return null;
+            }));
+        }
+    }
+
     private static boolean hasP() {
         return M.pOpaque(GStack.current().machine().mp) != 0;
     }
@@ -81,13 +130,8 @@ class StraysTest {
     }
 
     private static void comesHome(boolean busy, Runnable goAstray) throws Throwable {
-        @SuppressWarnings("unchecked")
-        ObjLongConsumer<AtomicBoolean> loop = (ObjLongConsumer<AtomicBoolean>) PointLoader.ofCopy(StraysTest.class)
-                .load(Loop.class.getName()).getConstructor().newInstance();
+        ObjLongConsumer<AtomicBoolean> loop = compiledLoop();
         AtomicBoolean end = new AtomicBoolean();
-        for (int i = 0; i < WARM_UP; i++) { // Interpreted, it would pass by a point soon: compiled, it does not.
-            loop.accept(end, WARM_UP);
-        }
         AtomicBoolean astray = new AtomicBoolean();
         AtomicLong who = new AtomicLong();
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
@@ -107,14 +151,30 @@ class StraysTest {
             });
             try {
                 await(astray::get, "keeps its P");
-                await(() -> {
-                    long mp = G.mOpaque(who.get()); // 0 while it waits for a P.
-                    return mp != 0 && M.pOpaque(mp) != 0;
-                }, "runs on without a P");
+                awaitHome(who.get());
             } finally {
                 end.set(true);
             }
         }
+    }
+
+    /** Interpreted, it would come to a point soon; compiled, it does not. */
+    @SuppressWarnings("unchecked")
+    private static ObjLongConsumer<AtomicBoolean> compiledLoop() throws ReflectiveOperationException {
+        var loop = (ObjLongConsumer<AtomicBoolean>) PointLoader.ofCopy(StraysTest.class).load(Loop.class.getName())
+                .getConstructor().newInstance();
+        AtomicBoolean end = new AtomicBoolean();
+        for (int i = 0; i < WARM_UP; i++) {
+            loop.accept(end, WARM_UP);
+        }
+        return loop;
+    }
+
+    private static void awaitHome(long gp) throws InterruptedException {
+        await(() -> {
+            long mp = G.mOpaque(gp); // 0 while it waits for a P.
+            return mp != 0 && M.pOpaque(mp) != 0;
+        }, "runs on without a P");
     }
 
     private static void await(BooleanSupplier what, String otherwise) throws InterruptedException {

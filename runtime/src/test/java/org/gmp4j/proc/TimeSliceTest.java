@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 /** Which time slice a goroutine runs in: one that comes by runnext goes on with the slice of who readied it. */
 class TimeSliceTest {
     private static final int ROUNDS = 10;
+    private static final int MAX_TRIES = 2_000;
     private static final long LONGEST_NANOS = 10_000_000_000L;
 
     /** Who inherits a time slice that is over is told as well, before its P is taken. */
@@ -25,9 +26,10 @@ class TimeSliceTest {
     void whoInheritsASliceThatIsOver() {
         AtomicInteger inherited = new AtomicInteger();
         AtomicInteger told = new AtomicInteger();
+        AtomicInteger tries = new AtomicInteger();
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
             gmp.run(() -> {
-                while (inherited.get() < ROUNDS) {
+                while (inherited.get() < ROUNDS && tries.incrementAndGet() < MAX_TRIES) {
                     Chan<Boolean> next = Chan.make();
                     Chan<Boolean> end = Chan.make();
                     Slice[] first = new Slice[1];
@@ -59,13 +61,13 @@ class TimeSliceTest {
                 }
             });
         }
-        assertTrue(told.get() > ROUNDS / 2, told::toString); // A thread that the JVM puts to sleep loses its P untold.
+        assertTrue(told.get() > ROUNDS / 2, () -> told + " of " + inherited + " in " + tries); // A thread that the JVM puts to sleep loses its P untold.
     }
 
     /** Or who runs next would be told to yield as soon as it runs, and wait behind everyone. */
     @Test
     void oneThatWasToldToYieldLeavesNothingToInherit() {
-        inherits(ran -> {
+        nobodyInheritsAfter(ran -> {
             if (!ran.get() && toldToYield()) {
                 Go.preemptPoint();
             }
@@ -73,8 +75,17 @@ class TimeSliceTest {
     }
 
     @Test
+    void norDoesOneThatYieldsByItself() {
+        nobodyInheritsAfter(ran -> {
+            if (!ran.get() && toldToYield()) {
+                Go.gosched();
+            }
+        });
+    }
+
+    @Test
     void aPThatAnotherMTakesLeavesNothingToInherit() {
-        inherits(ran -> Go.blocking(() -> {
+        nobodyInheritsAfter(ran -> Go.blocking(() -> {
             while (!ran.get()) {
                 Thread.onSpinWait();
             }
@@ -87,7 +98,7 @@ class TimeSliceTest {
     }
 
     /** Whoever is readied before {@code leave} shall not run in the same slice after it. */
-    private static void inherits(Leave leave) {
+    private static void nobodyInheritsAfter(Leave leave) {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
             gmp.call(() -> {
                 for (int i = 0; i < ROUNDS; i++) {
@@ -105,7 +116,7 @@ class TimeSliceTest {
                     slices[0] = slice();
                     leave.leave(ran);
                     heir.await();
-                    assertTrue(slices[0].tick != slices[1].tick, "round " + i + ": " + slices[0] + " " + slices[1]);
+                    assertTrue(slices[0].pp == 0 || slices[0].tick != slices[1].tick, "round " + i + ": " + slices[0] + " " + slices[1]);
                 }
                 return null;
             });
