@@ -80,7 +80,7 @@ struct g {
     muintptr m;            /* owner; 0 when not running */
     guintptr schedlink;    /* whoever holds the G: next in a queue or free list */
     uint64_t goid;         /* newproc */
-    uint32_t preempt;      /* sysmon sets, the G clears: yield at the next point */
+    uint32_t preempt;      /* sysmon and stopTheWorld set, its M clears: yield at the next point */
     uint32_t preemptStop;  /* whoever wants the G in _Gpreempted */
     uint32_t waitreason;   /* owner, before _Gwaiting */
     uint32_t selectDone;   /* wakers of a select, by CAS: 0 open, 1 won */

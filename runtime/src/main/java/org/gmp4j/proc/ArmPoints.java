@@ -13,8 +13,8 @@ import org.gmp4j.struct.M;
  *
  * <p>For each overrun: points are wanted and the threads are nudged through them, {@value #NUDGES} times at most; a
  * millisecond later the outermost loops of what the goroutine runs are armed; then a level deeper each millisecond. When
- * there is nothing left to arm, or no class with points was loaded at all, the P is taken instead, if it has one. What is armed and stops
- * nobody for a second is disarmed.
+ * there is nothing left to arm, or no class with points was loaded at all, the P is taken instead, if it has one. What is
+ * armed and stops nobody for a second is disarmed.
  *
  * <p>Arming is what costs: code is compiled again, and a loop that was vectorised is not any more. So the millisecond is one
  * of the thread's CPU time: one that waits for a CPU had no chance to reach a point.

@@ -130,10 +130,14 @@ final class Preempt {
         Mcall.mcall(st, m);
     }
 
-    /** A point in user code: yields if the goroutine was told to, and gets a P if it lost its own. */
+    /** A point in user code: yields if the goroutine was told to, and gets a P if it lost its own. Not in a system call. */
     static void point() {
         GStack st = GStack.current();
-        if (st != null && (G.preemptOpaque(st.gp) != 0 || M.pOpaque(st.machine().mp) == 0)) {
+        if (st == null) {
+            return;
+        }
+        long mp = st.machine().mp;
+        if ((G.preemptOpaque(st.gp) != 0 || M.pOpaque(mp) == 0) && M.incgoOpaque(mp) == 0) {
             st.acquirem();
             st.releasem();
         }

@@ -206,7 +206,9 @@ final class Retake {
             // The first time; or the one that was told has parked before it looked, and another runs on what is left of the
             // slice, which is nothing.
             m.preempted = slice(pp, tick);
-            ArmPoints.forget(m);
+            if (gp != 0) {
+                ArmPoints.forget(m);
+            }
             boolean unused = Preempt.preemptone(pp);
             unused = points.overran(m, slice(pp, tick), now);
             awaited = true; // A look's time to get to a point.

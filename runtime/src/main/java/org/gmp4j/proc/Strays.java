@@ -1,46 +1,62 @@
 package org.gmp4j.proc;
 
-import java.lang.invoke.VarHandle;
-
-import org.gmp4j.ffi.NativeException;
-import org.gmp4j.ffi.OsThread;
+import org.gmp4j.agent.Points;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
+import org.gmp4j.struct.Schedt;
 
 /**
- * Goroutines that run on without a P, which was taken from them by signal: where they were nothing could stop them. A call of
- * the runtime brings them home, to a P and their thread's usual priority. When they have come to code with preemption points
- * those can as well ({@link ArmPoints}), and must: a loop there may call nothing for hours.
+ * Goroutines that run on without a P, which was taken from them by signal: where they were nothing could stop them. A call
+ * of the runtime brings them home, to a P and their thread's usual priority. When they have come to code with preemption
+ * points those can as well ({@link ArmPoints}), and must: a loop there may call nothing for hours.
  *
- * <p>Sysmon looks for them each 10 ms. It calls one at a time, if that ran since it was last seen: first after 10 ms, then
- * ever more rarely, down to once in a second or so, for a call slows others down a little. The thread has its usual priority
- * while it is called, or nudging it, for which all threads wait, could take as long as other processes leave it no CPU.
+ * <p>Sysmon looks for them at most each 10 ms, and calls one at a time: first after 10 ms, then ever more rarely, down to
+ * once in 1.3 s, for a call slows others down a little. It calls only who had a good part of a CPU since he was last seen. Who
+ * sleeps in the kernel comes to no point; and who gets no CPU, because others of a higher priority want it all, would keep
+ * sysmon waiting: a nudge is over when each thread has taken part.
  */
 final class Strays {
     private static final long SCAN_NANOS = 10_000_000;
     private static final int MAX_DOUBLINGS = 7;
-    /** A thread that had less CPU time than this meanwhile sleeps in the kernel, or gets none. */
-    private static final long RAN_NANOS = 100_000;
-    /** So long a call lasts at most: who sleeps meanwhile comes to no point. */
+    /** One part in so many of the time that has passed is a good part of a CPU. */
+    private static final int GOOD_PART = 4;
     private static final long CALL_NANOS = 50_000_000;
 
     private final Scheduler s;
     private final ArmPoints points;
     private long lastScan;
-    /** Who is called; null for nobody. Since when, which of all calls it is, and whether his priority was raised for it. */
+    /** Where in the list of Ms the next to be called may be. */
+    private int from;
+    /** Who is called; null for nobody. Since when, and which of all calls it is. */
     private Machine called;
     private long since;
     private int calls;
-    private boolean raised;
 
     /** What sysmon knows of the stray on an M. */
     static final class Stray {
         /** Which goroutine; 0 for none. */
         private long goid;
-        /** The thread's CPU time when it was last looked at; when it may be called next, and how often it was. */
+        /** When it was last looked at, and its thread's CPU time then. */
+        private long seen;
         private long cpu;
+        /** When it may be called next, and how often that was put off. */
         private long next;
         private int doublings;
+
+        private void see(Machine m, long now) {
+            seen = now;
+            cpu = ThreadState.cpuNanos(m);
+        }
+
+        private boolean ran(Machine m, long now) {
+            return ThreadState.cpuNanos(m) - cpu >= (now - seen) / GOOD_PART;
+        }
+
+        private void putOff(Machine m, long now) {
+            see(m, now);
+            next = now + (SCAN_NANOS << doublings);
+            doublings = Math.min(doublings + 1, MAX_DOUBLINGS);
+        }
     }
 
     Strays(Scheduler s, ArmPoints points) {
@@ -53,99 +69,67 @@ final class Strays {
         return called != null;
     }
 
-    /** A look at all Ms, if it is time. */
+    /** A look at who is called, and at all Ms if it is time; none while the world is stopped. */
     void look(long now) {
+        boolean stopped = Schedt.gcwaitingAcquire(s.sched) != 0;
         if (called != null) {
-            goOn(now);
+            goOn(now, stopped);
         }
-        if (now - lastScan < SCAN_NANOS) {
+        if (stopped || now - lastScan < SCAN_NANOS || !Points.any()) {
             return;
         }
         lastScan = now;
-        for (Machine m : s.machines()) {
+        Machine[] all = s.machines();
+        int first = from;
+        for (int i = 0; i < all.length; i++) {
+            int at = (first + i) % all.length;
+            Machine m = all[at];
             if (!astray(m)) {
                 m.stray.goid = 0;
-            } else if (m != called) {
-                found(m, now);
+            } else if (m != called && found(m, now)) {
+                from = at + 1;
+                goOn(now, false);
             }
         }
     }
 
-    /** Runs a goroutine, has no P, and is in no system call that it announced. */
+    /** Runs its own code, has no P, and did not say that it would block. */
     private static boolean astray(Machine m) {
-        return M.pOpaque(m.mp) == 0 && M.curgOpaque(m.mp) != 0 && M.incgoOpaque(m.mp) == 0;
+        return M.pOpaque(m.mp) == 0 && M.curgOpaque(m.mp) != 0 && M.incgoOpaque(m.mp) == 0 && M.locksOpaque(m.mp) == 0;
     }
 
-    private void found(Machine m, long now) {
-        Stray stray = m.stray;
+    /** One is astray: whether it is to be called. */
+    private boolean found(Machine m, long now) {
         long gp = M.curgOpaque(m.mp);
-        long goid = gp == 0 ? 0 : G.goid(gp);
+        if (gp == 0) {
+            return false;
+        }
+        Stray stray = m.stray;
+        long goid = G.goid(gp);
         if (stray.goid != goid) {
             stray.goid = goid;
             stray.doublings = 0;
-            putOff(m, now);
+            stray.putOff(m, now);
         } else if (now >= stray.next && called == null) {
-            if (ThreadState.cpuNanos(m) - stray.cpu >= RAN_NANOS) {
+            if (stray.ran(m, now)) {
                 called = m;
                 since = now;
                 calls++;
-                raise();
-                goOn(now);
-            } else {
-                putOff(m, now);
+                stray.see(m, now);
+                return true;
             }
+            stray.putOff(m, now);
         }
+        return false;
     }
 
-    private static void putOff(Machine m, long now) {
-        Stray stray = m.stray;
-        stray.cpu = ThreadState.cpuNanos(m);
-        stray.next = now + (SCAN_NANOS << stray.doublings);
-        stray.doublings = Math.min(stray.doublings + 1, MAX_DOUBLINGS);
-    }
-
-    private void goOn(long now) {
+    private void goOn(long now, boolean stopped) {
         Machine m = called;
-        if (astray(m) && now - since < CALL_NANOS && points.overran(m, -calls, now)) { // No time slice has such a name.
-            return;
-        }
-        called = null;
-        putOff(m, now);
-        if (raised) {
-            lowerAgain(m);
-        }
-    }
-
-    /** {@code m.demoted} stays: when it comes home it need not know. */
-    private void raise() {
-        raised = M.demotedOpaque(called.mp) != 0;
-        if (raised) {
-            schedule(called, OsThread.SCHED_IDLE, OsThread.SCHED_OTHER);
-        }
-    }
-
-    /** As {@link Retake} does: lowered, said so, and undone if it came home before it could know. */
-    private void lowerAgain(Machine m) {
-        if (!astray(m) || s.machine(m.mp) != m) { // Or its struct is another M's by now.
-            return;
-        }
-        schedule(m, OsThread.SCHED_OTHER, OsThread.SCHED_IDLE);
-        M.setDemotedOpaque(m.mp, 1);
-        VarHandle.fullFence();
-        if (!astray(m)) {
-            M.setDemotedOpaque(m.mp, 0);
-            schedule(m, OsThread.SCHED_IDLE, OsThread.SCHED_OTHER);
-        }
-    }
-
-    private static void schedule(Machine m, int from, int to) {
-        int tid = (int) M.procid(m.mp);
-        try {
-            if (tid != 0 && OsThread.scheduler(tid) == from) { // Else somebody gave it a policy of its own.
-                OsThread.setScheduler(tid, to, 0);
-            }
-        } catch (NativeException e) {
-            // The thread ended.
+        boolean sleeps = now - since >= SCAN_NANOS && !m.stray.ran(m, now);
+        if (stopped || sleeps || now - since >= CALL_NANOS || !astray(m)
+                || !points.overran(m, -calls, now)) { // No time slice has such a name.
+            called = null;
+            m.stray.putOff(m, now);
         }
     }
 }

@@ -123,9 +123,7 @@ final class Sysmon {
         GcWatch.look();
         timeWaits(now);
         if (trace == 0 && Schedt.closingAcquire(sched) == 0 && allIdle()) {
-            if (Schedt.gcwaitingAcquire(sched) == 0) {
-                retake.lookForStrays(now);
-            }
+            retake.lookForStrays(now);
             return; // Nothing to retake, and what follows may wait for a stopped world or for a lock that it holds.
         }
         idle = retake.look(now) ? 0 : idle + 1;
@@ -146,6 +144,7 @@ final class Sysmon {
      * not so long that what comes next would wait long behind a thread that fell asleep.
      */
     private long sleepFor() {
+        long sleep = retake.callsStray() ? Math.min(this.sleep, WORK_SLEEP) : this.sleep;
         if (retake.workWaits()) {
             long most = Math.min(workSleep, Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
             return Math.min(sleep, retake.suspected() ? Math.min(most, SUSPECT_SLEEP) : most);

@@ -61,7 +61,8 @@ class TimeSliceTest {
                 }
             });
         }
-        assertTrue(told.get() > ROUNDS / 2, () -> told + " of " + inherited + " in " + tries); // A thread that the JVM puts to sleep loses its P untold.
+        // Not all: a thread that the JVM puts to sleep loses its P untold.
+        assertTrue(told.get() > ROUNDS / 2, () -> told + " of " + inherited + " in " + tries);
     }
 
     /** Or who runs next would be told to yield as soon as it runs, and wait behind everyone. */
@@ -116,7 +117,8 @@ class TimeSliceTest {
                     slices[0] = slice();
                     leave.leave(ran);
                     heir.await();
-                    assertTrue(slices[0].pp == 0 || slices[0].tick != slices[1].tick, "round " + i + ": " + slices[0] + " " + slices[1]);
+                    assertTrue(slices[0].pp == 0 || slices[0].tick != slices[1].tick, "round " + i + ": " + slices[0] + " "
+                            + slices[1]);
                 }
                 return null;
             });
