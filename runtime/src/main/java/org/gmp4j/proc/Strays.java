@@ -11,9 +11,9 @@ import org.gmp4j.struct.Schedt;
  * points those can as well ({@link ArmPoints}), and must: a loop there may call nothing for hours.
  *
  * <p>Sysmon looks for them at most each 10 ms, and calls one at a time: first after 10 ms, then ever more rarely, down to
- * once in 1.3 s, for a call slows others down a little. It calls only who had a good part of a CPU since he was last seen. Who
- * sleeps in the kernel comes to no point; and who gets no CPU, because others of a higher priority want it all, would keep
- * sysmon waiting: a nudge is over when each thread has taken part.
+ * once in 1.3 s, for a call slows others down a little. It calls only who had a good part of a CPU since he was last seen.
+ * Who sleeps in the kernel comes to no point; and who gets no CPU, because others of a higher priority want it all, would
+ * keep sysmon waiting: a nudge is over when each thread has taken part. All of this is sysmon's alone.
  */
 final class Strays {
     private static final long SCAN_NANOS = 10_000_000;
@@ -93,7 +93,10 @@ final class Strays {
         }
     }
 
-    /** Runs its own code, has no P, and did not say that it would block. */
+    /**
+     * Whether it runs a goroutine's own code (the handler takes no P while m.locks is raised), has no P, and did not say that
+     * it would block. The owner writes these words and goes on: who is taken for one by mistake is called in vain.
+     */
     private static boolean astray(Machine m) {
         return M.pOpaque(m.mp) == 0 && M.curgOpaque(m.mp) != 0 && M.incgoOpaque(m.mp) == 0 && M.locksOpaque(m.mp) == 0;
     }

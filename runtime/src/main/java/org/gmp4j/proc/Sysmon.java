@@ -144,16 +144,16 @@ final class Sysmon {
      * not so long that what comes next would wait long behind a thread that fell asleep.
      */
     private long sleepFor() {
-        long sleep = retake.callsStray() ? Math.min(this.sleep, WORK_SLEEP) : this.sleep;
+        long usual = retake.callsStray() ? Math.min(sleep, WORK_SLEEP) : sleep;
         if (retake.workWaits()) {
             long most = Math.min(workSleep, Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
-            return Math.min(sleep, retake.suspected() ? Math.min(most, SUSPECT_SLEEP) : most);
+            return Math.min(usual, retake.suspected() ? Math.min(most, SUSPECT_SLEEP) : most);
         }
         if (!retake.busy()) {
-            return sleep;
+            return usual;
         }
         long most = Math.max(s.config.quantumNanos() / BUSY_LOOKS, MIN_SLEEP);
-        return Math.min(sleep, Schedt.npidleVolatile(s.sched) == 0 ? Math.min(most, WORK_SLEEP) : most);
+        return Math.min(usual, Schedt.npidleVolatile(s.sched) == 0 ? Math.min(most, WORK_SLEEP) : most);
     }
 
     private boolean allIdle() {
