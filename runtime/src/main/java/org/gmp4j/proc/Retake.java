@@ -96,10 +96,12 @@ final class Retake {
         return suspected;
     }
 
-    /** A look when all Ps are idle. */
+    /** A look when all Ps are idle, or the world stops: then points that are wanted stay so, for who is to stop. */
     void lookForStrays(long now) {
         strays.look(now);
-        points.looked(strays.calling(), now);
+        if (Schedt.gcwaitingAcquire(s.sched) == 0) {
+            points.looked(strays.calling(), now);
+        }
     }
 
     /** Whether one is called home: sysmon must look again soon. */
