@@ -60,6 +60,11 @@ final class Checkdead {
                 return false;
             }
         }
+        for (Machine m : s.machines()) {
+            if (m.listed) {
+                return false; // Idle, but it still looks: it asks here when it has.
+            }
+        }
         return Newproc.gcount(s) > 0 || s.mainExited();
     }
 

@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -22,12 +23,14 @@ import org.gmp4j.struct.Schedt;
  * <li>other Ps' rings, four walks; on the last their timers and runnext too
  * <li>idle-time work
  * <li>the global queue again, under the lock under which the P is given up
- * <li>all rings and timers once more without a P
+ * <li>all rings and timers once more without a P, on the idle list already
  * <li>sleep: one M until the next timer is due, the others until woken
  * </ol>
  */
 final class FindRunnable {
     private static final int STEAL_TRIES = 4;
+    private static final int IN_VAIN = 4;
+    private static final long NAP_NANOS = 50_000;
 
     private FindRunnable() {
     }
@@ -65,7 +68,7 @@ final class FindRunnable {
                 if (gp != 0) {
                     return gp;
                 }
-                if (m.newWork || m.spinUntil != 0 && mayGoOn(m)) {
+                if (m.newWork || (m.spinUntil != 0 ? mayGoOn(m) : nap(m))) {
                     continue;
                 }
             }
@@ -84,6 +87,22 @@ final class FindRunnable {
         Thread.onSpinWait();
         return (m.spinUntil == Long.MAX_VALUE || System.nanoTime() < m.spinUntil)
                 && Schedt.closingAcquire(m.s.sched) != Scheduler.STOPPED;
+    }
+
+    /**
+     * Goroutines that hand each other on on one P wake an M each time that none spins, and it finds nothing. Once it has been
+     * woken in vain a few times in a row it sleeps for a moment as a spinner, so that nobody wakes one, and looks again. Go's
+     * spinners are as slow: they sleep before they take from runnext.
+     *
+     * @return whether it did
+     */
+    private static boolean nap(Machine m) {
+        if (m.inVain < IN_VAIN) {
+            return false;
+        }
+        m.inVain--; // Once each time that it was woken.
+        boolean unused = Note.sleep(M.parkAddress(m.mp), NAP_NANOS); // Nobody rings it: the M is on no list.
+        return true;
     }
 
     private static long global(long sched, long pp) {
@@ -196,11 +215,12 @@ final class FindRunnable {
         }
         Threads.releasep(m);
         Idle.pidleput(sched, pp, System.nanoTime());
+        boolean wasSpinning = M.spinning(m.mp) != 0;
+        M.setSpinningOpaque(m.mp, 0); // From the next line on whoever takes the M may say that it spins.
+        Threads.list(m);
         GlobalRunq.unlock(sched);
 
-        boolean wasSpinning = M.spinning(m.mp) != 0;
         if (wasSpinning) {
-            M.setSpinningOpaque(m.mp, 0);
             Wakep.stopSpinning(sched); // Step 2 of who stops spinning; what follows is step 3.
         }
         long gp = checkAgain(m);
@@ -214,8 +234,17 @@ final class FindRunnable {
         if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {
             Threads.stopm(m); // Ends the M, timers or not: they go on outside.
         }
-        if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.xchgLastpoll(sched, 0) != 0) {
-            return sleepPolling(m, pollUntil, wasSpinning);
+        if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.lastpollVolatile(sched) != 0) {
+            GlobalRunq.lock(sched);
+            boolean free = Threads.unlist(m);
+            GlobalRunq.unlock(sched);
+            if (!free) {
+                Threads.awaitP(m);
+                return 0;
+            }
+            if (Schedt.xchgLastpoll(sched, 0) != 0) {
+                return sleepPolling(m, pollUntil, wasSpinning);
+            }
         }
         long until = Schedt.pollUntilVolatile(sched);
         if (pollUntil != 0 && (until == 0 || until > pollUntil)) {
@@ -227,20 +256,17 @@ final class FindRunnable {
         return 0;
     }
 
-    /** Looks at the global queue and all rings without a P; with work in sight takes a P and spins again. */
+    /**
+     * Looks at the global queue and all rings without a P; with work in sight takes a P and spins again.
+     *
+     * @return a G of the global queue, or 0; then the M has a P or is still on the idle list
+     */
     private static long checkAgain(Machine m) {
         Scheduler s = m.s;
         long sched = s.sched;
         GlobalRunq.lock(sched);
         if (Schedt.runqsizeOpaque(sched) != 0) {
-            long pp = Idle.pidlegetSpinning(sched, System.nanoTime());
-            if (pp != 0) {
-                long gp = GlobalRunq.globrunqget(sched, pp, 0);
-                GlobalRunq.unlock(sched);
-                Threads.acquirep(m, pp);
-                Wakep.becomeSpinning(m);
-                return gp;
-            }
+            return resume(m);
         }
         GlobalRunq.unlock(sched);
         if (Schedt.nmspinningVolatile(sched) != 0) {
@@ -248,19 +274,33 @@ final class FindRunnable {
         }
         Processor[] all = s.procs();
         for (int i = 0, n = Math.min(all.length, Schedt.gomaxprocsOpaque(sched)); i < n; i++) {
-            long p2 = all[i].pp;
-            if (!Idle.maskRead(Schedt.idlepMaskAcquire(sched), i) && !Runq.runqempty(p2)) {
+            if (!Idle.maskRead(Schedt.idlepMaskAcquire(sched), i) && !Runq.runqempty(all[i].pp)) {
                 GlobalRunq.lock(sched);
-                long pp = Idle.pidlegetSpinning(sched, System.nanoTime());
-                GlobalRunq.unlock(sched);
-                if (pp != 0) {
-                    Threads.acquirep(m, pp);
-                    Wakep.becomeSpinning(m);
-                }
-                return 0;
+                return resume(m);
             }
         }
         return 0;
+    }
+
+    /** There is work: off the idle list, if a P is idle or somebody has one for this M. Releases the lock. */
+    private static long resume(Machine m) {
+        long sched = m.s.sched;
+        if (Schedt.pidle(sched) == 0) {
+            Schedt.setNeedspinningVolatile(sched, 1);
+            GlobalRunq.unlock(sched);
+            return 0;
+        }
+        if (!Threads.unlist(m)) {
+            GlobalRunq.unlock(sched);
+            Threads.awaitP(m);
+            return 0;
+        }
+        long pp = Idle.pidleget(sched, System.nanoTime());
+        long gp = Schedt.runqsizeOpaque(sched) == 0 ? 0 : GlobalRunq.globrunqget(sched, pp, 0);
+        GlobalRunq.unlock(sched);
+        Threads.acquirep(m, pp);
+        Wakep.becomeSpinning(m);
+        return gp;
     }
 
     /** When the first timer of all is due, 0 for none; a last look, after the P was given up. */

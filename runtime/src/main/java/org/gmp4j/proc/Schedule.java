@@ -36,6 +36,7 @@ final class Schedule {
                     pick = locked;
                 } else {
                     pick = FindRunnable.findRunnable(m);
+                    m.inVain = 0;
                     if (M.spinning(m.mp) != 0) {
                         Wakep.resetspinning(m);
                     }

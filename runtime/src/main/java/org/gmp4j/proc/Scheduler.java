@@ -55,7 +55,7 @@ public final class Scheduler {
     final Timers timers;
     /** Goroutines that kept a P from others. */
     public final Stalls stalls;
-    final Netpoll netpoll = Netpoll.NONE;
+    Netpoll netpoll = Netpoll.NONE; // Tests put their own here.
     final Pollers pollers = new Pollers(this);
 
     volatile StealOrder stealOrder;

@@ -26,6 +26,7 @@ import org.gmp4j.struct.Throw;
  */
 final class Threads {
     private static final long TIMER_SLACK_NANOS = 1; // The default of 50 µs would be added to every timed sleep.
+    private static final long SOON_NANOS = 100_000;
 
     /** Ends an M's loop; one instance, no stack trace. */
     static final class Exit extends RuntimeException {
@@ -42,8 +43,8 @@ final class Threads {
 
     /** Takes a P that is idle and in no list: the caller's from here on (P1). */
     static void acquirep(Machine m, long pp) {
-        if (M.p(m.mp) != 0 || M.incgo(m.mp) != 0) {
-            throw Throw.of("acquirep: already in go, or in a native call");
+        if (M.p(m.mp) != 0 || M.nextp(m.mp) != 0 || M.incgo(m.mp) != 0) {
+            throw Throw.of("acquirep: already in go, or about to be, or in a native call");
         }
         if (P.m(pp) != 0 || PStatus.get(pp) != PStatus.PIDLE) {
             throw Throw.of("acquirep: invalid p state " + PStatus.name(PStatus.get(pp)));
@@ -191,7 +192,7 @@ final class Threads {
     static void stopm(Machine m) {
         Scheduler s = m.s;
         long sched = s.sched;
-        if (m.held != 0 || m.pp() != 0 || M.spinning(m.mp) != 0) {
+        if (m.held != 0 || m.pp() != 0 || !m.listed && M.spinning(m.mp) != 0) {
             throw Throw.of("stopm holding locks, p or spinning");
         }
         GlobalRunq.lock(sched);
@@ -199,13 +200,39 @@ final class Threads {
             GlobalRunq.unlock(sched);
             throw Exit.INSTANCE;
         }
-        Idle.mput(sched, m.mp);
+        if (!m.listed) {
+            Idle.mput(sched, m.mp);
+        }
+        m.listed = false;
         boolean dead = Checkdead.dead(s);
         GlobalRunq.unlock(sched);
         if (dead) {
             Checkdead.report(s);
         }
-        mPark(m, s.config.idleNanos());
+        awaitP(m);
+    }
+
+    /**
+     * Puts an M that has given its P up on the idle list before its last look at the queues; under the lock. Whoever needs an
+     * M meanwhile takes this one, which is awake. Else it would wake another, and the kernel may put that one on the caller's
+     * CPU, where it waits for milliseconds while this one's falls idle.
+     */
+    static void list(Machine m) {
+        m.listed = true;
+        Idle.mput(m.s.sched, m.mp);
+    }
+
+    /** Takes it off again; under the lock. False when somebody did, who has a P for it: {@link #awaitP} comes next. */
+    static boolean unlist(Machine m) {
+        m.listed = false;
+        return Idle.mremove(m.s.sched, m.mp);
+    }
+
+    /** Sleeps until somebody who took this M from the idle list has given it a P; ends it when that is the end of all. */
+    static void awaitP(Machine m) {
+        long start = System.nanoTime();
+        mPark(m, m.s.config.idleNanos());
+        m.inVain = System.nanoTime() - start < SOON_NANOS ? m.inVain + 1 : 0; // Until it finds something.
         if (M.nextp(m.mp) == 0) {
             throw Exit.INSTANCE; // Scheduler.stop woke it.
         }

@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
@@ -18,9 +19,10 @@ class CheckdeadTest {
         return TestGmp.with(b -> b.procs(procs).deadlockDetection(true).quantum(Duration.ofMinutes(1)));
     }
 
-    /** Every M sleeps on the idle list. */
-    private static void awaitAsleep(Scheduler s) {
-        while (Schedt.nmidleOpaque(s.sched) + Schedt.nmidlelocked(s.sched) < Schedt.mnext(s.sched) - Schedt.nmfreed(s.sched)) {
+    /** Every M but so many is idle, or its goroutine is, and sleeps. */
+    static void awaitAsleep(Scheduler s, int but) {
+        while (Schedt.nmidleOpaque(s.sched) + Schedt.nmidlelocked(s.sched) < Schedt.mnext(s.sched) - Schedt.nmfreed(s.sched) - but
+                || Stream.of(s.machines()).filter(m -> M.exited(m.mp) == 0 && M.blockedOpaque(m.mp) == 0).count() > but) {
             Thread.onSpinWait();
         }
     }
@@ -61,7 +63,7 @@ class CheckdeadTest {
                 done.countDown();
             });
             parks.await();
-            awaitAsleep(s[0]);
+            awaitAsleep(s[0], 0);
             toThread.send(1);
             done.await();
             thread.join();
@@ -114,9 +116,7 @@ class CheckdeadTest {
                     long mp = Machine.of().mp;
                     parks.set(true);
                     c.recv();
-                    while (Schedt.nmidleOpaque(s.sched) < Schedt.mnext(s.sched) - 1) {
-                        Thread.onSpinWait(); // All other Ms sleep, and the other goroutine waits.
-                    }
+                    awaitAsleep(s, 1); // All other Ms sleep, and the other goroutine waits.
                     assert Machine.of().mp == mp && M.lockedg(mp) != 0;
                     never.close();
                     Go.unlockOSThread();
@@ -148,7 +148,7 @@ class CheckdeadTest {
             });
             parks.await();
             two.go(() -> {
-                awaitAsleep(s[0]);
+                awaitAsleep(s[0], 0);
                 c.send(1);
             });
             done.await();

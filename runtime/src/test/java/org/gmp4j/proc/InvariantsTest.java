@@ -84,7 +84,7 @@ class InvariantsTest {
     private long mp;
     private Machine machine;
     private long self;
-    private long waiting;
+    private volatile long waiting;
     private long global;
 
     @ParameterizedTest(name = "{0}")
@@ -303,9 +303,10 @@ class InvariantsTest {
                 waiting = GStack.current().gp;
                 never.recv();
             });
-            while (Schedt.npidleVolatile(sched) != 4 || Schedt.nmidleOpaque(sched) != Schedt.mnext(sched)) {
+            while (waiting == 0 || Schedt.npidleVolatile(sched) != 4) {
                 Thread.sleep(1);
             }
+            CheckdeadTest.awaitAsleep(s, 0);
             mp = Schedt.midle(sched);
             machine = s.machine(mp);
             pp = Schedt.pidle(sched);
@@ -411,9 +412,7 @@ class InvariantsTest {
             Scheduler s = scheduler(gmp);
             gmp.gmp.setProcs(2);
             gmp.run(() -> self = GStack.current().gp);
-            while (Schedt.npidleVolatile(sched) != 2 || Schedt.midle(sched) == 0) {
-                Thread.sleep(1);
-            }
+            CheckdeadTest.awaitAsleep(s, 0);
             mp = Schedt.midle(sched);
             pp = s.procs()[2].pp;
             fires(s, false, name, fault);

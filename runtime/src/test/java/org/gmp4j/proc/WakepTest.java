@@ -1,8 +1,10 @@
 package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,6 +20,7 @@ import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
@@ -268,6 +271,71 @@ class WakepTest {
                     await(phase, 2);
                 });
             }
+        }
+    }
+
+    /** Keeps an M that has given its P up from its sleep: it is on the idle list and still looks. */
+    private static final class Looks implements Netpoll {
+        private final AtomicBoolean hold = new AtomicBoolean(true);
+        private final CountDownLatch held = new CountDownLatch(1);
+        private final boolean waiters;
+        private long mp;
+
+        Looks(boolean waiters) {
+            this.waiters = waiters;
+        }
+
+        @Override
+        public long poll(Scheduler s, long delay) {
+            return NONE.poll(s, delay);
+        }
+
+        @Override
+        public void wake(Scheduler s) {
+            NONE.wake(s);
+        }
+
+        @Override
+        public boolean anyWaiters(Scheduler s) {
+            Machine m = Machine.of();
+            if (!hold.get() || m.pp() != 0) {
+                return false;
+            }
+            mp = m.mp;
+            held.countDown();
+            while (hold.get()) {
+                Thread.onSpinWait();
+            }
+            return waiters;
+        }
+    }
+
+    /** Whoever needs an M takes the one that is about to sleep; and it comes. */
+    @Test
+    void takenBeforeItSleeps() throws InterruptedException {
+        takenWhileItLooks(false);
+    }
+
+    @Test
+    void takenBeforeItPolls() throws InterruptedException {
+        takenWhileItLooks(true);
+    }
+
+    private static void takenWhileItLooks(boolean polls) throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Scheduler s = gmp.scheduler();
+            CheckdeadTest.awaitAsleep(s, 0);
+            Looks looks = new Looks(polls);
+            s.netpoll = looks;
+            gmp.go(() -> { });
+            looks.held.await();
+            CountDownLatch ran = new CountDownLatch(1);
+            gmp.go(ran::countDown);
+            long nextp = M.nextp(looks.mp);
+            looks.hold.set(false);
+            ran.await();
+            s.netpoll = Netpoll.NONE;
+            assertTrue(nextp != 0);
         }
     }
 
