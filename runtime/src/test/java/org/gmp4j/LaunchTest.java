@@ -24,6 +24,59 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a program is started with: variables, flags, the agent, a jar's manifest; no test file of Go's is like it. */
 class LaunchTest {
+    /** Needs preview features, which these tests are compiled without. */
+    private static final String STRUCTURED = """
+            import java.time.Duration;
+            import java.util.concurrent.StructuredTaskScope;
+            import java.util.concurrent.StructuredTaskScope.Joiner;
+            import org.gmp4j.Gmp;
+            import org.gmp4j.Go;
+
+            class Structured {
+                static final ScopedValue<String> WHO = ScopedValue.newInstance();
+
+                public static void main(String[] args) {
+                    Gmp.main(() -> ScopedValue.where(WHO, "gopher").run(Structured::scopes));
+                }
+
+                static void scopes() {
+                    long parent = Go.goid();
+                    try (var scope = StructuredTaskScope.open(Joiner.<Boolean>allSuccessfulOrThrow())) {
+                        for (int i = 0; i < 100; i++) {
+                            scope.fork(() -> {
+                                Thread.sleep(1);
+                                Go.gosched();
+                                return WHO.get().equals("gopher") && Go.goid() > parent && Thread.currentThread().isVirtual();
+                            });
+                        }
+                        System.out.println(scope.join().filter(s -> s.get()).count());
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    try (var scope = StructuredTaskScope.open(Joiner.<String>anySuccessfulResultOrThrow())) {
+                        scope.fork(() -> {
+                            Thread.sleep(Duration.ofHours(1));
+                            return "slow";
+                        });
+                        scope.fork(() -> "fast");
+                        System.out.println(scope.join());
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    try (var scope = StructuredTaskScope.open()) {
+                        scope.fork(() -> {
+                            throw new IllegalStateException("no");
+                        });
+                        scope.join();
+                    } catch (StructuredTaskScope.FailedException e) {
+                        System.out.println(e.getCause().getMessage());
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                }
+            }
+            """;
+
     /** The programs, by name. */
     static final class Program {
         private Program() {
@@ -142,6 +195,16 @@ class LaunchTest {
         assertEquals("procs=2\nreturned\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
         assertEquals(name2.equals("Enable-Native-Access"), r.err().isEmpty(), r::toString);
+    }
+
+    /** Structured concurrency, a preview in Java 25: each fork of a goroutine's is a goroutine. */
+    @Test
+    void structuredConcurrency(@TempDir Path dir) throws IOException {
+        Path jar = jar(dir, "Premain-Class", "org.gmp4j.agent.Agent", "Can-Retransform-Classes", "true");
+        Path source = Files.writeString(dir.resolve("Structured.java"), STRUCTURED);
+        Result r = jvm().withoutFlags().with("-javaagent:" + jar).runSource(source);
+        assertEquals("100\nfast\nno\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
     }
 
     /** Of a manifest alone: the classes are beside it. */

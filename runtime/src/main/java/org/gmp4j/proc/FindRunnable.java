@@ -100,7 +100,7 @@ final class FindRunnable {
         if (m.inVain < IN_VAIN) {
             return false;
         }
-        m.inVain--; // Once each time that it was woken.
+        m.inVain = IN_VAIN - 1; // Once, until it is woken again.
         boolean unused = Note.sleep(M.parkAddress(m.mp), NAP_NANOS); // Nobody rings it: the M is on no list.
         return true;
     }
@@ -233,14 +233,14 @@ final class FindRunnable {
         long pollUntil = checkTimersNoP(s);
         if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {
             Threads.stopm(m); // Ends the M, timers or not: they go on outside.
+            return 0;
         }
         if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.lastpollVolatile(sched) != 0) {
             GlobalRunq.lock(sched);
             boolean free = Threads.unlist(m);
             GlobalRunq.unlock(sched);
             if (!free) {
-                Threads.awaitP(m);
-                return 0;
+                return taken(m);
             }
             if (Schedt.xchgLastpoll(sched, 0) != 0) {
                 return sleepPolling(m, pollUntil, wasSpinning);
@@ -259,7 +259,7 @@ final class FindRunnable {
     /**
      * Looks at the global queue and all rings without a P; with work in sight takes a P and spins again.
      *
-     * @return a G of the global queue, or 0; then the M has a P or is still on the idle list
+     * @return a G of the global queue, or 0; then the M has a P, or is idle, or somebody has one for it
      */
     private static long checkAgain(Machine m) {
         Scheduler s = m.s;
@@ -282,7 +282,7 @@ final class FindRunnable {
         return 0;
     }
 
-    /** There is work: off the idle list, if a P is idle or somebody has one for this M. Releases the lock. */
+    /** There is work: takes an idle P, if there is one, and the M from the idle list. Releases the lock. */
     private static long resume(Machine m) {
         long sched = m.s.sched;
         if (Schedt.pidle(sched) == 0) {
@@ -292,8 +292,7 @@ final class FindRunnable {
         }
         if (!Threads.unlist(m)) {
             GlobalRunq.unlock(sched);
-            Threads.awaitP(m);
-            return 0;
+            return taken(m);
         }
         long pp = Idle.pidleget(sched, System.nanoTime());
         long gp = Schedt.runqsizeOpaque(sched) == 0 ? 0 : GlobalRunq.globrunqget(sched, pp, 0);
@@ -301,6 +300,16 @@ final class FindRunnable {
         Threads.acquirep(m, pp);
         Wakep.becomeSpinning(m);
         return gp;
+    }
+
+    /**
+     * Somebody has a P for this M, perhaps with work of its own: he may not have known that others relied on this M, and what it
+     * has just seen is another's. Nothing happens if that P is to spin.
+     */
+    private static long taken(Machine m) {
+        Wakep.wakep(m.s);
+        Threads.awaitP(m);
+        return 0;
     }
 
     /** When the first timer of all is due, 0 for none; a last look, after the P was given up. */
@@ -321,6 +330,9 @@ final class FindRunnable {
         long sched = s.sched;
         Schedt.setPollUntilVolatile(sched, pollUntil);
         long delay = pollUntil == 0 ? -1 : Math.max(0, pollUntil - System.nanoTime());
+        if (s.config.deadlockDetection() && checkTimersNoP(s) != pollUntil) {
+            delay = 0; // It was stopped, before anybody could see that this M sleeps for it.
+        }
         long list = 0;
         if (Schedt.closingAcquire(sched) < Scheduler.STOPPED) {
             list = s.netpoll.poll(s, delay);

@@ -7,7 +7,7 @@ import org.gmp4j.struct.M;
 
 /**
  * The Java side of an M: its thread, and what a goroutine leaves for the M when it gives the thread back (see
- * {@link Mcall}). All fields but the final ones belong to the M's thread, be it on a goroutine's stack or on its own.
+ * {@link Mcall}). Fields of which nothing else is said belong to the M's thread, be it on a goroutine's stack or on its own.
  */
 public final class Machine extends Host {
     /** The scheduler. */
@@ -26,7 +26,7 @@ public final class Machine extends Host {
     Object lock;
     /** For {@link Mcall#GOEXIT}: the G that the ended one's stack took from the queue, with Runq.INHERIT; 0 for none. */
     long pick;
-    /** Until when this M goes on searching before it sleeps; nanoTime, valid while it spins. */
+    /** Until when this M goes on searching before it sleeps; nanoTime, valid while it spins. Whoever wakes the M sets it. */
     long spinUntil;
     /** Sysmon's: the time slice in which it told the goroutine to yield, and what it did about that. */
     long preempted = -1;

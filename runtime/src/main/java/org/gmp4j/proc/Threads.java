@@ -197,8 +197,13 @@ final class Threads {
         }
         GlobalRunq.lock(sched);
         if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {
+            boolean taken = m.listed && !unlist(m);
             GlobalRunq.unlock(sched);
-            throw Exit.INSTANCE;
+            if (!taken) {
+                throw Exit.INSTANCE;
+            }
+            awaitP(m); // Whoever has a P for it touches its struct until he has rung; stop waits for the thread alone.
+            return;
         }
         if (!m.listed) {
             Idle.mput(sched, m.mp);

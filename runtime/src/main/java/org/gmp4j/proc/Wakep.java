@@ -22,8 +22,8 @@ import org.gmp4j.struct.Throw;
  *  2 full fence: the CAS on runnext, the     2 nmspinning-1                    (volatile)
  *    exchange that frees sched.lock, or a    3 look at all run queues again    (volatile)
  *    fence after the release of the tail
- *  3 nmspinning == 0 and npidle > 0?         4 found: take an idle P, spin again; nothing: sleep
- *    then wake one: nmspinning 0 to 1
+ *  3 nmspinning == 0 and npidle > 0?         4 found: take an idle P, spin again; nothing: sleep;
+ *    then wake one: nmspinning 0 to 1          given another P meanwhile: wake one, as on the left
  * </pre>
  *
  * The fence between 1 and 3 on the left and the volatile add between 1 and 3 on the right make this Dekker's pattern: if

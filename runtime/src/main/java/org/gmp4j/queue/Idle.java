@@ -31,17 +31,18 @@ public final class Idle {
         if (mp != 0) {
             Schedt.setMidle(sched, M.schedlink(mp));
             Schedt.setNmidleOpaque(sched, Schedt.nmidleOpaque(sched) - 1);
+            M.setSchedlink(mp, mp); // Taken: mremove need not search.
         }
         return mp;
     }
 
-    /** Takes this M off the idle list; under the lock. False when it is not there any more. */
+    /** Takes an M, which was put there, off the idle list; under the lock. False when {@link #mget} has. */
     public static boolean mremove(long sched, long mp) {
+        if (M.schedlink(mp) == mp) {
+            return false;
+        }
         long before = 0;
         for (long at = Schedt.midle(sched); at != mp; at = M.schedlink(at)) {
-            if (at == 0) {
-                return false;
-            }
             before = at;
         }
         if (before == 0) {

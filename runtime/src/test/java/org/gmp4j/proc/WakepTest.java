@@ -8,6 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
@@ -20,6 +21,7 @@ import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
@@ -278,6 +280,7 @@ class WakepTest {
     private static final class Looks implements Netpoll {
         private final AtomicBoolean hold = new AtomicBoolean(true);
         private final CountDownLatch held = new CountDownLatch(1);
+        private final CountDownLatch polled = new CountDownLatch(1);
         private final boolean waiters;
         private long mp;
 
@@ -287,6 +290,9 @@ class WakepTest {
 
         @Override
         public long poll(Scheduler s, long delay) {
+            if (delay != 0) {
+                polled.countDown();
+            }
             return NONE.poll(s, delay);
         }
 
@@ -298,8 +304,11 @@ class WakepTest {
         @Override
         public boolean anyWaiters(Scheduler s) {
             Machine m = Machine.of();
-            if (!hold.get() || m.pp() != 0) {
-                return false;
+            if (m.pp() != 0) {
+                return false; // Not this look.
+            }
+            if (!hold.get()) {
+                return waiters;
             }
             mp = m.mp;
             held.countDown();
@@ -319,6 +328,74 @@ class WakepTest {
     @Test
     void takenBeforeItPolls() throws InterruptedException {
         takenWhileItLooks(true);
+    }
+
+    /** What it looked at is another's then: it was taken for a P that has work of its own. */
+    @Test
+    void takenForOtherWork() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMinutes(1)))) {
+            Scheduler s = gmp.scheduler();
+            Looks looks = new Looks(true);
+            AtomicLong runs = new AtomicLong();
+            CountDownLatch ended = new CountDownLatch(1);
+            gmp.go(() -> {
+                GStack st = GStack.enter();
+                Park.gopark(st, (gp, lock) -> {
+                    runs.set(gp);
+                    return true;
+                }, null, WaitReason.SLEEP, 0);
+                GStack.exit(st);
+                while (looks.polled.getCount() != 0) {
+                    Thread.onSpinWait();
+                }
+                ended.countDown();
+            });
+            while (runs.get() == 0) {
+                Thread.onSpinWait();
+            }
+            CheckdeadTest.awaitAsleep(s, 0);
+            s.netpoll = looks;
+            gmp.go(() -> { });
+            looks.held.await();
+            GlobalRunq.lock(s.sched);
+            long pp = Idle.pidleget(s.sched, System.nanoTime());
+            GlobalRunq.unlock(s.sched);
+            GStatus.casgstatus(runs.get(), GStatus.GWAITING, GStatus.GRUNNABLE);
+            Runq.runqput(s.sched, pp, runs.get(), false);
+            org.gmp4j.proc.Threads.handoffp(s, pp);
+            looks.hold.set(false);
+            ended.await(); // Another M polls, while this one runs the goroutine.
+            s.netpoll = Netpoll.NONE;
+            Netpoll.NONE.wake(s);
+        }
+    }
+
+    /** It does not end before whoever took it, when all was at work, has rung. */
+    @Test
+    void takenBeforeTheEnd() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Scheduler s = gmp.scheduler();
+            CheckdeadTest.awaitAsleep(s, 0);
+            Looks looks = new Looks(false);
+            s.netpoll = looks;
+            gmp.go(() -> { });
+            looks.held.await();
+            GlobalRunq.lock(s.sched);
+            long mp = Idle.mget(s.sched);
+            long pp = Idle.pidleget(s.sched, System.nanoTime());
+            GlobalRunq.unlock(s.sched);
+            assertEquals(looks.mp, mp);
+            Thread closes = Thread.ofPlatform().start(gmp.gmp::close);
+            while (!s.isStopped()) {
+                Thread.onSpinWait();
+            }
+            looks.hold.set(false);
+            while (M.blockedOpaque(mp) == 0) {
+                Thread.onSpinWait();
+            }
+            org.gmp4j.proc.Threads.startm(s, mp, pp, false);
+            closes.join();
+        }
     }
 
     private static void takenWhileItLooks(boolean polls) throws InterruptedException {

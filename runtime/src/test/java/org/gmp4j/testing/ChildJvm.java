@@ -72,6 +72,12 @@ public final class ChildJvm {
         return java(List.of("-jar", jar.toString()), args);
     }
 
+    /** Runs a source file instead, with the preview features of this Java. */
+    public Result runSource(Path file, String... args) {
+        return java(List.of("-cp", System.getProperty("java.class.path"), "--enable-preview", "--source",
+                String.valueOf(Runtime.version().feature()), file.toString()), args);
+    }
+
     private Result java(List<String> what, String... args) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
