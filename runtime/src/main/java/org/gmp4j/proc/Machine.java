@@ -36,7 +36,10 @@ public final class Machine extends Host {
     /** Results of a look at timers and of stealWork. */
     boolean ranTimer;
     boolean newWork;
-    /** On the idle list though it still looks for work, or was until somebody took it from there; under sched.lock. */
+    /**
+     * On the idle list though it still looks for work, or was until somebody took it from there. Written by the M's thread, read
+     * by Checkdead, both under sched.lock.
+     */
     boolean listed;
     /** How many times in a row it was woken soon and found nothing. */
     int inVain;

@@ -284,8 +284,18 @@ class WakepTest {
         private final boolean waiters;
         private long mp;
 
-        Looks(boolean waiters) {
+        private Looks(boolean waiters) {
             this.waiters = waiters;
+        }
+
+        /** Has an idle scheduler run something, and holds the M that did. */
+        static Looks holdOne(TestGmp gmp, Scheduler s, boolean waiters) throws InterruptedException {
+            CheckdeadTest.awaitAsleep(s, 0);
+            Looks looks = new Looks(waiters);
+            s.netpoll = looks;
+            gmp.go(() -> { });
+            looks.held.await();
+            return looks;
         }
 
         @Override
@@ -335,7 +345,7 @@ class WakepTest {
     void takenForOtherWork() throws InterruptedException {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMinutes(1)))) {
             Scheduler s = gmp.scheduler();
-            Looks looks = new Looks(true);
+            CountDownLatch polled = new CountDownLatch(1);
             AtomicLong runs = new AtomicLong();
             CountDownLatch ended = new CountDownLatch(1);
             gmp.go(() -> {
@@ -345,7 +355,7 @@ class WakepTest {
                     return true;
                 }, null, WaitReason.SLEEP, 0);
                 GStack.exit(st);
-                while (looks.polled.getCount() != 0) {
+                while (polled.getCount() != 0) {
                     Thread.onSpinWait();
                 }
                 ended.countDown();
@@ -353,10 +363,7 @@ class WakepTest {
             while (runs.get() == 0) {
                 Thread.onSpinWait();
             }
-            CheckdeadTest.awaitAsleep(s, 0);
-            s.netpoll = looks;
-            gmp.go(() -> { });
-            looks.held.await();
+            Looks looks = Looks.holdOne(gmp, s, true);
             GlobalRunq.lock(s.sched);
             long pp = Idle.pidleget(s.sched, System.nanoTime());
             GlobalRunq.unlock(s.sched);
@@ -364,7 +371,9 @@ class WakepTest {
             Runq.runqput(s.sched, pp, runs.get(), false);
             org.gmp4j.proc.Threads.handoffp(s, pp);
             looks.hold.set(false);
-            ended.await(); // Another M polls, while this one runs the goroutine.
+            looks.polled.await(); // By another M, while this one runs the goroutine.
+            polled.countDown();
+            ended.await();
             s.netpoll = Netpoll.NONE;
             Netpoll.NONE.wake(s);
         }
@@ -375,11 +384,7 @@ class WakepTest {
     void takenBeforeTheEnd() throws InterruptedException {
         try (TestGmp gmp = TestGmp.procs(2)) {
             Scheduler s = gmp.scheduler();
-            CheckdeadTest.awaitAsleep(s, 0);
-            Looks looks = new Looks(false);
-            s.netpoll = looks;
-            gmp.go(() -> { });
-            looks.held.await();
+            Looks looks = Looks.holdOne(gmp, s, false);
             GlobalRunq.lock(s.sched);
             long mp = Idle.mget(s.sched);
             long pp = Idle.pidleget(s.sched, System.nanoTime());
@@ -401,11 +406,7 @@ class WakepTest {
     private static void takenWhileItLooks(boolean polls) throws InterruptedException {
         try (TestGmp gmp = TestGmp.procs(2)) {
             Scheduler s = gmp.scheduler();
-            CheckdeadTest.awaitAsleep(s, 0);
-            Looks looks = new Looks(polls);
-            s.netpoll = looks;
-            gmp.go(() -> { });
-            looks.held.await();
+            Looks looks = Looks.holdOne(gmp, s, polls);
             CountDownLatch ran = new CountDownLatch(1);
             gmp.go(ran::countDown);
             long nextp = M.nextp(looks.mp);
