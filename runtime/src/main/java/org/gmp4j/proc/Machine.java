@@ -41,6 +41,11 @@ public final class Machine extends Host {
      * by Checkdead, both under sched.lock.
      */
     boolean listed;
+    /**
+     * When the timer is due of a goroutine that went to sleep on this M, 0 for none: nobody was told of it, as the M, if it finds
+     * nothing to run, looks at all timers itself before it sleeps.
+     */
+    long untold;
     /** How many times in a row it was woken soon and found nothing. */
     int inVain;
 

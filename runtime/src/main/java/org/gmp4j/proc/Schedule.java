@@ -39,7 +39,10 @@ final class Schedule {
                     m.inVain = 0;
                     if (M.spinning(m.mp) != 0) {
                         Wakep.resetspinning(m);
+                    } else if (m.untold != 0) {
+                        Threads.wakeNetPoller(m.s, m.untold);
                     }
+                    m.untold = 0;
                 }
             }
             long gp = pick & ~Runq.INHERIT;

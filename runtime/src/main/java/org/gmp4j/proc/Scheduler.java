@@ -318,6 +318,18 @@ public final class Scheduler {
         Threads.wakeNetPoller(this, when);
     }
 
+    /**
+     * The same for a goroutine that has just parked on {@code m}, on g0, the timer on its P: left until the M has found something
+     * else to run. Go's wakes another M at once, to sleep in the poller, while the first looks round and sleeps without.
+     */
+    public void wakeNetPollerLater(Machine m, long when) {
+        if (M.lockedg(m.mp) != 0) {
+            wakeNetPoller(when); // It parks, and its P goes to another, who knows nothing of this.
+        } else {
+            m.untold = FindRunnable.earlier(m.untold, when);
+        }
+    }
+
     // Idle-time work
 
     /**

@@ -31,7 +31,9 @@ public final class TimerHeaps implements Timers {
         TimerHeap h = of(m);
         h.lock();
         h.push(when, gp);
-        unlockAndTell(m, h, when);
+        if (unlock(h, when)) {
+            m.s.wakeNetPollerLater(m, when);
+        }
         return true;
     };
 
@@ -64,16 +66,16 @@ public final class TimerHeaps implements Timers {
         TimerHeap h = of(m);
         h.lock();
         h.push(a);
-        unlockAndTell(m, h, a.when);
+        if (unlock(h, a.when)) {
+            m.s.wakeNetPoller(a.when);
+        }
     }
 
-    /** An entry was added: if it is the first, the poller must not sleep longer. */
-    private static void unlockAndTell(Machine m, TimerHeap h, long when) {
+    /** An entry was added. Returns whether it is the first: then the poller must not sleep longer. */
+    private static boolean unlock(TimerHeap h, long when) {
         boolean first = P.timer0WhenAcquire(h.pp) == when;
         h.unlock();
-        if (first) {
-            m.s.wakeNetPoller(when);
-        }
+        return first;
     }
 
     private static TimerHeap of(Machine m) {

@@ -340,35 +340,86 @@ class WakepTest {
         takenWhileItLooks(true);
     }
 
+    /** Starts a goroutine, and waits until it has parked; it then waits for {@link #queueUnseen}. */
+    private static long parked(TestGmp gmp, Runnable then) {
+        AtomicLong gp = new AtomicLong();
+        gmp.go(() -> {
+            GStack st = GStack.enter();
+            Park.gopark(st, (self, lock) -> {
+                gp.set(self);
+                return true;
+            }, null, WaitReason.SLEEP, 0);
+            GStack.exit(st);
+            then.run();
+        });
+        while (gp.get() == 0) {
+            Thread.onSpinWait();
+        }
+        return gp.get();
+    }
+
+    /** Nobody is woken for it. */
+    private static void queueUnseen(Scheduler s, long pp, long gp) {
+        GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
+        Runq.runqput(s.sched, pp, gp, false);
+    }
+
+    /**
+     * A goroutine sleeps, and its M finds another to run, which does not end before the first has woken. The other M sleeps since
+     * there was no timer.
+     */
+    @Test
+    void aSleeperBesideABusyOne() throws InterruptedException {
+        sleepBesideABusyOne(() -> { });
+    }
+
+    /** The same when its thread sleeps with it, and the P goes to another. */
+    @Test
+    void aLockedSleeperBesideABusyOne() throws InterruptedException {
+        sleepBesideABusyOne(Go::lockOSThread);
+    }
+
+    private static void sleepBesideABusyOne(Runnable first) throws InterruptedException {
+        try (TestGmp gmp = twoPs()) {
+            Scheduler s = gmp.scheduler();
+            AtomicBoolean woke = new AtomicBoolean();
+            CountDownLatch ended = new CountDownLatch(1);
+            long busy = parked(gmp, () -> {
+                while (!woke.get()) {
+                    Thread.onSpinWait();
+                }
+                ended.countDown();
+            });
+            CheckdeadTest.awaitAsleep(s, 0);
+            gmp.go(() -> {
+                first.run();
+                CheckdeadTest.awaitAsleep(s, 1);
+                queueUnseen(s, GStack.current().machine().pp(), busy);
+                Go.sleep(Duration.ofMillis(1));
+                woke.set(true);
+            });
+            ended.await();
+        }
+    }
+
     /** What it looked at is another's then: it was taken for a P that has work of its own. */
     @Test
     void takenForOtherWork() throws InterruptedException {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMinutes(1)))) {
             Scheduler s = gmp.scheduler();
             CountDownLatch polled = new CountDownLatch(1);
-            AtomicLong runs = new AtomicLong();
             CountDownLatch ended = new CountDownLatch(1);
-            gmp.go(() -> {
-                GStack st = GStack.enter();
-                Park.gopark(st, (gp, lock) -> {
-                    runs.set(gp);
-                    return true;
-                }, null, WaitReason.SLEEP, 0);
-                GStack.exit(st);
+            long runs = parked(gmp, () -> {
                 while (polled.getCount() != 0) {
                     Thread.onSpinWait();
                 }
                 ended.countDown();
             });
-            while (runs.get() == 0) {
-                Thread.onSpinWait();
-            }
             Looks looks = Looks.holdOne(gmp, s, true);
             GlobalRunq.lock(s.sched);
             long pp = Idle.pidleget(s.sched, System.nanoTime());
             GlobalRunq.unlock(s.sched);
-            GStatus.casgstatus(runs.get(), GStatus.GWAITING, GStatus.GRUNNABLE);
-            Runq.runqput(s.sched, pp, runs.get(), false);
+            queueUnseen(s, pp, runs);
             org.gmp4j.proc.Threads.handoffp(s, pp);
             looks.hold.set(false);
             looks.polled.await(); // By another M, while this one runs the goroutine.
