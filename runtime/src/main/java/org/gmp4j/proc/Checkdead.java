@@ -106,7 +106,7 @@ final class Checkdead {
     }
 
     /** How often a goroutine was run; monotone. The acquiring reads of the statuses come after, in pass 1. */
-    static long runs(Scheduler s) {
+    private static long runs(Scheduler s) {
         long n = 0;
         for (Processor pr : s.procs()) {
             n += P.nswitchOpaque(pr.pp) + P.ninplaceOpaque(pr.pp) + P.schedtickOpaque(pr.pp); // The last: pinned ones.

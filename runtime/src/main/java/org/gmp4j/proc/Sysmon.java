@@ -1,7 +1,11 @@
 package org.gmp4j.proc;
 
+import java.lang.invoke.VarHandle;
+
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
@@ -9,7 +13,8 @@ import org.gmp4j.struct.Schedt;
  * without work. While all Ps are idle it rests for half a millisecond, or until one enters a system call. When they have been
  * for a millisecond, or the world is stopped, it sleeps deeply: for 60 ms, or until anything runs. (Go's sleeps so at
  * once. Where goroutines run now and then, as in a service at low load, waking sysmon for each took as much time as the
- * goroutines.) What runs after a rest it looks at after 20 µs, 40 µs and so on.
+ * goroutines.) What runs after a rest it looks at after 20 µs, 40 µs and so on; what runs after a deep sleep, after a bit more
+ * than a millisecond, when as a rule all is idle again for long enough to sleep deeply at once, or when it enters a system call.
  *
  * <p>While a P has work waiting behind a goroutine it looks every tenth of a quantum, or half a millisecond, and when
  * the quantum ends; from then until the goroutine has yielded it stays at 20 µs, if the thread answers at all. While nothing
@@ -34,6 +39,8 @@ final class Sysmon {
     private static final long SUSPECT_SLEEP = 100_000;
     private static final long DEEP_AFTER = 1_000_000;
     private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
+    /** How long after a deep sleep it looks. */
+    private static final long DOZE = DEEP_AFTER * 5 / 4;
     private static final long POLL_AFTER = 10_000_000;
     private static final long PROCS_EVERY = 1_000_000_000;
     /** So far off, in nanoseconds, are the minutes that a traceback says somebody waits. */
@@ -53,9 +60,6 @@ final class Sysmon {
     private long lastTrace = began;
     private long lastProcs = began;
     private volatile boolean drained;
-    /** {@link Checkdead#runs} at the last rest, and when it last differed from that at the rest before. */
-    private long runs;
-    private long lastRan = began;
     /** When it last began to look who waits, and how far it has come: 0 when it has ended. */
     private long lastWaits = began;
     private int waits;
@@ -163,38 +167,58 @@ final class Sysmon {
     }
 
     /**
-     * Nothing runs. Rests, or sleeps deeply when nothing did for long. Who takes an idle P takes sched.lock for it, and so
-     * sees which of the two it is.
+     * Nothing runs. Rests, or sleeps deeply when nothing did for long, and dozes when that ends. Who takes an idle P takes
+     * sched.lock for it, and so sees which of the two it is.
      *
-     * @return whether it was woken, or something runs already
+     * @return whether a system call woke it, or something else ended it, or something runs already
      */
     private boolean rest(long note) {
         long sched = s.sched;
-        boolean deep = Schedt.gcwaitingAcquire(sched) != 0 || nothingRanFor(DEEP_AFTER) && !retake.callsStray();
         GlobalRunq.lock(sched);
-        boolean idle = Schedt.closingAcquire(sched) == 0 && allIdle();
-        if (idle) {
-            Schedt.setSysmonwaitVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
-        }
-        GlobalRunq.unlock(sched);
-        if (!idle) {
+        if (Schedt.closingAcquire(sched) != 0 || !allIdle()) {
+            GlobalRunq.unlock(sched);
             return true;
         }
-        boolean woken = Note.sleep(note, deep ? DEEP_SLEEP : WORK_SLEEP);
+        boolean deep = Schedt.gcwaitingAcquire(sched) != 0
+                || System.nanoTime() - idleSince() >= DEEP_AFTER && !retake.callsStray();
+        Schedt.setSysmonwaitVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
+        GlobalRunq.unlock(sched);
+        boolean woken = Note.sleep(note, deep ? DEEP_SLEEP : WORK_SLEEP) && !(deep && dozed(note));
         GlobalRunq.lock(sched);
         Schedt.setSysmonwaitVolatile(sched, 0);
         GlobalRunq.unlock(sched);
         return woken;
     }
 
-    private boolean nothingRanFor(long nanos) {
-        long now = System.nanoTime();
-        long n = Checkdead.runs(s);
-        if (n != runs) {
-            runs = n;
-            lastRan = now;
+    /** Since when all Ps are, which they are; under the lock. */
+    private long idleSince() {
+        long since = began;
+        for (Processor pr : s.procs()) {
+            since = Math.max(since, P.idlesince(pr.pp));
         }
-        return now - lastRan >= nanos;
+        return since;
+    }
+
+    /**
+     * Something took a P, or wants sysmon: sleeps a little longer, unless it is to do something. sysmonwait is never 0 here, so
+     * who enters a system call rings: after the clear that ends this, before it the call is seen.
+     *
+     * @return whether it slept as long as it meant to
+     */
+    private boolean dozed(long note) {
+        long sched = s.sched;
+        Schedt.setSysmonwaitVolatile(sched, Schedt.SYSMON_RESTS);
+        Note.clear(note);
+        VarHandle.fullFence(); // The other side's is between PSYSCALL and the ring.
+        if (Schedt.closingAcquire(sched) != 0 || drained) {
+            return false;
+        }
+        for (Processor pr : s.procs()) {
+            if (PStatus.get(pr.pp) == PStatus.PSYSCALL) {
+                return false;
+            }
+        }
+        return !Note.sleep(note, Math.min(DOZE, s.config.quantumNanos() / BUSY_LOOKS));
     }
 
     /** A part of the goroutines at each look, so that they do not keep it from its other duties, however many they are. */

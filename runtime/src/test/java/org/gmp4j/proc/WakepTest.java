@@ -395,7 +395,7 @@ class WakepTest {
                 first.run();
                 CheckdeadTest.awaitAsleep(s, 1);
                 queueUnseen(s, GStack.current().machine().pp(), busy);
-                Go.sleep(Duration.ofMillis(1));
+                Go.sleep(Duration.ofMillis(100)); // The busy one runs long before.
                 woke.set(true);
             });
             ended.await();
