@@ -45,9 +45,6 @@ public final class ScaleCommand implements Callable<Integer> {
     private static final int MOST_MAX = 10_000_000;
     private static final double MOST_SECONDS = 1_000_000;
 
-    /** Of memory for a goroutine with a channel, on and off the heap, and what the collector needs. */
-    private static final long BYTES_A_GOROUTINE = 2_500;
-
     @Spec
     private CommandSpec spec;
 
@@ -91,10 +88,9 @@ public final class ScaleCommand implements Callable<Integer> {
             throw bad("--max is " + max + ": use " + LEAST_MAX + " to " + MOST_MAX);
         }
         List<String> wanted = what.isEmpty() ? all : what.stream().distinct().toList();
-        long memory = ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getTotalMemorySize();
-        if (wanted.contains("goroutines") && max * BYTES_A_GOROUTINE > memory) {
-            throw bad("--max is " + max + ": so many goroutines need " + (max * BYTES_A_GOROUTINE >> 20)
-                    + " MiB, and there are " + (memory >> 20));
+        if (wanted.contains("goroutines") && Series.ROUND.memory(max) > memory()) {
+            throw bad("--max is " + max + ": so many goroutines need " + (Series.ROUND.memory(max) >> 20)
+                    + " MiB, and there are " + (memory() >> 20));
         }
         try (OutputFile file = OutputFile.open(spec, "--json", json)) {
             String text = JsonText.of(measure(wanted));
@@ -127,7 +123,8 @@ public final class ScaleCommand implements Callable<Integer> {
                     List<Scaling.Result> results = new ArrayList<>();
                     for (Series s : Series.values()) {
                         if (s.group.equals(w)) {
-                            results.add(Scaling.measure(s, s.sizes(max), seconds));
+                            sayWhatFits(s);
+                            results.add(Scaling.measure(s, s.sizes(max, memory()), seconds));
                         }
                     }
                     scaling.addAll(Reports.scalingJson(results));
@@ -137,6 +134,18 @@ public final class ScaleCommand implements Callable<Integer> {
             out.flush();
         }
         return report;
+    }
+
+    private void sayWhatFits(Series series) {
+        if (series.memory(max) > memory()) {
+            spec.commandLine().getErr().println("gmp: " + series.title + ": measured up to "
+                    + Format.count(series.sizes(max, memory()).getLast()) + " only, as " + Format.count(max) + " need "
+                    + (series.memory(max) >> 20) + " MiB, and there are " + (memory() >> 20) + ".");
+        }
+    }
+
+    private static long memory() {
+        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getTotalMemorySize();
     }
 
     private ParameterException bad(String sentence) {

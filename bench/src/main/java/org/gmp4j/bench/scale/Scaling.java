@@ -17,9 +17,6 @@ final class Scaling {
     private static final long DRAIN = 30_000_000L;
     private static final long MOST_DRAIN = 200_000_000L;
 
-    /** Of heap for each of the largest size, a goroutine with a channel, and what the collector needs. */
-    private static final int HEAP_A_GOROUTINE = 2_000;
-
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
@@ -63,7 +60,7 @@ final class Scaling {
         List<Point> points = new ArrayList<>();
         List<String> args = new ArrayList<>(List.of(series.name(), Double.toString(seconds)));
         sizes.forEach(size -> args.add(size.toString()));
-        long heap = (long) sizes.getLast() * HEAP_A_GOROUTINE;
+        long heap = series.heap(sizes.getLast());
         List<String> options = heap > Runtime.getRuntime().maxMemory() ? List.of("-Xmx" + heap) : List.of();
         Jvm.run(options, Scaling.class, line -> {
             String[] f = line.split(" ");

@@ -27,6 +27,9 @@ enum Series {
     private static final int MOST_OTHERS = 100_000;
     private static final int MOST_CASES = 1_000;
 
+    /** Off the heap, for a goroutine and what it waits for. */
+    private static final int NATIVE_BYTES = 500;
+
     final String group;
     final String title;
 
@@ -41,8 +44,23 @@ enum Series {
         this.load = load;
     }
 
-    /** Powers of 2 of Ps, decades of all else, of goroutines {@code max} too; none above it. */
-    List<Integer> sizes(int max) {
+    /** Bytes of heap for each of the largest size, and what the collector needs: of goroutines alone, the rest is small. */
+    long heap(int size) {
+        return switch (this) {
+            case ROUND -> 1_400L * size;
+            case RING -> 2_000L * size; // A channel each.
+            default -> 0;
+        };
+    }
+
+    /** Bytes of memory that goroutines want, on and off the heap; 0 for the rest. */
+    long memory(int size) {
+        long heap = heap(size);
+        return heap == 0 ? 0 : heap + (long) NATIVE_BYTES * size;
+    }
+
+    /** Powers of 2 of Ps, decades of all else, of goroutines {@code max} too; none above it, none that wants more memory. */
+    List<Integer> sizes(int max, long memory) {
         int most = Math.min(max, switch (group) {
             case "procs" -> MOST_PROCS;
             case "goroutines" -> max;
@@ -57,6 +75,7 @@ enum Series {
         if (group.equals("goroutines") && sizes.getLast() < max) {
             sizes.add(max);
         }
+        sizes.removeIf(n -> memory(n) > memory);
         return sizes;
     }
 

@@ -13,6 +13,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class FitTest {
+    private static final long GIB = 1L << 30;
     private static final double[] SIZES = {10, 100, 1_000, 10_000};
 
     @Test
@@ -51,12 +52,18 @@ class FitTest {
 
     @Test
     void sizes() {
-        assertEquals(List.of(1, 2, 4, 8, 16, 32, 64), Series.YIELD.sizes(64));
-        assertEquals(List.of(1, 10, 100, 1_000), Series.SELECT.sizes(1_000_000));
-        assertEquals(List.of(10, 100), Series.RECEIVERS.sizes(100));
-        assertEquals(List.of(10, 100, 1_000, 2_000), Series.RING.sizes(2_000));
-        assertEquals(10_000_000, Series.ROUND.sizes(10_000_000).getLast());
-        assertEquals(1_000_000, Series.CREATE.sizes(10_000_000).getLast());
+        assertEquals(List.of(1, 2, 4, 8, 16, 32, 64), Series.YIELD.sizes(64, GIB));
+        assertEquals(List.of(1, 10, 100, 1_000), Series.SELECT.sizes(1_000_000, GIB));
+        assertEquals(List.of(10, 100), Series.RECEIVERS.sizes(100, GIB));
+        assertEquals(List.of(10, 100, 1_000, 2_000), Series.RING.sizes(2_000, GIB));
+        assertEquals(1_000_000, Series.CREATE.sizes(10_000_000, GIB).getLast());
+    }
+
+    /** A goroutine with a channel wants more than one alone. */
+    @Test
+    void sizesThatFit() {
+        assertEquals(10_000_000, Series.ROUND.sizes(10_000_000, 20 * GIB).getLast());
+        assertEquals(1_000_000, Series.RING.sizes(10_000_000, 20 * GIB).getLast());
     }
 
     @Test
