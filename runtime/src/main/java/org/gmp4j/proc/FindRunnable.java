@@ -231,7 +231,7 @@ final class FindRunnable {
             return 0;
         }
         long pollUntil = checkTimersNoP(s);
-        m.untold = 0;
+        m.untold = 0; // It is among them.
         if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {
             Threads.stopm(m); // Ends the M, timers or not: they go on outside.
             return 0;

@@ -42,8 +42,9 @@ public final class Machine extends Host {
      */
     boolean listed;
     /**
-     * When the timer is due of a goroutine that went to sleep on this M, 0 for none: nobody was told of it, as the M, if it finds
-     * nothing to run, looks at all timers itself before it sleeps.
+     * When the timer is due of a goroutine that went to sleep on this M, 0 for none: nobody was told of it yet, as the M, if it
+     * finds nothing to run, looks at all timers itself before it sleeps. Where it sleeps without that look, somebody was woken
+     * who looks: by startTheWorld, or because the M was taken from the idle list.
      */
     long untold;
     /** How many times in a row it was woken soon and found nothing. */

@@ -38,7 +38,7 @@ final class Schedule {
                     pick = FindRunnable.findRunnable(m);
                     m.inVain = 0;
                     if (M.spinning(m.mp) != 0) {
-                        Wakep.resetspinning(m);
+                        Wakep.resetspinning(m); // Looks at the timers too.
                     } else if (m.untold != 0) {
                         Threads.wakeNetPoller(m.s, m.untold);
                     }

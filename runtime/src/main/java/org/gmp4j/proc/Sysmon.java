@@ -13,8 +13,9 @@ import org.gmp4j.struct.Schedt;
  * without work. While all Ps are idle it rests for half a millisecond, or until one enters a system call. When they have been
  * for a millisecond, or the world is stopped, it sleeps deeply: for 60 ms, or until anything runs. (Go's sleeps so at
  * once. Where goroutines run now and then, as in a service at low load, waking sysmon for each took as much time as the
- * goroutines.) What runs after a rest it looks at after 20 µs, 40 µs and so on; what runs after a deep sleep, after a bit more
- * than a millisecond, when as a rule all is idle again for long enough to sleep deeply at once, or when it enters a system call.
+ * goroutines.) What runs after a rest it looks at after 20 µs, 40 µs and so on. After a deep sleep it dozes for a bit more than a
+ * millisecond, or until a system call: as a rule all has been idle again for a millisecond then, and it can sleep deeply at
+ * once. A hog's first slice may be that much longer. (With a quantum below 5 ms, or no P idle, it dozes less, and rests then.)
  *
  * <p>While a P has work waiting behind a goroutine it looks every tenth of a quantum, or half a millisecond, and when
  * the quantum ends; from then until the goroutine has yielded it stays at 20 µs, if the thread answers at all. While nothing
@@ -39,7 +40,7 @@ final class Sysmon {
     private static final long SUSPECT_SLEEP = 100_000;
     private static final long DEEP_AFTER = 1_000_000;
     private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
-    /** How long after a deep sleep it looks. */
+    /** How long it dozes at most. */
     private static final long DOZE = DEEP_AFTER * 5 / 4;
     private static final long POLL_AFTER = 10_000_000;
     private static final long PROCS_EVERY = 1_000_000_000;
@@ -170,7 +171,7 @@ final class Sysmon {
      * Nothing runs. Rests, or sleeps deeply when nothing did for long, and dozes when that ends. Who takes an idle P takes
      * sched.lock for it, and so sees which of the two it is.
      *
-     * @return whether a system call woke it, or something else ended it, or something runs already
+     * @return whether it was rung, and did not doze to the end; or something runs already
      */
     private boolean rest(long note) {
         long sched = s.sched;
@@ -200,17 +201,18 @@ final class Sysmon {
     }
 
     /**
-     * Something took a P, or wants sysmon: sleeps a little longer, unless it is to do something. sysmonwait is never 0 here, so
-     * who enters a system call rings: after the clear that ends this, before it the call is seen.
+     * Something took a P, or wants sysmon: sleeps a little longer, unless it is to do something. What rang before the clear is
+     * seen below; what rings later ends this. sysmonwait is not 0 meanwhile, or startTheWorld has made it so, and rung after the
+     * clear.
      *
      * @return whether it slept as long as it meant to
      */
     private boolean dozed(long note) {
         long sched = s.sched;
-        Schedt.setSysmonwaitVolatile(sched, Schedt.SYSMON_RESTS);
         Note.clear(note);
-        VarHandle.fullFence(); // The other side's is between PSYSCALL and the ring.
-        if (Schedt.closingAcquire(sched) != 0 || drained) {
+        Schedt.setSysmonwaitVolatile(sched, Schedt.SYSMON_RESTS);
+        VarHandle.fullFence(); // The other side's is between what is read below and the ring.
+        if (Schedt.closingAcquire(sched) != 0 || drained || Schedt.injectAcquire(sched) != 0) {
             return false;
         }
         for (Processor pr : s.procs()) {
@@ -218,7 +220,8 @@ final class Sysmon {
                 return false;
             }
         }
-        return !Note.sleep(note, Math.min(DOZE, s.config.quantumNanos() / BUSY_LOOKS));
+        long most = Schedt.npidleVolatile(sched) == 0 ? WORK_SLEEP : DOZE;
+        return !Note.sleep(note, Math.min(most, s.config.quantumNanos() / BUSY_LOOKS));
     }
 
     /** A part of the goroutines at each look, so that they do not keep it from its other duties, however many they are. */

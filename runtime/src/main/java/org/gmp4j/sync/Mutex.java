@@ -25,13 +25,14 @@ import org.gmp4j.struct.Throw;
  * <p>Source: Go's {@code sync.Mutex}.
  */
 public final class Mutex {
-    // The state: three bits and the number of waiters above them. 0: free, nobody waits.
-    private static final int LOCKED = 1;
+    // The state: three bits and, between them, the number of waiters. 0: free, nobody waits.
+    /** The highest bit: adding it changes that and nothing else, even if it was not as whoever adds it thought. */
+    private static final int LOCKED = 1 << 31;
     /** A waiter is awake and competes: unlock wakes no other. */
-    private static final int WOKEN = 1 << 1;
+    private static final int WOKEN = 1;
     /** Starvation mode: an unlocked lock belongs to the first waiter, nobody takes it. */
-    private static final int STARVING = 1 << 2;
-    private static final int WAITER_SHIFT = 3;
+    private static final int STARVING = 1 << 1;
+    private static final int WAITER_SHIFT = 2;
     private static final int WAITER = 1 << WAITER_SHIFT;
 
     private static final long STARVATION_NANOS = 1_000_000;
@@ -45,7 +46,7 @@ public final class Mutex {
         }
     }
 
-    /** Anyone, by CAS; by addition when the lock was handed over. */
+    /** Anyone, by CAS; by addition to unlock: half of what an uncontended pair costs are its two atomic operations. */
     private volatile int state;
     /** The waiters sleep here. */
     private final Sema sema = new Sema();
@@ -81,7 +82,7 @@ public final class Mutex {
         int spun = 0;
         for (int s = state;; s = state) {
             if ((s & (LOCKED | STARVING)) == LOCKED && Sema.canSpin(spun)) {
-                if (!awake && (s & WOKEN) == 0 && s >>> WAITER_SHIFT != 0 && STATE.compareAndSet(this, s, s | WOKEN)) {
+                if (!awake && (s & WOKEN) == 0 && waiters(s) != 0 && STATE.compareAndSet(this, s, s | WOKEN)) {
                     awake = true; // Unlock need not wake another.
                 }
                 Sema.spin();
@@ -103,7 +104,7 @@ public final class Mutex {
             starving |= System.nanoTime() - since > STARVATION_NANOS;
             s = state;
             if ((s & STARVING) != 0) {
-                handedOver(s, starving);
+                handedOver(starving);
                 return;
             }
             awake = true; // Unlock has set the bit for us.
@@ -132,16 +133,29 @@ public final class Mutex {
         return n;
     }
 
-    /** The lock is ours, though the state does not say so yet; nobody else touches but the number of waiters. */
-    private void handedOver(int s, boolean starving) {
-        if ((s & (LOCKED | WOKEN)) != 0 || s >>> WAITER_SHIFT == 0) {
-            throw Throw.of("sync: inconsistent mutex state");
+    private static int waiters(int s) {
+        return (s & ~LOCKED) >>> WAITER_SHIFT;
+    }
+
+    /** The lock is ours, though the state does not say so yet; others add waiters, and unlock by mistake. */
+    private void handedOver(boolean starving) {
+        for (;;) {
+            int s = state;
+            if ((s & LOCKED) != 0) {
+                Thread.onSpinWait(); // A mistake, about to be taken back.
+                continue;
+            }
+            if ((s & WOKEN) != 0 || waiters(s) == 0) {
+                throw Throw.of("sync: inconsistent mutex state");
+            }
+            int n = (s | LOCKED) - WAITER;
+            if (!starving || waiters(s) == 1) {
+                n -= STARVING; // Not for ever: two that hand over to each other pay a switch each time.
+            }
+            if (STATE.compareAndSet(this, s, n)) {
+                return;
+            }
         }
-        int delta = LOCKED - WAITER;
-        if (!starving || s >>> WAITER_SHIFT == 1) {
-            delta -= STARVING; // Not for ever: two that hand over to each other pay a switch each time.
-        }
-        int unused = (int) STATE.getAndAdd(this, delta);
     }
 
     /**
@@ -150,32 +164,49 @@ public final class Mutex {
      * @throws IllegalStateException "sync: unlock of unlocked mutex"; in program mode that ends the program
      */
     public void unlock() {
-        if (!STATE.compareAndSet(this, LOCKED, 0)) {
-            unlockSlow();
+        int s = (int) STATE.getAndAdd(this, LOCKED);
+        if (s != LOCKED) {
+            unlockSlow(s ^ LOCKED);
         }
     }
 
-    private void unlockSlow() {
-        for (;;) {
-            int s = state;
-            if ((s & LOCKED) == 0) {
-                throw unlockOfUnlocked();
-            }
-            int n = s - LOCKED;
-            boolean handoff = (s & STARVING) != 0;
-            boolean wake = !handoff && s >>> WAITER_SHIFT != 0 && (s & WOKEN) == 0;
-            if (wake) {
-                n = n - WAITER | WOKEN;
-            }
-            if (STATE.compareAndSet(this, s, n)) {
-                if (handoff || wake) {
-                    GStack st = GStack.enter();
-                    sema.release(handoff);
-                    GStack.exit(st);
-                }
+    private void unlockSlow(int s) {
+        if ((s & LOCKED) != 0) {
+            takeBack((s & STARVING) != 0);
+            throw unlockOfUnlocked();
+        }
+        pass(s);
+    }
+
+    /** The lock was free: for a moment it seemed to be ours. */
+    private void takeBack(boolean handedOver) {
+        int s = state;
+        while ((s & LOCKED) != 0 && !STATE.compareAndSet(this, s, s ^ LOCKED)) {
+            s = state;
+        }
+        if (!handedOver) { // Else it has its next owner, who wakes the others.
+            pass(s & ~LOCKED); // Somebody may have begun to wait meanwhile.
+        }
+    }
+
+    /** The lock is free: hands it over, or wakes who waits longest, unless one is awake or somebody has it. */
+    private void pass(int s) {
+        if ((s & STARVING) != 0) {
+            release(true);
+            return;
+        }
+        for (; waiters(s) != 0 && (s & (LOCKED | WOKEN | STARVING)) == 0; s = state) {
+            if (STATE.compareAndSet(this, s, s - WAITER | WOKEN)) {
+                release(false);
                 return;
             }
         }
+    }
+
+    private void release(boolean handoff) {
+        GStack st = GStack.enter();
+        sema.release(handoff);
+        GStack.exit(st);
     }
 
     static IllegalStateException unlockOfUnlocked() {

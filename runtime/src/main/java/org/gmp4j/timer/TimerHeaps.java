@@ -16,9 +16,10 @@ import org.gmp4j.struct.P;
  * alarms.
  *
  * <p>An M that misses an earlier entry just added is covered by who adds it: he tells the poller ({@code wakeNetPoller})
- * after he published {@code timer0When}, or leaves it to a spinner, who looks when it stops. The M, before it sleeps, first gives its P up and stops spinning, then looks at all
- * {@code timer0When}, then says in {@code lastpoll} and {@code pollUntil} that it sleeps and until when; with the fences
- * of {@code Wakep} one of the two sees the other.
+ * after he published {@code timer0When}, or leaves it to a spinner, who looks when it stops. The M, before it sleeps, first
+ * gives its P up and stops spinning, then looks at all {@code timer0When}, then says in {@code lastpoll} and {@code pollUntil}
+ * that it sleeps and until when; with the fences of {@code Wakep} one of the two sees the other. Of a goroutine that sleeps the
+ * poller is told later, when its M has found another to run: as a rule it finds none, and is the poller itself.
  */
 public final class TimerHeaps implements Timers {
     /** By the id of the P; replaced with the world stopped. */

@@ -245,6 +245,46 @@ class MutexTest {
         }
     }
 
+    /**
+     * Also beside others that use it, and though some of them find that their lock was given back for them: nobody waits for
+     * ever. Locks held for more than a millisecond bring hand-overs with it.
+     */
+    @Stress
+    void misuseBesideOthers() {
+        Mutex m = new Mutex();
+        AtomicInteger mistakes = new AtomicInteger();
+        AtomicInteger users = new AtomicInteger(6);
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Crew.run(gmp, 8, 0, 0, id -> {
+                if (id < 2) {
+                    while (users.get() != 0) {
+                        unlock(m, mistakes);
+                        Go.gosched();
+                    }
+                    return;
+                }
+                for (int i = 0; i < 2_000; i++) {
+                    m.lock();
+                    if (i % 200 == 0) {
+                        Go.sleep(Duration.ofMillis(2));
+                    }
+                    unlock(m, mistakes);
+                }
+                users.decrementAndGet();
+            });
+        }
+        assertTrue(mistakes.get() != 0);
+        assertTrue(m.tryLock(), "left locked");
+    }
+
+    private static void unlock(Mutex m, AtomicInteger mistakes) {
+        try {
+            m.unlock();
+        } catch (IllegalStateException e) {
+            mistakes.incrementAndGet();
+        }
+    }
+
     /** An interrupt does not end the wait, and is there afterwards. */
     @Test
     void interrupts() throws InterruptedException {

@@ -44,19 +44,14 @@ enum Series {
         this.load = load;
     }
 
-    /** Bytes of heap for each of the largest size, and what the collector needs: of goroutines alone, the rest is small. */
+    /** Bytes of heap for the size, and what the collector needs. */
     long heap(int size) {
-        return switch (this) {
-            case ROUND -> 1_400L * size;
-            case RING -> 2_000L * size; // A channel each.
-            default -> 0;
-        };
+        return (this == ROUND ? 1_400L : 2_000L) * size; // A goroutine; with a channel.
     }
 
-    /** Bytes of memory that goroutines want, on and off the heap; 0 for the rest. */
+    /** Bytes of memory that so many goroutines want, on and off the heap; 0 for the rest, which is fewer. */
     long memory(int size) {
-        long heap = heap(size);
-        return heap == 0 ? 0 : heap + (long) NATIVE_BYTES * size;
+        return group.equals("goroutines") ? heap(size) + (long) NATIVE_BYTES * size : 0;
     }
 
     /** Powers of 2 of Ps, decades of all else, of goroutines {@code max} too; none above it, none that wants more memory. */
