@@ -108,16 +108,20 @@ final class Loads {
             /** Of all but the measuring one. Not atomic: a goroutine may lose its P in the middle, but rarely does. */
             private long turns;
             private volatile boolean stop;
+            /** Closed when all are there. */
+            private final LongChan all = LongChan.make();
 
             {
                 gmp.run(() -> {
                     for (int i = 0; i < n; i++) {
                         Go.go(this::turn);
                     }
+                    all.close();
                 });
             }
 
             private void turn() {
+                long closed = all.recv(); // Else who makes them would wait for a whole round after each time slice.
                 while (!stop) {
                     turns++;
                     Go.gosched();
