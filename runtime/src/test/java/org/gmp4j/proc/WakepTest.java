@@ -10,22 +10,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
-import org.gmp4j.ffi.Memory;
-import org.gmp4j.ffi.gmp.g;
-import org.gmp4j.ffi.gmp.p;
-import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
-import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
-import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -35,109 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /** {@link Wakep}'s protocol, step against step: no work is left lying while an M sleeps. */
 class WakepTest {
-    private static final int TRIALS = 200_000;
-    private static final int COUNTS = 3_000_000;
     private static final int ROUNDS = 20;
-    private static final int SPINS = 200;
-
-    /** Lets two threads go at the same moment, within some ten nanoseconds when both have a CPU. */
-    private static final class Gate {
-        private final AtomicInteger[] arrived = {new AtomicInteger(), null, new AtomicInteger()};
-
-        void pass(int side) {
-            int n = arrived[2 * side].incrementAndGet();
-            for (int i = 0; arrived[2 - 2 * side].get() < n; i++) {
-                if (i < SPINS) {
-                    Thread.onSpinWait();
-                } else {
-                    Thread.yield();
-                }
-            }
-        }
-    }
-
-    private static void pause(int n) {
-        for (int i = 0; i < n; i++) {
-            Thread.onSpinWait();
-        }
-    }
-
-    /**
-     * Dekker's pattern itself, on two Ps without a scheduler: one queues a G and looks for spinners, the only spinner stops
-     * and looks for Gs. In each trial at least one of them sees the other.
-     */
-    private static void dekker(boolean batch) throws InterruptedException {
-        long sched = Mem.alloc(schedt.layout(), 1);
-        long pp = Mem.alloc(p.layout(), 1);
-        long idle = Mem.alloc(p.layout(), 1);
-        long gp = Mem.alloc(g.layout(), 1);
-        long masks = Memory.map(4096);
-        P.setId(idle, 1);
-        Schedt.setIdlepMaskRelease(sched, masks);
-        Schedt.setTimerpMaskRelease(sched, masks + Mem.LINE);
-        Gate begin = new Gate();
-        Gate end = new Gate();
-        boolean[] finds = new boolean[1];
-        int[] missed = new int[1];
-        LongConsumer put = batch ? q -> Runq.runqputbatch(sched, q, gp, 1) : q -> Runq.runqputAndFence(sched, q, gp, false);
-        new Threads().add("submitter", () -> {
-            for (int i = 0; i < TRIALS; i++) {
-                begin.pass(0);
-                pause(i % 5);
-                put.accept(pp);
-                boolean wakes = Schedt.nmspinningVolatile(sched) == 0 && Schedt.npidleVolatile(sched) != 0;
-                end.pass(0);
-                missed[0] += wakes || finds[0] ? 0 : 1;
-                long unused = Runq.runqget(pp);
-            }
-        }).add("spinner", () -> {
-            for (int i = 0; i < TRIALS; i++) {
-                int unused = Schedt.addNmspinning(sched, 1);
-                PStatus.set(idle, PStatus.PIDLE);
-                GlobalRunq.lock(sched);
-                Idle.pidleput(sched, idle, 0);
-                GlobalRunq.unlock(sched);
-                begin.pass(1);
-                pause(i / 5 % 3);
-                Wakep.stopSpinning(sched);
-                finds[0] = !Runq.runqempty(pp);
-                end.pass(1);
-                GlobalRunq.lock(sched);
-                long same = Idle.pidleget(sched, 0);
-                GlobalRunq.unlock(sched);
-            }
-        }).run();
-        assertEquals(0, missed[0], "times the G waited while the P slept");
-        Mem.recycle(g.layout(), gp);
-        Mem.recycle(p.layout(), idle);
-        Mem.recycle(p.layout(), pp);
-        Mem.recycle(schedt.layout(), sched);
-        Memory.unmap(masks, 4096);
-    }
-
-    @Stress
-    void submitAgainstSleep() throws InterruptedException {
-        dekker(false);
-    }
-
-    @Stress
-    void batchAgainstSleep() throws InterruptedException {
-        dekker(true);
-    }
-
-    /** The count of spinners is exact whoever changes it at the same time. */
-    @Stress
-    void spinnersAreCounted() throws InterruptedException {
-        long sched = Mem.alloc(schedt.layout(), 1);
-        new Threads().add(2, "spinner", () -> {
-            for (int i = 0; i < COUNTS; i++) {
-                int unused = Schedt.addNmspinning(sched, 1);
-                Wakep.stopSpinning(sched);
-            }
-        }).run();
-        assertEquals(0, Schedt.nmspinningVolatile(sched));
-        Mem.recycle(schedt.layout(), sched);
-    }
 
     /** Two Ps, and no preemption that could mend what wakep missed. */
     private static TestGmp twoPs() {
