@@ -334,7 +334,7 @@ public final class Scheduler {
 
     /**
      * Sets what an M without work does before it sleeps; it returns whether it found something to run. Null for none. Deadlock
-     * detection does not wait for it: the M may be spinning.
+     * detection does not wait for it: the M may be spinning. It is to be short: nobody else may be watching the timers.
      */
     public void setIdleHook(BooleanSupplier hook) {
         idleHook = hook;

@@ -161,7 +161,8 @@ public final class Mutex {
     /**
      * Gives the lock back.
      *
-     * @throws IllegalStateException "sync: unlock of unlocked mutex"; in program mode that ends the program
+     * @throws IllegalStateException "sync: unlock of unlocked mutex"; in program mode that ends the program. The mutex is as it
+     *     was; but of two such mistakes at the same moment one may go unnoticed and the other take the lock from its owner
      */
     public void unlock() {
         int s = (int) STATE.getAndAdd(this, LOCKED);
@@ -178,14 +179,15 @@ public final class Mutex {
         pass(s);
     }
 
-    /** The lock was free: for a moment it seemed to be ours. */
+    /** The lock was free, and for a moment seemed not to be. If it is free again already another unlock has passed it on. */
     private void takeBack(boolean handedOver) {
-        int s = state;
-        while ((s & LOCKED) != 0 && !STATE.compareAndSet(this, s, s ^ LOCKED)) {
-            s = state;
-        }
-        if (!handedOver) { // Else it has its next owner, who wakes the others.
-            pass(s & ~LOCKED); // Somebody may have begun to wait meanwhile.
+        for (int s = state; (s & LOCKED) != 0; s = state) {
+            if (STATE.compareAndSet(this, s, s ^ LOCKED)) {
+                if (!handedOver) { // Else it has its next owner, who wakes the others.
+                    pass(s ^ LOCKED); // Somebody may have begun to wait meanwhile.
+                }
+                return;
+            }
         }
     }
 
