@@ -30,7 +30,7 @@ import org.gmp4j.timer.TimerHeaps;
  * One scheduler: goroutines (Gs) on threads (Ms) that hold processors (Ps). Several may live in one JVM; a goroutine stays
  * with its own. Thread-safe.
  *
- * <p>Source: the G-M-P scheduler of Go's runtime; {@code DESIGN} and {@code HACKING.md} say what differs on the JVM.
+ * <p>Source: the G-M-P scheduler of Go's runtime; {@code ARCHITECTURE.md} and {@code HACKING.md} say what differs on the JVM.
  */
 public final class Gmp implements AutoCloseable {
     private static final int BAD_USAGE = 2;

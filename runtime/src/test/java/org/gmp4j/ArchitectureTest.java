@@ -18,6 +18,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.jar.JarFile;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import com.tngtech.archunit.core.domain.Dependency;
@@ -30,16 +32,14 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import org.gmp4j.ffi.Memory;
 import org.junit.jupiter.api.Test;
 
-/** The floors of DESIGN §1: each uses what is below it; and what of it the world sees. */
+/** The floors of {@code ARCHITECTURE.md}: each uses what is below it; and what of it the world sees. */
 class ArchitectureTest {
     private static final String ROOT = "org.gmp4j";
 
-    /** Affinity knows the machine and nothing of ours; it is exported and yet at the bottom. */
-    private static final Map<String, Integer> FLOORS = Map.ofEntries(Map.entry("ffi", 1), Map.entry("stack", 1),
-            Map.entry("agent", 1), Map.entry("affinity", 1), Map.entry("struct", 2), Map.entry("lock", 3),
-            Map.entry("trace", 3), Map.entry("queue", 4), Map.entry("proc", 5), Map.entry("sync", 7),
-            Map.entry("timer", 6), Map.entry("netpoll", 6), Map.entry("time", 7), Map.entry("net", 7),
-            Map.entry("context", 7), Map.entry("synctest", 7), Map.entry("metrics", 7), Map.entry("memory", 7));
+    private static final Path PAGE = Path.of("ARCHITECTURE.md");
+
+    /** By package; from the table in the page. */
+    private static final Map<String, Integer> FLOORS = floors();
 
     /** The part of the root package that is on floor 6; the rest is on 7. */
     private static final Set<String> ROOT_6 = Set.of("Go", "Chan", "ChanTimer", "LongChan", "Hchan", "Scase", "TimedWait", "Procs");
@@ -56,6 +56,25 @@ class ArchitectureTest {
     private static final Path CLASSES = classes(Gmp.class);
     private static final JavaClasses ALL = read(CLASSES);
     private static final JavaClasses BINDINGS = read(classes(Memory.class));
+
+    private static String page() {
+        try {
+            return Files.readString(PAGE);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Map<String, Integer> floors() {
+        Map<String, Integer> floors = new TreeMap<>();
+        Matcher row = Pattern.compile("(?m)^\\| (\\d) \\| ([^|]*) \\|").matcher(page());
+        while (row.find()) {
+            for (String room : row.group(2).replace("`", "").split(", ")) {
+                floors.put(room, Integer.valueOf(row.group(1)));
+            }
+        }
+        return floors;
+    }
 
     private static Path classes(Class<?> of) {
         try {
@@ -100,7 +119,7 @@ class ArchitectureTest {
             case "root7" -> 7;
             default -> {
                 Integer floor = FLOORS.get(room);
-                assertTrue(floor != null, "package " + room + " is on no floor: see DESIGN §1");
+                assertTrue(floor != null, "package " + room + " is on no floor: see " + PAGE);
                 yield floor;
             }
         };
@@ -205,6 +224,28 @@ class ArchitectureTest {
             assertTrue(e.source().equals(ROOT) || EXPORTED.contains(e.source().substring(ROOT.length() + 1)), e::toString);
         }
         assertTrue(module.opens().isEmpty());
+    }
+
+    /** Every class, and every member of one, that the page names is there: {@code room/Class.member}. */
+    @Test
+    void thePageNamesWhatIsThere() {
+        Set<String> missing = new TreeSet<>();
+        int found = 0;
+        Matcher name = Pattern.compile("`(?:([a-z]+)/)?([A-Z][a-z]\\w*)(?:\\.(\\w+))?`").matcher(page());
+        while (name.find()) {
+            String room = name.group(1);
+            String member = name.group(3);
+            boolean there = ALL.stream().filter(c -> c.getSimpleName().equals(name.group(2)))
+                    .filter(c -> room == null || room(c).equals(room))
+                    .anyMatch(c -> member == null || c.getAllMembers().stream().anyMatch(m -> m.getName().equals(member)));
+            if (there) {
+                found++;
+            } else if (!name.group(2).endsWith("Test") && !name.group(2).endsWith("Stress")) {
+                missing.add(name.group());
+            }
+        }
+        assertEquals(Set.of(), missing);
+        assertTrue(found > 40, "only " + found + " names in " + PAGE);
     }
 
     /** What the exported packages show to the world is made of what the world can see. */

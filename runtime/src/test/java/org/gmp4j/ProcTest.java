@@ -171,7 +171,7 @@ class ProcTest {
         }
     }
 
-    /** DESIGN: on one P the newest goroutine runs first, then the others in order. */
+    /** On one P the newest goroutine runs first, then the others in order. */
     @Test
     void newestFirst() {
         try (TestGmp gmp = TestGmp.procs(1)) {

@@ -24,7 +24,7 @@ import java.util.function.IntSupplier;
 public record Config(int procs, IntSupplier autoProcs, List<BitSet> place, long spinNanos, long quantumNanos, int maxThreads,
         long idleNanos, long maxStack, BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program,
         DebugVars debug) {
-    /** How long a thief leaves runnext to the P that is about to take it, in nanoseconds (seed 001). */
+    /** How long a thief leaves runnext to the P that is about to take it, in nanoseconds; Go's value. */
     static final long POLITE_NANOS = 3_000;
 
     /** The same under a latency policy: about two switches. The owner takes its runnext sooner than that if it can. */

@@ -12,8 +12,8 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code findRunnable} and {@code stealWork}: where an M looks for work, in the order of seed 000, and how it goes to sleep
- * when there is none ({@link Wakep} has the protocol).
+ * {@code findRunnable} and {@code stealWork}: where an M looks for work, in Go's order, and how it goes to sleep when there is
+ * none ({@link Wakep} has the protocol).
  *
  * <ol>
  * <li>due timers of this P; every 61st time the global queue

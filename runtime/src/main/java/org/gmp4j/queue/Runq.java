@@ -12,7 +12,7 @@ import org.gmp4j.struct.Throw;
  * The local run queue of a P: a ring of {@link #LEN} slots with one producer and many consumers, and the one-slot
  * {@code runnext} in front of it.
  *
- * <p>Invariants (seed 000's numbers)
+ * <p>Invariants, by their numbers in {@code ARCHITECTURE.md}
  * <ul>
  * <li>R1 {@code runqtail - runqhead <= LEN}, counted modulo 2^32; the slot of index i is {@code i % LEN}.
  * <li>R2 only the M that holds the P moves {@code runqtail}.
