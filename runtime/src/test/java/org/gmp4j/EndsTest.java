@@ -352,7 +352,7 @@ class EndsTest {
         }
 
         public static void main(String[] args) throws Exception {
-            Gmp.Builder b = Gmp.builder().procs(2);
+            Gmp.Builder b = Gmp.builder().procs(2).maxStack(1 << 20);
             switch (args[0]) {
                 case "printed" -> report(b.build());
                 case "handler" -> report(b.uncaught((id, t) -> {
@@ -369,7 +369,7 @@ class EndsTest {
                     report(b.build());
                 }
                 case "overflow" -> {
-                    try (Gmp gmp = b.maxStack(1 << 20).build()) {
+                    try (Gmp gmp = b.build()) {
                         gmp.go(() -> FatalTest.Program.overflow(0));
                     }
                 }

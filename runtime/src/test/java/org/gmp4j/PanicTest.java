@@ -44,6 +44,8 @@ class PanicTest {
                     });
                     wg.await();
                 });
+                case "PanicAfterDone" -> Gmp.main(() -> panicAfterDone(() -> { }));
+                case "PanicInDeferredWork" -> Gmp.main(() -> panicAfterDone(PanicTest.Program::turns));
                 case "PanicInThread" -> Gmp.main(() -> panicInThread(null));
                 case "HandledByThread" -> Gmp.main(() -> panicInThread((t, e) -> System.out.println("thread told of " + e)));
                 case "HandledByProcess" -> Gmp.main(() -> {
@@ -64,11 +66,26 @@ class PanicTest {
 
             @Override
             public String toString() {
-                for (int i = 0; i < 10; i++) {
-                    Go.gosched();
-                }
+                turns();
                 return "slow";
             }
+        }
+
+        private static void turns() {
+            for (int i = 0; i < 10; i++) {
+                Go.gosched();
+            }
+        }
+
+        private static void panicAfterDone(Runnable then) {
+            WaitGroup wg = new WaitGroup();
+            wg.add(1);
+            Go.go(() -> {
+                Go.defer(then);
+                Go.defer(wg::done);
+                throw new Slow();
+            });
+            wg.await();
         }
 
         private static void panicInThread(Thread.UncaughtExceptionHandler own) {
@@ -180,10 +197,11 @@ class PanicTest {
         assertTrue(r.err().contains("created by goroutine 1"), r::toString);
     }
 
-    /** Main waits for a group; one of it that panics does not count as done, so main cannot return before the report. */
-    @Test
-    void panicInGroup() {
-        Result r = jvm().env("GMPMAXPROCS", "1").run("PanicInGroup");
+    /** Deferred work of one that panics, or its group, would let main return: it does not before the report. */
+    @ParameterizedTest
+    @ValueSource(strings = {"PanicInGroup", "PanicAfterDone", "PanicInDeferredWork"})
+    void mainWaitsForPanics(String name) {
+        Result r = jvm().env("GMPMAXPROCS", "1").run(name);
         assertEquals(2, r.exit(), r::toString);
         assertEquals("", r.out(), r::toString);
         assertTrue(r.err().startsWith("panic: slow\n\ngoroutine 2 [running]:\n"), r::toString);

@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import org.gmp4j.stack.Goexit;
@@ -17,6 +18,9 @@ import org.gmp4j.stack.Goexit;
  * who join it. Nothing comes out of here, whatever user code threw on the way.
  */
 final class Ends {
+    /** How many turns main gives others whose deferred work runs after a panic. */
+    private static final int PATIENCE = 1000;
+
     private Ends() {
     }
 
@@ -28,11 +32,8 @@ final class Ends {
         } catch (Throwable t) {
             end = t;
         }
-        if (end != null || st.exiting || st.defers != null) {
-            end = deferred(st, end);
-        }
-        if (end != null || st.onEnd != null) {
-            tell(st, end);
+        if (end != null || st.exiting || st.defers != null || st.onEnd != null) {
+            finish(st, end);
         }
         Bubble b = st.bubble;
         if (b != null) {
@@ -41,6 +42,34 @@ final class Ends {
         }
         st.exiting = false; // A handler may have called goexit, or deferred work: that is not for the next goroutine here.
         st.defers = null;
+    }
+
+    private static void finish(GStack st, Throwable end) {
+        Scheduler s = st.s;
+        boolean panics = s.config.program() && end != null && end != Goexit.INSTANCE;
+        if (panics) {
+            int unused = s.panicDefers.incrementAndGet();
+        }
+        Throwable last = deferred(st, end);
+        tell(st, last);
+        if (panics) { // Deferred work replaced it by goexit, or a handler of the Thread API was told.
+            int unused = s.panicDefers.decrementAndGet();
+        }
+    }
+
+    /**
+     * Program mode: main is about to return, on its stack. What a panicking goroutine's deferred work does, as counting itself done,
+     * may be what main waited for; so the panic is given the time to be reported, and a report under way ends the process.
+     * Go's main does the same, with the same bound.
+     */
+    static void letPanicsEnd(GStack st) {
+        Scheduler s = st.s;
+        for (int i = 0; i < PATIENCE && s.panicDefers.get() != 0 && !s.panicking; i++) {
+            Park.gosched(st);
+        }
+        while (s.panicking) {
+            LockSupport.park();
+        }
     }
 
     /**

@@ -64,6 +64,9 @@ public final class Scheduler {
     private volatile boolean mainExited;
     private volatile boolean procsByHand;
     private volatile boolean mainReturned;
+    /** Program mode, {@link Ends}: goroutines whose deferred work runs after an exception; whether one is being reported. */
+    final AtomicInteger panicDefers = new AtomicInteger();
+    volatile boolean panicking;
     /** Ms that ended, under sched.lock; and how many threads were started. */
     private final ArrayDeque<Machine> freem = new ArrayDeque<>();
     private int starts;
@@ -300,8 +303,9 @@ public final class Scheduler {
         mainExited = true;
     }
 
-    /** Program mode: main returned. Who is left is of no interest any more: no deadlock, no panic. */
+    /** Program mode, on main's stack: main returned. Who is left is of no interest any more: no deadlock, no panic. */
     public void setMainReturned() {
+        Ends.letPanicsEnd(GStack.current());
         mainReturned = true;
     }
 

@@ -72,6 +72,7 @@ public final class Uncaught {
                 handlerFailed(st, t, e);
             }
         } else if (s.config.program()) {
+            s.panicking = true;
             Fatal.end(text(st, t));
         } else {
             print(text(st, t));
