@@ -6,7 +6,6 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -51,7 +50,9 @@ public final class Gmp implements AutoCloseable {
     /**
      * Program mode: runs {@code main} as goroutine 1 and returns when it returns, while other goroutines may be parked or
      * running; they do not keep the process alive. An uncaught exception in any goroutine, a deadlock, or misuse that is
-     * fatal in Go ends the process with Go's text on stderr and exit code 2. May be called again. A bad value of
+     * fatal in Go ends the process with Go's text on stderr and exit code 2. In a virtual thread with an identity
+     * ({@link #threadFactory}) an exception is not uncaught where the thread, or the process, has an
+     * {@link Thread.UncaughtExceptionHandler}: that is told, and the program goes on. May be called again. A bad value of
      * GMPMAXPROCS or GMPDEBUG ends the process with one sentence on stderr and exit code 2.
      *
      * @throws IllegalStateException when this JVM cannot run goroutines, with one sentence that says what to do
@@ -72,7 +73,7 @@ public final class Gmp implements AutoCloseable {
                 if (end == Goexit.INSTANCE) {
                     s.setMainExited(); // The others go on; when they are done, that is a deadlock.
                 } else if (end != null) {
-                    GStack.current().uncaught(end);
+                    GStack.current().report(end);
                 } else {
                     s.setMainReturned();
                     returned.countDown();
@@ -126,12 +127,17 @@ public final class Gmp implements AutoCloseable {
         Builder idleThreads(Duration keep);
 
         /**
-         * Most bytes of a goroutine's stack, at least 64 KiB. Default 1 GiB. A StackOverflowError that ends a goroutine
-         * ends the process with Go's text, unless there is a handler for uncaught exceptions.
+         * Most bytes of a goroutine's stack, at least 64 KiB. Default 1 GiB. More is a StackOverflowError in that goroutine; one
+         * that nobody catches is an uncaught exception like others.
          */
         Builder maxStack(long bytes);
 
-        /** Told of an exception that ends a goroutine (goid, exception). Default: Go's text on stderr. */
+        /**
+         * Told of an exception that ends a goroutine (goid, exception), on its stack and after its deferred work. Default: Go's
+         * text on stderr. In a virtual thread with an identity ({@link Gmp#threadFactory}) the thread's own
+         * {@link Thread.UncaughtExceptionHandler} comes first, then the process's default one, as for any thread; this handler is
+         * told where there is neither. One that throws costs a line on stderr.
+         */
         Builder uncaught(BiConsumer<Long, Throwable> handler);
 
         /**
@@ -400,14 +406,24 @@ public final class Gmp implements AutoCloseable {
      * threads. They are goroutines too: {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them,
      * {@link #close} waits for them. Starting one after close throws
      * {@link java.util.concurrent.RejectedExecutionException}.
+     *
+     * <p>They end as goroutines do, and so do virtual threads that a goroutine starts by {@code Thread.ofVirtual} and the like: on
+     * the thread deferred work runs, then an exception is reported ({@link Builder#uncaught}); after that the thread has
+     * terminated for those who join it. {@link Go#goexit} is no exception. Code that catches every {@code Throwable} of a task,
+     * as {@code FutureTask} and {@code StructuredTaskScope} do, sees it all the same, keeps it as the task's outcome, and has
+     * that outcome before deferred work runs; {@link #newThreadPerTaskExecutor} knows better.
      */
     public ThreadFactory threadFactory() {
         return task -> s.newThread(Objects.requireNonNull(task));
     }
 
-    /** An executor that runs each task in a new thread of {@link #threadFactory}. */
+    /**
+     * An executor that runs each task in a new thread of {@link #threadFactory}. Deferred work is part of its task: a future is
+     * done, and an executor that was closed terminated, only after it, and what it throws is what the task threw. The result of a
+     * task that called {@link Go#goexit} is null.
+     */
     public ExecutorService newThreadPerTaskExecutor() {
-        return Executors.newThreadPerTaskExecutor(threadFactory());
+        return new TaskExecutor(this);
     }
 
     private static void awaitUninterruptibly(CountDownLatch latch) {
@@ -454,7 +470,9 @@ public final class Gmp implements AutoCloseable {
     /**
      * Refuses new goroutines from outside, waits until all have ended, and gives threads and memory back. Harmless when
      * repeated. When the caller is interrupted it returns early with its interrupt status set, and the scheduler goes on
-     * draining.
+     * draining. Called when the JVM shuts down, from a shutdown hook that is, it does not wait for goroutines that called
+     * {@code System.exit}, which never returns, and returns when only these are left. Goroutines that wait for such a one, or
+     * serve for ever, do not end either: {@link #close(Duration)} is what a hook wants.
      *
      * @throws IllegalStateException from a goroutine of this scheduler, which would wait for itself
      */

@@ -60,7 +60,7 @@ public final class Go {
         throw sneaky(Goexit.INSTANCE);
     }
 
-    /** Has {@code r} run when this goroutine ends, after what is deferred later. */
+    /** Has {@code r} run on this goroutine when it ends, however it does, after what is deferred later. */
     public static void defer(Runnable r) {
         Objects.requireNonNull(r, "defer of nil func value");
         self("defer").defer(r);

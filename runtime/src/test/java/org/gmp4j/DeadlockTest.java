@@ -55,6 +55,11 @@ class DeadlockTest {
                     });
                     Go.goexit();
                 });
+                case "GoexitOthersWait" -> Gmp.main(() -> {
+                    Chan<Integer> never = Chan.make();
+                    Go.go(never::recv);
+                    Go.goexit();
+                });
                 case "AfterSockets" -> Gmp.main(() -> afterSockets());
                 case "Reasons" -> reasons();
                 case "Busy" -> busy(Integer.parseInt(args[1]));
@@ -320,6 +325,12 @@ class DeadlockTest {
     @Test
     void goexitDeadlock() {
         jvm().fatal("GoexitDeadlock", "fatal error: no goroutines (main called runtime.Goexit) - deadlock!\n");
+    }
+
+    @Test
+    void goexitWhileOthersWait() {
+        jvm().fatal("GoexitOthersWait",
+                "fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 2 [chan receive]:\n");
     }
 
     /** Each goroutine with what it waits for, and where. */

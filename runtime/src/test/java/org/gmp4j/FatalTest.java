@@ -34,11 +34,6 @@ class FatalTest {
                     }
                 }
                 case "StackOverflow" -> Gmp.main(() -> overflow(0));
-                case "SmallStackOverflow" -> {
-                    try (Gmp gmp = Gmp.builder().maxStack(1 << 20).build()) {
-                        gmp.go(() -> overflow(0));
-                    }
-                }
                 case "ThreadExhaustion" -> threadExhaustion();
                 case "Throw" -> Gmp.main(() -> corrupt(Go::gosched));
                 case "ThrowInJdkPark" -> Gmp.main(() -> corrupt(Thread::yield));
@@ -105,17 +100,6 @@ class FatalTest {
 
                 goroutine 1 [running]:
                 """);
-    }
-
-    /** Embedded, without a handler. */
-    @Test
-    void stackOverflowOfASmallStack() {
-        jvm().fatal("SmallStackOverflow", """
-                runtime: goroutine stack exceeds 1048576-byte limit
-                fatal error: stack overflow
-
-                goroutine 1 [running]:
-                \torg.gmp4j.FatalTest$Program.overflow""");
     }
 
     @Test

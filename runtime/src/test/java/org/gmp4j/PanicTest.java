@@ -5,14 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.HashSet;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
+import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.PinningCall;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What goroutines throw and nobody catches: the panics of Go's {@code crash_test.go}. Each runs in a JVM of its own. */
 class PanicTest {
@@ -33,12 +37,69 @@ class PanicTest {
                     });
                     Chan.make().recv();
                 });
+                case "PanicInGroup" -> Gmp.main(() -> {
+                    WaitGroup wg = new WaitGroup();
+                    wg.go(() -> {
+                        throw new Slow();
+                    });
+                    wg.await();
+                });
+                case "PanicAfterDone" -> Gmp.main(() -> panicAfterDone(() -> { }));
+                case "PanicInDeferredWork" -> Gmp.main(() -> panicAfterDone(PanicTest.Program::turns));
+                case "PanicInThread" -> Gmp.main(() -> panicInThread(null));
+                case "HandledByThread" -> Gmp.main(() -> panicInThread((t, e) -> System.out.println("thread told of " + e)));
+                case "HandledByProcess" -> Gmp.main(() -> {
+                    Thread.setDefaultUncaughtExceptionHandler((t, e) -> System.out.println("process told of " + e));
+                    panicInThread(null);
+                });
                 case "PanicsAtOnce" -> panicsAtOnce();
                 case "ThreadsSurvive" -> threadsSurvive();
                 case "GoNil" -> Gmp.main(() -> Go.go(null));
                 default -> throw new AssertionError(args[0]);
             }
             System.out.println("returned");
+        }
+
+        /** Its report gives others their turn. */
+        private static final class Slow extends RuntimeException {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public String toString() {
+                turns();
+                return "slow";
+            }
+        }
+
+        private static void turns() {
+            for (int i = 0; i < 10; i++) {
+                Go.gosched();
+            }
+        }
+
+        private static void panicAfterDone(Runnable then) {
+            WaitGroup wg = new WaitGroup();
+            wg.add(1);
+            Go.go(() -> {
+                Go.defer(then);
+                Go.defer(wg::done);
+                throw new Slow();
+            });
+            wg.await();
+        }
+
+        private static void panicInThread(Thread.UncaughtExceptionHandler own) {
+            Thread t = Thread.ofVirtual().unstarted(() -> {
+                Go.defer(() -> System.out.println("deferred"));
+                throw new IllegalStateException("boom");
+            });
+            t.setUncaughtExceptionHandler(own);
+            t.start();
+            try {
+                t.join();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
         }
 
         private static void panicsAtOnce() {
@@ -134,6 +195,34 @@ class PanicTest {
         assertTrue(r.err().startsWith("panic: java.lang.IllegalStateException: boom\n\ngoroutine "), r::toString);
         assertTrue(r.err().contains(" [running]:\n\torg.gmp4j.PanicTest$Program."), r::toString);
         assertTrue(r.err().contains("created by goroutine 1"), r::toString);
+    }
+
+    /** Deferred work of one that panics, or its group, would let main return: it does not before the report. */
+    @ParameterizedTest
+    @ValueSource(strings = {"PanicInGroup", "PanicAfterDone", "PanicInDeferredWork"})
+    void mainWaitsForPanics(String name) {
+        Result r = jvm().env("GMPMAXPROCS", "1").run(name);
+        assertEquals(2, r.exit(), r::toString);
+        assertEquals("", r.out(), r::toString);
+        assertTrue(r.err().startsWith("panic: slow\n\ngoroutine 2 [running]:\n"), r::toString);
+    }
+
+    @Test
+    void panicInThread() {
+        Result r = jvm().run("PanicInThread");
+        assertEquals(2, r.exit(), r::toString);
+        assertEquals("deferred\n", r.out(), r::toString);
+        assertTrue(r.err().startsWith("panic: java.lang.IllegalStateException: boom\n\ngoroutine 2 [running]:\n"), r::toString);
+        assertTrue(r.err().endsWith("created by goroutine 1\n"), r::toString);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Thread", "Process"})
+    void aHandlerOfTheThreadApiIsTold(String of) {
+        Result r = jvm().run("HandledBy" + of);
+        assertEquals(0, r.exit(), r::toString);
+        assertEquals("deferred\n" + of.toLowerCase(Locale.ROOT) + " told of java.lang.IllegalStateException: boom\nreturned\n",
+                r.out(), r::toString);
     }
 
     /** The report of one is not torn by another's. */

@@ -19,9 +19,11 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -159,6 +161,57 @@ class ThreadApiTest {
             } finally {
                 Thread.setDefaultUncaughtExceptionHandler(before);
             }
+        }
+    }
+
+    /**
+     * Threads stand in the same queues as all goroutines, by the same rules: what starts or is unparked last runs next, the others in
+     * their order, and {@code Thread.yield} goes behind everybody. The JDK's scheduler keeps the order of starts, and lets one
+     * that yields go on before what plain threads have started.
+     */
+    @Test
+    void order() throws Exception {
+        List<String> ran = new ArrayList<>();
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1)))) {
+            ThreadFactory factory = gmp.gmp.threadFactory();
+            Thread first = factory.newThread(() -> {
+                List<Thread> started = new ArrayList<>();
+                for (String name : List.of("a", "b", "c")) {
+                    Thread t = factory.newThread(() -> {
+                        ran.add(name);
+                        LockSupport.park();
+                        ran.add(name);
+                    });
+                    t.start();
+                    started.add(t);
+                }
+                AtomicBoolean queued = new AtomicBoolean();
+                new Thread(() -> {
+                    factory.newThread(() -> ran.add("outside")).start();
+                    queued.set(true);
+                }).start();
+                while (!queued.get()) {
+                    Thread.onSpinWait(); // It keeps the P.
+                }
+                ran.add("first");
+                Thread.yield();
+                ran.add("first");
+                started.forEach(LockSupport::unpark);
+                Thread.yield();
+                ran.add("first");
+                started.forEach(ThreadApiTest::join);
+            });
+            first.start();
+            first.join();
+        }
+        assertEquals(List.of("first", "c", "a", "b", "outside", "first", "c", "a", "b", "first"), ran);
+    }
+
+    private static void join(Thread t) {
+        try {
+            t.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 

@@ -3,7 +3,6 @@ package org.gmp4j.proc;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
-import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.GSlots;
 
 /**
@@ -64,7 +63,7 @@ public abstract class Bubble {
     /** All goroutines wait, or none is left; called on any thread, without locks, maybe late. */
     protected abstract void idle();
 
-    /** A goroutine ended with an exception. */
+    /** A goroutine ends with an exception; it still counts. */
     protected abstract void failed(Throwable t);
 
     /** Whether all goroutines wait. */
@@ -84,16 +83,14 @@ public abstract class Bubble {
         return () -> {
             GStack st = GStack.current();
             st.bubble = this;
-            st.onEnd(end -> {
-                st.bubble = null;
-                if (end != null && end != Goexit.INSTANCE) {
-                    failed(end);
-                }
-                int left = living.decrementAndGet();
-                stops();
-            });
             fn.run();
         };
+    }
+
+    /** Of a goroutine that has ended, and was reported. */
+    final void ended() {
+        int left = living.decrementAndGet();
+        stops();
     }
 
     private void stops() {

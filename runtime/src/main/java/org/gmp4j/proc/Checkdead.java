@@ -157,9 +157,9 @@ final class Checkdead {
         return false;
     }
 
-    /** Reports; not under the lock. */
+    /** Reports; not under the lock. Nobody runs who could change how many live. */
     static void report(Scheduler s) {
-        throw Fatal.fatal(s, "", s.mainExited() ? "no goroutines (main called runtime.Goexit) - deadlock!"
+        throw Fatal.fatal(s, "", Newproc.gcount(s) == 0 ? "no goroutines (main called runtime.Goexit) - deadlock!"
                 : "all goroutines are asleep - deadlock!");
     }
 }

@@ -49,11 +49,11 @@ public final class GStack extends Stack {
     /** The goroutine on this stack: set by the M that gives it the stack, or in place by the stack itself. */
     long gp;
     /** Deferred work of the goroutine, last first; null when there is none. */
-    private Defer defers;
+    Defer defers;
     /** {@code m.locks} as the M has to set it when it runs this stack again; a new stack begins inside the runtime. */
     int locks = 1;
     /** Whether goexit was called and has not come through yet. */
-    private boolean exiting;
+    boolean exiting;
 
     /** Of {@link Syscall}: somebody took the P in the last system call; when the present call gave it away, or 0. */
     boolean lostP;
@@ -71,7 +71,10 @@ public final class GStack extends Stack {
     private volatile boolean handedOver;
 
     /** Told how the goroutine ended, instead of the uncaught-exception policy: null, Goexit.INSTANCE or an exception. */
-    private Consumer<Throwable> onEnd;
+    Consumer<Throwable> onEnd;
+
+    /** One that goroutines take turns on; false for a thread with an identity, which was started as threads are. */
+    final boolean pooled;
 
     /** One deferred call. */
     record Defer(Runnable fn, Defer next) {
@@ -80,13 +83,15 @@ public final class GStack extends Stack {
     GStack(Scheduler s) {
         this.s = s;
         system = false;
+        pooled = true;
     }
 
     /** A new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
     GStack(Scheduler s, Runnable task) {
-        super(task);
+        super(new ThreadTask(task));
         this.s = s;
         system = false;
+        pooled = false;
         locks = 0; // It begins in the JDK's code.
     }
 
@@ -95,7 +100,11 @@ public final class GStack extends Stack {
         super(virtualThread);
         this.s = s;
         system = JdkPollers.isPoller(virtualThread);
+        pooled = false;
         locks = 0; // It begins in the JDK's code.
+        if (!system && !(JdkThreads.task(this) instanceof ThreadTask)) { // It is, when a start that failed is tried again.
+            JdkThreads.setTask(this, new ThreadTask(JdkThreads.task(this)));
+        }
     }
 
     /** Whether a G is a system goroutine; of one that is being born or dies, whether it was. From any thread. */
@@ -194,12 +203,39 @@ public final class GStack extends Stack {
         return exiting;
     }
 
-    /** Reports an exception that ends this goroutine, by the scheduler's policy. */
-    public void uncaught(Throwable t) {
-        Uncaught.report(s, gp, thread, t);
+    /**
+     * Reports how this goroutine ended, if by an exception: to its bubble, or by the policy in {@link Uncaught}. What follows
+     * the call comes after the report. Never throws.
+     *
+     * @param end null, {@link Goexit#INSTANCE} or an exception
+     */
+    public void report(Throwable end) {
+        if (end == null || end == Goexit.INSTANCE) {
+            return;
+        }
+        if (bubble != null) {
+            bubble.failed(end);
+        } else {
+            Uncaught.report(this, end);
+        }
     }
 
-    /** Has {@code f} told how this goroutine ended, after its deferred work: see {@code Gmp.call}. */
+    /** Runs {@code fn} on this stack, the caller's, as the rest of its goroutine: with deferred work and a report. */
+    public void runToEnd(Runnable fn) {
+        Ends.run(this, fn);
+    }
+
+    /**
+     * Runs the deferred work of this goroutine, the caller's, now.
+     *
+     * @param end how what it did has ended: null, {@link Goexit#INSTANCE} or an exception
+     * @return the same, or what deferred work made of it
+     */
+    public Throwable runDeferred(Throwable end) {
+        return Ends.deferred(this, end);
+    }
+
+    /** Has {@code f} told how this goroutine ended, after its deferred work, instead of {@link #report}: see {@code Gmp.call}. */
     public void onEnd(Consumer<Throwable> f) {
         onEnd = f;
     }
@@ -214,43 +250,11 @@ public final class GStack extends Stack {
         do {
             Runnable fn = GSlots.fn(gp);
             releasem();
-            runGoroutine(fn);
+            Ends.run(this, fn);
             acquirem();
             JdkThreads.forget(this);
         } while (Newproc.goexit0(this) || JdkThreads.yield(this));
         // Only without memory for the yield: the virtual thread ends, and the M throws the stack away.
-    }
-
-    private void runGoroutine(Runnable fn) {
-        Throwable end = null;
-        try {
-            fn.run();
-        } catch (Throwable t) {
-            end = t;
-        }
-        if (exiting && end == null) {
-            end = Goexit.INSTANCE;
-        }
-        while (defers != null) {
-            exiting = false; // Deferred work may call the runtime.
-            Defer d = defers;
-            defers = d.next;
-            try {
-                d.fn.run();
-            } catch (Throwable t) {
-                end = t; // goexit replaces an exception, an exception replaces goexit.
-            }
-        }
-        exiting = false;
-        Consumer<Throwable> told = onEnd;
-        if (told != null) {
-            onEnd = null;
-            told.accept(end);
-        } else if (end != null && end != Goexit.INSTANCE) {
-            uncaught(end);
-        }
-        exiting = false; // A handler may have called goexit, or deferred work: that is not for the next goroutine here.
-        defers = null;
     }
 
     /** Opens the ticket: the JDK is about to publish that the thread waits. */
@@ -283,6 +287,11 @@ public final class GStack extends Stack {
         } finally {
             exit(caller);
         }
+    }
+
+    @Override
+    protected void escaped(Throwable t) {
+        Uncaught.reportEscaped(t);
     }
 
     private void jdkReady() {

@@ -130,7 +130,9 @@ final class Schedule {
                 m.s.pollers.ended(st);
             }
             Newproc.dead(m, st.gp);
-            JdkThreads.afterDone(st);
+            if (!st.pooled) {
+                JdkThreads.afterDone(st);
+            } // Else it was never started as a thread: nobody joins it.
         }
         if (M.lockedExt(m.mp) != 0) {
             Threads.mexit(m); // As Mcall.exited does. No pick: an M that is locked takes none.

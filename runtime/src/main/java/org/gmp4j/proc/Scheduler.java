@@ -64,6 +64,9 @@ public final class Scheduler {
     private volatile boolean mainExited;
     private volatile boolean procsByHand;
     private volatile boolean mainReturned;
+    /** Program mode, {@link Ends}: goroutines whose deferred work runs after an exception; whether one is being reported. */
+    final AtomicInteger panicDefers = new AtomicInteger();
+    volatile boolean panicking;
     /** Ms that ended, under sched.lock; and how many threads were started. */
     private final ArrayDeque<Machine> freem = new ArrayDeque<>();
     private int starts;
@@ -300,8 +303,9 @@ public final class Scheduler {
         mainExited = true;
     }
 
-    /** Program mode: main returned. Who is left is of no interest any more: no deadlock, no panic. */
+    /** Program mode, on main's stack: main returned. Who is left is of no interest any more: no deadlock, no panic. */
     public void setMainReturned() {
+        Ends.letPanicsEnd(GStack.current());
         mainReturned = true;
     }
 
@@ -353,7 +357,7 @@ public final class Scheduler {
             throw t; // A call of the runtime found it corrupt.
         } catch (Throwable t) {
             idleHook = null; // Once is enough: it would be called again at once.
-            Stderr.print("gmp4j: the idle hook threw " + t + " and is off\n");
+            Stderr.print("gmp4j: the idle hook threw " + ThrowableText.line(t) + " and is off\n");
             return false;
         }
     }
@@ -381,7 +385,8 @@ public final class Scheduler {
      * Refuses new goroutines from outside and waits for those that live; then ends the Ms.
      *
      * @param nanos how long to wait; negative without limit
-     * @return false when goroutines are left and the time is up; the scheduler then still drains
+     * @return false when goroutines are left and the time is up, or the JVM shuts down and all of them called exit; the
+     *     scheduler then still drains
      */
     public boolean close(long nanos) throws InterruptedException {
         GStack caller = GStack.enter(); // It may be another scheduler's goroutine, not to lose its P under our lock.
@@ -396,8 +401,12 @@ public final class Scheduler {
             return true;
         }
         long end = System.nanoTime() + nanos;
-        synchronized (drained) {
-            while (!isStopped() && Newproc.gcount(this) != 0) { // Once another close has ended, the Ps may be others'.
+        Exiters exiters = Exiters.ofShutdown(this);
+        for (;;) {
+            synchronized (drained) {
+                if (isStopped() || Newproc.gcount(this) == 0) { // Once another close has ended, the Ps may be others'.
+                    break;
+                }
                 // Looks again now and then: the last goroutine counts itself out and then reads closing without a fence
                 // in between, so it may miss us as we missed it.
                 long left = nanos < 0 ? DRAIN_LOOK : Math.min(DRAIN_LOOK, end - System.nanoTime());
@@ -405,6 +414,9 @@ public final class Scheduler {
                     return false;
                 }
                 drained.wait(left / 1_000_000, (int) (left % 1_000_000));
+            }
+            if (exiters != null && exiters.onlyTheyAreLeft()) {
+                return false;
             }
         }
         if (!pollers.handOver(nanos < 0 ? Long.MAX_VALUE : end - System.nanoTime())) {

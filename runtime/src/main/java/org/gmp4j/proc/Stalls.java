@@ -72,7 +72,7 @@ public final class Stalls {
                 throw t; // A call of the runtime found it corrupt.
             } catch (Throwable t) {
                 callback = null;
-                Stderr.print("gmp4j: the stall callback threw " + t + " and is off\n");
+                Stderr.print("gmp4j: the stall callback threw " + ThrowableText.line(t) + " and is off\n");
             }
         }
         if (printRate > 0) {

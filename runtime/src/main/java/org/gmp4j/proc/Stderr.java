@@ -40,8 +40,12 @@ final class Stderr {
         }
     }
 
-    /** Prints an exception with its stack and its causes. */
+    /** Prints an exception with its stack and its causes, as far as it lets us. */
     static void print(Throwable t) {
-        t.printStackTrace(new PrintStream(OUT, false, CHARSET)); // With a lock of its own.
+        try {
+            t.printStackTrace(new PrintStream(OUT, false, CHARSET)); // With a lock of its own.
+        } catch (Throwable e) {
+            print(ThrowableText.full(t));
+        }
     }
 }

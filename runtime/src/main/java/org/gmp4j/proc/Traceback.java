@@ -68,7 +68,7 @@ public final class Traceback {
     /** The goroutine that an exception ended. */
     static String ofThrowable(long gp, Throwable t) {
         StringBuilder b = new StringBuilder("goroutine ").append(G.goid(gp)).append(" [running]:\n");
-        frames(b, t.getStackTrace());
+        frames(b, ThrowableText.frames(t));
         createdBy(b, gp);
         return b.toString();
     }
@@ -103,7 +103,7 @@ public final class Traceback {
     private static void frames(StringBuilder b, StackTraceElement[] frames) {
         boolean shown = false;
         for (StackTraceElement e : frames) {
-            if (!internal(e)) {
+            if (e != null && !internal(e)) {
                 shown = true;
                 b.append('\t').append(e).append('\n');
             }

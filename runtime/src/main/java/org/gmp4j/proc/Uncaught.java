@@ -2,43 +2,115 @@ package org.gmp4j.proc;
 
 import java.util.function.BiConsumer;
 
+import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.G;
 
-/** An exception ended a goroutine: Go's panic text, and by policy the end of the program. Never the end of an M. */
-final class Uncaught {
+/**
+ * An exception ended a goroutine. Who is told, the first of these that there is, and nobody else:
+ * <ol>
+ * <li>of a thread with an identity: its own {@link Thread.UncaughtExceptionHandler}, then the process's default one, as
+ * for any thread: code that was written for threads finds what it knows;
+ * <li>the handler of the scheduler;
+ * <li>in program mode nobody: Go's panic text on stderr, and the end of the process;
+ * <li>in embedded mode the reader of stderr: the same text, and on.
+ * </ol>
+ * A handler that throws, an exception that cannot be printed, a {@link System#err} that throws: a line on the process's own
+ * stderr, and the M goes on.
+ */
+public final class Uncaught {
+    /** Made while there is memory. */
+    private static final byte[] NO_REPORT =
+            Stderr.bytes("gmp4j: an exception ended a goroutine, and there is no memory or stack to report it\n");
+
     private Uncaught() {
     }
 
-    /** On the goroutine's stack, after its deferred work. */
-    static void report(Scheduler s, long gp, Thread thread, Throwable t) {
-        Config c = s.config;
-        if (s.mainReturned()) {
-            return;
-        }
-        BiConsumer<Long, Throwable> handler = c.uncaught();
-        if (t instanceof StackOverflowError && handler == null) {
-            Fatal.end("runtime: goroutine stack exceeds " + c.maxStack() + "-byte limit\n"
-                    + "fatal error: stack overflow\n\n" + Traceback.ofThrowable(gp, t));
-        } else if (c.program()) {
-            Fatal.end(text(gp, t));
-        }
+    /** On the goroutine's stack, after its deferred work. Never throws. */
+    static void report(GStack st, Throwable t) {
         try {
-            if (handler != null) {
-                handler.accept(G.goid(gp), t);
-            } else {
-                System.err.print(text(gp, t));
-            }
-        } catch (Throwable ignored) {
-            // A handler that throws has had its chance; the M goes on.
-            System.err.println("gmp4j: the uncaught-exception handler threw " + ignored);
+            tell(st, t);
+        } catch (Throwable e) {
+            Stderr.write(NO_REPORT);
         }
     }
 
-    private static String text(long gp, Throwable t) {
-        StringBuilder b = new StringBuilder("panic: ").append(t).append('\n');
-        for (Throwable c = t.getCause(); c != null; c = c.getCause()) {
-            b.append("\tcaused by: ").append(c).append('\n');
+    /** An exception came out of what a thread does for others, which goes on: its handler is told. Never throws. */
+    public static void reportHere(Throwable t) {
+        Thread thread = Thread.currentThread();
+        try {
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, t);
+        } catch (Throwable e) {
+            Stderr.print(t);
         }
-        return b.append('\n').append(Traceback.ofThrowable(gp, t)).toString();
+    }
+
+    /** On g0: an exception came out of the JDK's own code at the end of a virtual thread. Never throws. */
+    static void reportEscaped(Throwable t) {
+        try {
+            Stderr.print("gmp4j: at the end of a virtual thread: " + ThrowableText.full(t));
+        } catch (Throwable e) {
+            Stderr.write(NO_REPORT);
+        }
+    }
+
+    private static void tell(GStack st, Throwable t) {
+        Scheduler s = st.s;
+        Thread.UncaughtExceptionHandler ofThread = st.pooled ? null : threadHandler(st.thread);
+        BiConsumer<Long, Throwable> handler = s.config.uncaught();
+        if (ofThread != null) {
+            try {
+                ofThread.uncaughtException(st.thread, t);
+            } catch (Throwable e) {
+                handlerFailed(st, t, e);
+            }
+        } else if (s.mainReturned()) {
+            return;
+        } else if (handler != null) {
+            try {
+                handler.accept(G.goid(st.gp), t);
+            } catch (Throwable e) {
+                handlerFailed(st, t, e);
+            }
+        } else if (s.config.program()) {
+            s.panicking = true;
+            Fatal.end(text(st, t));
+        } else {
+            print(text(st, t));
+        }
+    }
+
+    /** What the Thread API has for this thread; null where the JDK would print. */
+    private static Thread.UncaughtExceptionHandler threadHandler(Thread thread) {
+        Thread.UncaughtExceptionHandler own = thread.getUncaughtExceptionHandler();
+        return own == thread.getThreadGroup() ? Thread.getDefaultUncaughtExceptionHandler() : own;
+    }
+
+    private static void handlerFailed(GStack st, Throwable t, Throwable e) {
+        if (e != Goexit.INSTANCE) { // It had its chance.
+            Stderr.print("gmp4j: goroutine " + G.goid(st.gp) + ": the uncaught-exception handler threw "
+                    + ThrowableText.line(e) + ", told of " + ThrowableText.line(t) + "\n");
+        }
+    }
+
+    private static void print(String text) {
+        try {
+            System.err.print(text);
+        } catch (Throwable e) {
+            Stderr.print(text + "gmp4j: System.err threw " + ThrowableText.line(e) + "\n");
+        }
+    }
+
+    private static String text(GStack st, Throwable t) {
+        StringBuilder b = new StringBuilder();
+        if (t instanceof StackOverflowError) {
+            b.append("runtime: goroutine stack exceeds ").append(st.s.config.maxStack()).append("-byte limit\n");
+        }
+        if (t instanceof StackOverflowError && st.s.config.program()) {
+            b.append("fatal error: stack overflow\n");
+        } else {
+            b.append("panic: ").append(ThrowableText.line(t)).append('\n');
+            ThrowableText.causes(b, t);
+        }
+        return b.append('\n').append(Traceback.ofThrowable(st.gp, t)).toString();
     }
 }

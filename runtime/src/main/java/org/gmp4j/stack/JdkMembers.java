@@ -35,6 +35,10 @@ final class JdkMembers {
     final MethodHandle setThreadLocals;
     final MethodHandle inheritableThreadLocals;
     final MethodHandle setInheritableThreadLocals;
+    /** Of a thread's continuation what it runs; of that, the task that the thread was made with. */
+    final MethodHandle target;
+    final MethodHandle task;
+    final MethodHandle setTask;
 
     /** Looks them up; those of the switch, which define classes, only if it is not left to the JDK. */
     JdkMembers(boolean jdkMount) throws ReflectiveOperationException {
@@ -79,8 +83,24 @@ final class JdkMembers {
         setThreadLocals = tl.findSetter(Thread.class, "threadLocals", map).asType(set);
         inheritableThreadLocals = tl.findGetter(Thread.class, "inheritableThreadLocals", map).asType(get);
         setInheritableThreadLocals = tl.findSetter(Thread.class, "inheritableThreadLocals", map).asType(set);
+        target = SwitchClasses.target();
+        Field field = taskField();
+        field.setAccessible(true);
+        task = l.unreflectGetter(field).asType(MethodType.methodType(Runnable.class, Runnable.class));
+        setTask = l.unreflectSetter(field).asType(MethodType.methodType(void.class, Runnable.class, Runnable.class));
         Continuation.pin(); // The export of jdk.internal.vm is checked here, not in the middle of a switch.
         Continuation.unpin();
+    }
+
+    /** The field of the task in what a virtual thread's continuation runs, which is an object of a class without a name. */
+    private static Field taskField() throws ReflectiveOperationException {
+        Class<?> body = Class.forName("java.lang.VirtualThread$VThreadContinuation$1");
+        for (Field f : body.getDeclaredFields()) {
+            if (f.getType() == Runnable.class) {
+                return f;
+            }
+        }
+        throw new NoSuchFieldException(body.getName() + " without a task");
     }
 
     /** A field's handle that takes a Thread: the class it is declared in cannot be named. */

@@ -80,6 +80,9 @@ public final class JdkThreads {
     private static final MethodHandle SET_THREAD_LOCALS;
     private static final MethodHandle INHERITABLE_THREAD_LOCALS;
     private static final MethodHandle SET_INHERITABLE_THREAD_LOCALS;
+    private static final MethodHandle TARGET;
+    private static final MethodHandle TASK;
+    private static final MethodHandle SET_TASK;
     private static final String PROBLEM;
 
     /** Where the class of {@code runContinuation} tasks, of which there is one in a JVM, keeps its thread. */
@@ -135,6 +138,9 @@ public final class JdkThreads {
         SET_THREAD_LOCALS = h == null ? null : h.setThreadLocals;
         INHERITABLE_THREAD_LOCALS = h == null ? null : h.inheritableThreadLocals;
         SET_INHERITABLE_THREAD_LOCALS = h == null ? null : h.setInheritableThreadLocals;
+        TARGET = h == null ? null : h.target;
+        TASK = h == null ? null : h.task;
+        SET_TASK = h == null ? null : h.setTask;
     }
 
     private JdkThreads() {
@@ -205,6 +211,27 @@ public final class JdkThreads {
         }
     }
 
+    /** What a virtual thread that never ran is to run. */
+    public static Runnable task(Stack st) {
+        try {
+            return (Runnable) TASK.invokeExact((Runnable) TARGET.invokeExact(st.cont));
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    /**
+     * Has a virtual thread that never ran run {@code task} instead. The field is final, but nobody has read it yet, and the
+     * start of the thread, through a queue, comes between this and the reading.
+     */
+    public static void setTask(Stack st, Runnable task) {
+        try {
+            SET_TASK.invokeExact((Runnable) TARGET.invokeExact(st.cont), task);
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
     /**
      * The virtual thread that a {@code runContinuation} task belongs to: the receiver its method reference captured.
      *
@@ -264,7 +291,11 @@ public final class JdkThreads {
             }
             return st.cont.isDone();
         } catch (Throwable e) {
-            throw sneaky(e);
+            if (!st.cont.isDone()) {
+                throw sneaky(e);
+            }
+            st.escaped(e);
+            return true;
         }
     }
 
@@ -323,7 +354,7 @@ public final class JdkThreads {
         }
     }
 
-    /** The virtual thread ended: let the JDK tell those who join it. Only for threads that were started. */
+    /** The virtual thread ended: let the JDK tell those who join it. Only for threads that were started by {@code Thread.start}. */
     public static void afterDone(Stack st) {
         try {
             AFTER_DONE.invokeExact(st.thread);

@@ -59,6 +59,9 @@ public abstract class Stack implements Executor, Runnable {
     @Override
     public abstract void execute(Runnable task);
 
+    /** An exception came out of the JDK's code after the thread's task, which ended the thread. On the host's own stack. */
+    protected abstract void escaped(Throwable t);
+
     /** The stack of a virtual thread of ours, or null. */
     public static Stack of(Thread t) {
         return t.isVirtual() && JdkThreads.scheduler(t) instanceof Stack st && st.thread == t ? st : null;

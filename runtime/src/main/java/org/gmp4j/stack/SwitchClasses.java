@@ -13,7 +13,7 @@ import jdk.internal.vm.Continuation;
 import org.gmp4j.agent.ClassFileWriter;
 
 /**
- * Two hidden classes of ours inside the JDK, one in the nest of {@code VirtualThread}, one in that of {@code Continuation}:
+ * Hidden classes of ours inside the JDK. Two, one in the nest of {@code VirtualThread}, one in that of {@code Continuation}, are
  * the parts of a switch that {@link JdkThreads} does in another way than they do. In Java they would read
  *
  * <pre>
@@ -53,6 +53,8 @@ import org.gmp4j.agent.ClassFileWriter;
  * <p>{@code yield} must be one frame of its own. A goroutine that began before its first frames were compiled has interpreted
  * ones at the bottom for as long as it lives, and a switch that moves one of those takes twice as long. HotSpot then moves
  * two frames at a time; a loop whose every call was inlined is one frame, this is the other.
+ *
+ * <p>A third, {@link #target}, reads a field and is always there.
  */
 final class SwitchClasses {
     private static final String VIRTUAL_THREAD = "java/lang/VirtualThread";
@@ -116,6 +118,10 @@ final class SwitchClasses {
         } else {
             writeUnmount(c);
         }
+        return define(nest, name, c);
+    }
+
+    private static Class<?> define(Class<?> nest, String name, ClassFileWriter c) throws ReflectiveOperationException {
         byte[] b = c.toBytes();
         MethodHandle define = MethodHandles.privateLookupIn(ClassLoader.class, MethodHandles.lookup()).findStatic(
                 ClassLoader.class, "defineClass0", MethodType.methodType(Class.class, ClassLoader.class, Class.class,
@@ -129,6 +135,17 @@ final class SwitchClasses {
         } catch (Throwable e) {
             throw new ReflectiveOperationException(e);
         }
+    }
+
+    /** What a continuation runs: {@code public static Runnable target(Continuation c) { return c.target; }}. */
+    static MethodHandle target() throws ReflectiveOperationException {
+        List<Member> unused = List.of(Continuation.class.getDeclaredField("target"));
+        ClassFileWriter c = new ClassFileWriter("jdk/internal/vm/GmpTarget");
+        Code code = new Code();
+        code.op(ALOAD_0).op(GETFIELD, c.field(CONTINUATION, "target", "Ljava/lang/Runnable;")).op(ARETURN);
+        c.addMethod(PUBLIC_STATIC, "target", "(L" + CONTINUATION + ";)Ljava/lang/Runnable;", 1, 1, -1, code.bytes());
+        return MethodHandles.lookup().findStatic(define(Continuation.class, "jdk/internal/vm/GmpTarget", c), "target",
+                MethodType.methodType(Runnable.class, Continuation.class));
     }
 
     private static void writeUnmount(ClassFileWriter c) {

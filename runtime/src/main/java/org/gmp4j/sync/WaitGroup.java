@@ -108,7 +108,9 @@ public final class WaitGroup {
     }
 
     /**
-     * Counts one more, runs {@code fn} as a goroutine of the caller's scheduler, and counts it done when it ends.
+     * Counts one more, runs {@code fn} as a goroutine of the caller's scheduler, and counts it done when it and its deferred work
+     * have ended. One that an exception ends is counted after the exception was reported; in program mode, where that
+     * ends the program, never.
      *
      * @throws IllegalStateException outside a goroutine; then nothing was counted
      */
@@ -118,7 +120,11 @@ public final class WaitGroup {
         boolean started = false;
         try {
             Go.go(() -> {
-                Go.defer(this::done);
+                GStack st = GStack.current();
+                st.onEnd(end -> {
+                    st.report(end); // Does not return where it ends the program.
+                    done();
+                });
                 fn.run();
             });
             started = true;

@@ -5,6 +5,7 @@ import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Uncaught;
 import org.gmp4j.proc.Waiting;
 
 /** A timer that starts a function: as a goroutine of the scheduler where the timer was made, else as a virtual thread. */
@@ -49,8 +50,7 @@ public final class FuncTimer extends RuntimeTimer {
             });
             started = true;
         } catch (OutOfMemoryError e) {
-            Thread t = Thread.currentThread(); // It serves other timers too: it goes on, and this one is lost, not in silence.
-            t.getUncaughtExceptionHandler().uncaughtException(t, e);
+            Uncaught.reportHere(e); // This thread serves other timers too: it goes on, and this one is lost, not in silence.
         } finally {
             if (!started) {
                 Waiting.ends();

@@ -3,6 +3,7 @@ package org.gmp4j.timer;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.lock.Note;
+import org.gmp4j.proc.Uncaught;
 import org.gmp4j.proc.Waiting;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.Mem;
@@ -64,8 +65,7 @@ final class OutsideTimers {
             try {
                 step();
             } catch (Throwable t) { // No memory, say. The timers that are left are others'.
-                Thread thread = Thread.currentThread();
-                thread.getUncaughtExceptionHandler().uncaughtException(thread, t);
+                Uncaught.reportHere(t);
             }
         }
     }

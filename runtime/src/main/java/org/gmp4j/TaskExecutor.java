@@ -1,0 +1,125 @@
+package org.gmp4j;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import org.gmp4j.proc.GStack;
+import org.gmp4j.stack.Goexit;
+
+/**
+ * The JDK's executor with a thread for each task, where a task ends as a goroutine does: deferred work is part of the task, so a
+ * future is done, and a closed executor terminated, only after it; {@link Go#goexit} ends a task without a result.
+ */
+final class TaskExecutor implements ExecutorService {
+    private final ExecutorService jdk;
+
+    TaskExecutor(Gmp gmp) {
+        jdk = Executors.newThreadPerTaskExecutor(gmp.threadFactory());
+    }
+
+    private static <T> Callable<T> whole(Callable<T> task) {
+        Objects.requireNonNull(task);
+        return () -> {
+            T result = null;
+            Throwable end = null;
+            try {
+                result = task.call();
+            } catch (Throwable t) {
+                end = t;
+            }
+            end = GStack.current().runDeferred(end);
+            if (end == Goexit.INSTANCE) {
+                return null;
+            }
+            if (end != null) {
+                throw Go.<RuntimeException>sneaky(end);
+            }
+            return result;
+        };
+    }
+
+    private static <T> List<Callable<T>> whole(Collection<? extends Callable<T>> tasks) {
+        return tasks.stream().map(task -> TaskExecutor.<T>whole(task)).toList();
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        Objects.requireNonNull(task);
+        jdk.execute(() -> GStack.current().runToEnd(task));
+    }
+
+    @Override
+    public <T> Future<T> submit(Callable<T> task) {
+        return jdk.submit(whole(task));
+    }
+
+    @Override
+    public <T> Future<T> submit(Runnable task, T result) {
+        return jdk.submit(whole(Executors.callable(task, result)));
+    }
+
+    @Override
+    public Future<?> submit(Runnable task) {
+        return jdk.submit(whole(Executors.callable(task)));
+    }
+
+    @Override
+    public <T> List<Future<T>> invokeAll(Collection<? extends Callable<T>> tasks) throws InterruptedException {
+        return jdk.invokeAll(whole(tasks));
+    }
+
+    @Override
+    public <T> List<Future<T>> invokeAll(Collection<? extends Callable<T>> tasks, long timeout, TimeUnit unit)
+            throws InterruptedException {
+        return jdk.invokeAll(whole(tasks), timeout, unit);
+    }
+
+    @Override
+    public <T> T invokeAny(Collection<? extends Callable<T>> tasks) throws InterruptedException, ExecutionException {
+        return jdk.invokeAny(whole(tasks));
+    }
+
+    @Override
+    public <T> T invokeAny(Collection<? extends Callable<T>> tasks, long timeout, TimeUnit unit)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        return jdk.invokeAny(whole(tasks), timeout, unit);
+    }
+
+    @Override
+    public void shutdown() {
+        jdk.shutdown();
+    }
+
+    @Override
+    public List<Runnable> shutdownNow() {
+        return jdk.shutdownNow();
+    }
+
+    @Override
+    public boolean isShutdown() {
+        return jdk.isShutdown();
+    }
+
+    @Override
+    public boolean isTerminated() {
+        return jdk.isTerminated();
+    }
+
+    @Override
+    public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+        return jdk.awaitTermination(timeout, unit);
+    }
+
+    @Override
+    public void close() {
+        jdk.close();
+    }
+}

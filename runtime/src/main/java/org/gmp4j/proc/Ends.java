@@ -1,0 +1,110 @@
+package org.gmp4j.proc;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+import org.gmp4j.stack.Goexit;
+
+/**
+ * How a goroutine ends. On its own stack, with its own identity, whatever its stack is (a pooled one, or a thread with an
+ * identity), in this order:
+ * <ol>
+ * <li>its function returned, threw, or called goexit;
+ * <li>deferred work runs, last first; goexit in there replaces an exception, an exception replaces goexit;
+ * <li>whoever asked for it with {@link GStack#onEnd} is told; where nobody did, an exception is reported ({@link Uncaught});
+ * <li>its bubble counts it out.
+ * </ol>
+ * Then {@link Newproc#goexit0} for a pooled stack; a thread with an identity returns to the JDK's code, and its M tells those
+ * who join it. Nothing comes out of here, whatever user code threw on the way.
+ */
+final class Ends {
+    /** How many turns main gives others whose deferred work runs after a panic. */
+    private static final int PATIENCE = 1000;
+
+    private Ends() {
+    }
+
+    /** Runs {@code fn} as the goroutine on {@code st}, the caller's stack, from its first instruction to its end. */
+    static void run(GStack st, Runnable fn) {
+        Throwable end = null;
+        try {
+            fn.run();
+        } catch (Throwable t) {
+            end = t;
+        }
+        if (end != null || st.exiting || st.defers != null || st.onEnd != null) {
+            finish(st, end);
+        }
+        Bubble b = st.bubble;
+        if (b != null) {
+            st.bubble = null;
+            b.ended();
+        }
+        st.exiting = false; // A handler may have called goexit, or deferred work: that is not for the next goroutine here.
+        st.defers = null;
+    }
+
+    private static void finish(GStack st, Throwable end) {
+        Scheduler s = st.s;
+        boolean panics = s.config.program() && end != null && end != Goexit.INSTANCE;
+        if (panics) {
+            int unused = s.panicDefers.incrementAndGet();
+        }
+        Throwable last = deferred(st, end);
+        tell(st, last);
+        if (panics) { // Deferred work replaced it by goexit, or a handler of the Thread API was told.
+            int unused = s.panicDefers.decrementAndGet();
+        }
+    }
+
+    /**
+     * Program mode: main is about to return, on its stack. What a panicking goroutine's deferred work does, as counting itself done,
+     * may be what main waited for; so the panic is given the time to be reported, and a report under way ends the process.
+     * Go's main does the same, with the same bound.
+     */
+    static void letPanicsEnd(GStack st) {
+        Scheduler s = st.s;
+        for (int i = 0; i < PATIENCE && s.panicDefers.get() != 0 && !s.panicking; i++) {
+            Park.gosched(st);
+        }
+        while (s.panicking) {
+            LockSupport.park();
+        }
+    }
+
+    /**
+     * Runs the deferred work of the goroutine on {@code st}.
+     *
+     * @param end how it ended so far: null, {@link Goexit#INSTANCE} or an exception
+     * @return how it ends
+     */
+    static Throwable deferred(GStack st, Throwable end) {
+        Throwable last = st.exiting && end == null ? Goexit.INSTANCE : end; // Swallowed on the way.
+        while (st.defers != null) {
+            st.exiting = false; // Deferred work may call the runtime.
+            GStack.Defer d = st.defers;
+            st.defers = d.next();
+            try {
+                d.fn().run();
+            } catch (Throwable t) {
+                last = t;
+            }
+        }
+        st.exiting = false;
+        return last;
+    }
+
+    private static void tell(GStack st, Throwable end) {
+        Consumer<Throwable> told = st.onEnd;
+        st.onEnd = null;
+        try {
+            if (told == null) {
+                st.report(end);
+            } else {
+                told.accept(end);
+            }
+        } catch (Throwable t) { // Of the one who was told.
+            Uncaught.report(st, t);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+package org.gmp4j.proc;
+
+/** The task of a virtual thread with an identity, which then ends as every goroutine does. */
+record ThreadTask(Runnable task) implements Runnable {
+    @Override
+    public void run() {
+        Ends.run(GStack.current(), task);
+    }
+}

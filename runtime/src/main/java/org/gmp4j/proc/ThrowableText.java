@@ -1,0 +1,64 @@
+package org.gmp4j.proc;
+
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+
+/**
+ * What an exception of the user's says, though its own methods may throw, return null, or give causes without end. A failing
+ * exception must not keep a report from being made, and must not end the thread that makes it. Out of memory it may
+ * throw, as all code may.
+ */
+final class ThrowableText {
+    private static final int MOST_CAUSES = 100;
+    private static final StackTraceElement[] NONE = {};
+
+    private ThrowableText() {
+    }
+
+    /** What {@code toString} gives; where that fails, the class and what it threw. */
+    static String line(Throwable t) {
+        try {
+            return String.valueOf(t.toString());
+        } catch (Throwable e) {
+            return t.getClass().getName() + " (its toString threw " + e.getClass().getName() + ")";
+        }
+    }
+
+    /** Its stack; empty where it does not give one. */
+    static StackTraceElement[] frames(Throwable t) {
+        try {
+            StackTraceElement[] frames = t.getStackTrace();
+            return frames == null ? NONE : frames;
+        } catch (Throwable e) {
+            return NONE;
+        }
+    }
+
+    /** Appends {@code "\tcaused by: "} and a line for each cause, each cause once. */
+    static void causes(StringBuilder b, Throwable t) {
+        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        boolean unused = seen.add(t);
+        for (Throwable c = cause(t); c != null && seen.size() <= MOST_CAUSES && seen.add(c); c = cause(c)) {
+            b.append("\tcaused by: ").append(line(c)).append('\n');
+        }
+    }
+
+    private static Throwable cause(Throwable t) {
+        try {
+            return t.getCause();
+        } catch (Throwable e) {
+            return null;
+        }
+    }
+
+    /** All of it, in the JDK's form where the exception lets it. */
+    static String full(Throwable t) {
+        StringBuilder b = new StringBuilder(line(t)).append('\n');
+        for (StackTraceElement e : frames(t)) {
+            b.append("\tat ").append(e).append('\n');
+        }
+        causes(b, t);
+        return b.toString();
+    }
+}
