@@ -23,6 +23,7 @@ import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimerHeaps;
 
 /**
@@ -279,7 +280,7 @@ public final class Gmp implements AutoCloseable {
             if (idleThreads == null) {
                 return -1;
             }
-            if (idleThreads.toMillis() < 1 || idleThreads.toDays() > MAX_DAYS) {
+            if (idleThreads.compareTo(Duration.ofMillis(1)) < 0 || idleThreads.compareTo(Duration.ofDays(MAX_DAYS)) > 0) {
                 throw new IllegalArgumentException("idleThreads is " + idleThreads + ": use 1 ms to " + MAX_DAYS + " days");
             }
             return idleThreads.toNanos();
@@ -487,7 +488,7 @@ public final class Gmp implements AutoCloseable {
      * @return empty when all have ended, else {@link #dump} of those that are left
      */
     public String close(Duration d) {
-        return closeWithin(Math.max(0, d.toNanos())) ? "" : dump();
+        return closeWithin(Math.max(0, RuntimeTimer.nanos(d))) ? "" : dump();
     }
 
     private boolean closeWithin(long nanos) {

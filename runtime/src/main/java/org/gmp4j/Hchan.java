@@ -234,12 +234,17 @@ abstract sealed class Hchan permits Chan, LongChan {
             return receiver;
         }
         if (count < cap) {
-            int i = recvx + count;
-            setBuf(i >= cap ? i - cap : i, v, w);
+            setBuf(next(recvx, count, cap), v, w);
             count++;
             return 0;
         }
         return BLOCKS;
+    }
+
+    /** The place behind the last of {@code count} elements, less than {@code cap}; the sum may not fit an int. */
+    static int next(int recvx, int count, int cap) {
+        int behind = cap - recvx;
+        return count < behind ? recvx + count : count - behind;
     }
 
     // Receiving

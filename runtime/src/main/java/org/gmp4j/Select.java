@@ -1,5 +1,7 @@
 package org.gmp4j;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.ConcurrentModificationException;
 import java.util.Objects;
@@ -19,7 +21,9 @@ import org.gmp4j.struct.Sudog;
  * at random, each as likely. From goroutines and plain threads.
  *
  * <p>A Select is built once and run as often as wanted, or cleared and built anew; neither allocates when it has been as
- * large before. One thread uses it at a time; the action of a case may change it, and run it again.
+ * large before. One thread uses it at a time, and a second one gets a {@link ConcurrentModificationException} for certain,
+ * from whatever it calls while the first is in a method of the Select; the first goes on undisturbed. The action of a case
+ * may change it, and run it again: it runs when everything is done.
  *
  * {@snippet :
  * Select next = Select.of().recv(work, this::handle).recv(stop, v -> stopped = true);
@@ -41,6 +45,17 @@ import org.gmp4j.struct.Sudog;
  */
 public final class Select {
     private static final int FEW = 4;
+    /** A channel that would move more others to get to its place among the locks is put at the end, and all are sorted once. */
+    private static final int MOVES = 32;
+    private static final VarHandle BUSY;
+
+    static {
+        try {
+            BUSY = MethodHandles.lookup().findVarHandle(Select.class, "busy", boolean.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
 
     /**
      * With the waiter parked. As soon as the first lock is free it may be woken and run, but it stops at the locks that are
@@ -63,8 +78,11 @@ public final class Select {
     /** Whether one of them was made in a bubble: the others need no check. */
     private boolean inBubble;
     private Runnable orElse;
-    /** Whether a thread is in {@link #run}, before the action. A plain field: it finds misuse in most cases. */
-    private boolean running;
+    /** Whether the locks stand in their order, each once; if not, they are sorted before they are taken. */
+    private boolean sorted = true;
+    /** Whether a thread is building, or in {@link #run} before the action. By CAS, so that of two one is always told. */
+    @SuppressWarnings("unused") // Through BUSY.
+    private volatile boolean busy;
 
     private Select() {
     }
@@ -81,7 +99,7 @@ public final class Select {
      * @param then called with the element, or with null when the channel was closed and drained
      */
     public <T> Select recv(Chan<T> c, Consumer<? super T> then) {
-        Scase unused = add(Scase.Kind.RECV, c, then);
+        add(Scase.Kind.RECV, c, null, 0, then);
         return this;
     }
 
@@ -98,7 +116,7 @@ public final class Select {
         if (c != null) {
             c.checkSendable();
         }
-        add(Scase.Kind.SEND, c, then).elem = v;
+        add(Scase.Kind.SEND, c, v, 0, then);
         return this;
     }
 
@@ -109,7 +127,7 @@ public final class Select {
      * @param then called with the element, or with 0 when the channel was closed and drained
      */
     public Select recvLong(LongChan c, LongConsumer then) {
-        Scase unused = add(Scase.Kind.RECV_LONG, c, then);
+        add(Scase.Kind.RECV_LONG, c, null, 0, then);
         return this;
     }
 
@@ -120,7 +138,7 @@ public final class Select {
      * @param then called with the element and true, or with 0 and false when the channel was closed and drained
      */
     public Select recvLongOk(LongChan c, LongChan.Receiver then) {
-        Scase unused = add(Scase.Kind.RECV_LONG_OK, c, then);
+        add(Scase.Kind.RECV_LONG_OK, c, null, 0, then);
         return this;
     }
 
@@ -132,20 +150,22 @@ public final class Select {
      * @param then called when it was sent
      */
     public Select sendLong(LongChan c, long v, Runnable then) {
-        add(Scase.Kind.SEND, c, then).longElem = v;
+        add(Scase.Kind.SEND, c, null, v, then);
         return this;
     }
 
     /** Sets what to do when no case can go on: the select does not wait then. */
     public Select orElse(Runnable then) {
-        checkIdle();
-        orElse = Objects.requireNonNull(then, "then");
+        Objects.requireNonNull(then, "then");
+        begin();
+        orElse = then;
+        end();
         return this;
     }
 
     /** Takes all cases and the default out. */
     public Select clear() {
-        checkIdle();
+        begin();
         for (int i = 0; i < n; i++) {
             cases[i].clear();
         }
@@ -154,50 +174,106 @@ public final class Select {
         n = 0;
         live = 0;
         lockCount = 0;
+        sorted = true;
         inBubble = false;
         orElse = null;
+        end();
         return this;
     }
 
-    private void checkIdle() {
-        if (running) {
+    private void begin() {
+        if (!BUSY.compareAndSet(this, false, true)) {
             throw new ConcurrentModificationException("a Select is used by two threads at once");
         }
     }
 
-    private Scase add(Scase.Kind kind, Hchan c, Object then) {
-        checkIdle();
+    /** Whoever begins next sees everything. */
+    private void end() {
+        BUSY.setRelease(this, false);
+    }
+
+    private void add(Scase.Kind kind, Hchan c, Object v, long w, Object then) {
         Objects.requireNonNull(then, "then");
-        if (n == cases.length) {
-            cases = Arrays.copyOf(cases, 2 * n);
-            poll = Arrays.copyOf(poll, 2 * n);
-            locks = Arrays.copyOf(locks, 2 * n);
+        begin();
+        try {
+            if (n == cases.length) {
+                Scase[] moreCases = Arrays.copyOf(cases, 2 * n); // All three or none: there may not be the memory.
+                Scase[] morePoll = Arrays.copyOf(poll, 2 * n);
+                locks = Arrays.copyOf(locks, 2 * n);
+                poll = morePoll;
+                cases = moreCases;
+            }
+            if (cases[n] == null) {
+                cases[n] = new Scase(n);
+            }
+            Scase k = cases[n++];
+            k.kind = kind;
+            k.c = c;
+            k.elem = v;
+            k.longElem = w;
+            k.then = then;
+            if (c != null) {
+                poll[live++] = k;
+                inBubble |= c.durable();
+                addLock(c);
+            }
+        } finally {
+            end();
         }
-        if (cases[n] == null) {
-            cases[n] = new Scase(n);
-        }
-        Scase k = cases[n++];
-        k.kind = kind;
-        k.c = c;
-        k.then = then;
-        if (c != null) {
-            poll[live++] = k;
-            inBubble |= c.durable();
-            addLock(c);
-        }
-        return k;
     }
 
     private void addLock(Hchan c) {
         int i = lockCount;
-        while (i > 0 && locks[i - 1].order() > c.order()) {
+        int least = Math.max(0, i - MOVES);
+        while (i > least && locks[i - 1].order() > c.order()) {
             i--;
         }
-        if (i == 0 || locks[i - 1] != c) {
+        if (!sorted || i != 0 && locks[i - 1].order() > c.order()) {
+            sorted = false;
+            locks[lockCount++] = c;
+        } else if (i == 0 || locks[i - 1] != c) {
             System.arraycopy(locks, i, locks, i + 1, lockCount - i);
             locks[i] = c;
             lockCount++;
         }
+    }
+
+    /** Heap sort: in place, and never quadratic. Then each channel once. */
+    private void sortLocks() {
+        for (int i = lockCount / 2 - 1; i >= 0; i--) {
+            sift(i, lockCount);
+        }
+        for (int end = lockCount - 1; end > 0; end--) {
+            Hchan last = locks[0];
+            locks[0] = locks[end];
+            locks[end] = last;
+            sift(0, end);
+        }
+        int once = 0;
+        for (int i = 0; i < lockCount; i++) {
+            if (once == 0 || locks[once - 1] != locks[i]) {
+                locks[once++] = locks[i];
+            }
+        }
+        Arrays.fill(locks, once, lockCount, null);
+        lockCount = once;
+        sorted = true;
+    }
+
+    private void sift(int from, int size) {
+        Hchan c = locks[from];
+        int i = from;
+        for (int child = 2 * i + 1; child < size; child = 2 * i + 1) {
+            if (child + 1 < size && locks[child + 1].order() > locks[child].order()) {
+                child++;
+            }
+            if (c.order() >= locks[child].order()) {
+                break;
+            }
+            locks[i] = locks[child];
+            i = child;
+        }
+        locks[i] = c;
     }
 
     /**
@@ -207,31 +283,44 @@ public final class Select {
      * @throws IllegalStateException "send on closed channel" when the case is a send on a channel that is or was closed
      */
     public int run() {
-        checkIdle();
-        running = true;
-        Scase k;
+        begin();
+        Scase.Kind kind;
+        Object then;
+        int index;
+        Object v = null;
+        long w = 0;
+        boolean ok = false;
         try {
-            k = n == 1 ? single() : choose();
+            Scase k = n == 1 ? single() : choose();
+            if (k == null) {
+                kind = Scase.Kind.SEND;
+                then = orElse;
+                index = -1;
+            } else {
+                kind = k.kind;
+                then = k.then;
+                index = k.index;
+                if (kind != Scase.Kind.SEND) {
+                    v = k.received();
+                    w = k.longElem;
+                    ok = k.ok;
+                }
+            }
         } finally {
-            running = false;
+            end(); // From here on the Select may change, and everything in it.
         }
-        if (k == null) {
-            orElse.run();
-            return -1;
-        }
-        int index = k.index; // The action may change the case.
-        switch (k.kind) {
-            case SEND -> ((Runnable) k.then).run();
-            case RECV -> consume(k);
-            case RECV_LONG -> ((LongConsumer) k.then).accept(k.longElem);
-            case RECV_LONG_OK -> ((LongChan.Receiver) k.then).accept(k.longElem, k.ok);
+        switch (kind) {
+            case SEND -> ((Runnable) then).run();
+            case RECV -> accept(then, v);
+            case RECV_LONG -> ((LongConsumer) then).accept(w);
+            case RECV_LONG_OK -> ((LongChan.Receiver) then).accept(w, ok);
         }
         return index;
     }
 
     @SuppressWarnings("unchecked")
-    private static void consume(Scase k) {
-        ((Consumer<Object>) k.then).accept(k.received());
+    private static void accept(Object then, Object v) {
+        ((Consumer<Object>) then).accept(v);
     }
 
     /** One case: an operation of its channel, as Go's compiler makes it. */
@@ -294,6 +383,9 @@ public final class Select {
         }
         if (inBubble) {
             checkBubble();
+        }
+        if (!sorted) {
+            sortLocks();
         }
         GStack st = GStack.enter();
         try {

@@ -25,6 +25,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@link Gmp} as a user sees it, embedded. */
 class GmpTest {
+    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE, 999_999_999);
+
     @Test
     void callGivesTheResult() {
         try (TestGmp gmp = TestGmp.procs(2)) {
@@ -98,6 +100,8 @@ class GmpTest {
                 "quantum is PT2M: use 200 µs to 1 minute", b -> b.quantum(Duration.ofMinutes(2)),
                 "maxThreads is 0: use 1 or more", b -> b.maxThreads(0),
                 "idleThreads is PT0S: use 1 ms to 1000 days", b -> b.idleThreads(Duration.ZERO),
+                "idleThreads is " + FOR_EVER + ": use 1 ms to 1000 days", b -> b.idleThreads(FOR_EVER),
+                "quantum is " + FOR_EVER + ": use 200 µs to 1 minute", b -> b.quantum(FOR_EVER),
                 "maxStack is 1 bytes: use 65536 or more", b -> b.maxStack(1));
         return bad.entrySet().stream().map(e -> Arguments.of(e.getKey(), e.getValue()));
     }
@@ -181,6 +185,18 @@ class GmpTest {
         assertTrue(left.startsWith("goroutine 1 [chan receive]:\n"), left);
         c.close();
         gmp.close();
+    }
+
+    /** A limit that no number of nanoseconds expresses is as good as none, or as one that has passed. */
+    @Test
+    void closeWithAnyLimit() {
+        Gmp gmp = Gmp.builder().procs(1).build();
+        Chan<Integer> c = Chan.make();
+        gmp.go(c::recv);
+        gmp.run(() -> { }); // Behind it.
+        assertTrue(gmp.close(Duration.ofSeconds(Long.MIN_VALUE)).startsWith("goroutine "));
+        c.close();
+        assertEquals("", gmp.close(FOR_EVER));
     }
 
     @Test

@@ -9,8 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
+import java.util.ConcurrentModificationException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
@@ -242,5 +244,66 @@ class SelectStressTest {
             stopped.recv();
             assertEquals(0, defaults, "a channel was ready");
         });
+    }
+
+    /** One Select run, and built, by several at once: all but one are refused, and every element arrives once. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void twoThreadsAtOnce(boolean threads) throws InterruptedException {
+        int n = 20_000;
+        Chan<Integer> a = Chan.make();
+        Chan<Integer> b = Chan.make(1);
+        AtomicIntegerArray seen = new AtomicIntegerArray(n);
+        AtomicInteger left = new AtomicInteger(n);
+        AtomicInteger refused = new AtomicInteger();
+        Chan<Integer> none = null;
+        Select s = Select.of();
+        IntConsumer take = v -> {
+            seen.incrementAndGet(v);
+            left.decrementAndGet();
+        };
+        s.recv(a, take::accept).recv(b, take::accept).orElse(NOTHING);
+        Threads.Body use = () -> {
+            for (int i = 0; left.get() != 0; i++) {
+                try {
+                    int unused = s.run();
+                    if (i % 1_024 == 0) {
+                        s.recv(none, Selects::fail);
+                    }
+                } catch (ConcurrentModificationException e) {
+                    refused.incrementAndGet();
+                }
+            }
+        };
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Threads plain = new Threads();
+            AtomicReference<Throwable> failed = new AtomicReference<>();
+            for (int i = 0; i < 3; i++) {
+                if (threads) {
+                    plain.add("user" + i, use);
+                } else {
+                    gmp.go(() -> {
+                        try {
+                            use.run();
+                        } catch (Throwable t) {
+                            failed.set(t);
+                        }
+                    });
+                }
+            }
+            plain.start();
+            for (int i = 0; i < n; i++) {
+                (i % 2 == 0 ? a : b).send(i);
+            }
+            plain.join();
+            while (left.get() != 0 && failed.get() == null) {
+                Thread.yield();
+            }
+            assertNull(failed.get());
+        }
+        for (int i = 0; i < n; i++) {
+            assertEquals(1, seen.get(i));
+        }
+        assertTrue(refused.get() != 0);
     }
 }

@@ -10,8 +10,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.ConcurrentModificationException;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
@@ -128,6 +130,36 @@ class SelectTest {
         });
     }
 
+    /** More cases than are kept in order one by one: each is found, whatever the order and however often a channel is there. */
+    @Test
+    void manyCases() {
+        go(2, () -> {
+            int n = 5_000;
+            List<Chan<Integer>> all = new ArrayList<>();
+            Select numbered = Select.of(); // Gives them their numbers, in this order.
+            for (int i = 0; i < n; i++) {
+                all.add(Chan.make());
+                numbered.recv(all.get(i), Selects::fail);
+            }
+            List<Integer> order = new ArrayList<>(IntStream.range(0, n).boxed().toList());
+            order.addAll(order.subList(0, 1_000));
+            Collections.shuffle(order, new Random(1));
+            Select s = Select.of();
+            List<Integer> got = new ArrayList<>();
+            order.forEach(i -> s.recv(all.get(i), got::add));
+            for (int i = 0; i < n; i += 500) {
+                Chan<Integer> c = all.get(i);
+                int v = i;
+                Go.go(() -> c.send(v));
+                assertEquals(i, order.get(s.run()));
+                assertEquals(i, got.removeLast());
+            }
+            s.clear().recv(all.get(0), got::add).orElse(() -> got.add(-1));
+            assertEquals(-1, s.run());
+            all.forEach(c -> assertTrue(nobodyWaits(c)));
+        });
+    }
+
     @Test
     void closeIsSeen() {
         go(2, () -> {
@@ -215,7 +247,7 @@ class SelectTest {
             }
             plain.start();
             List<Integer> order = new ArrayList<>(IntStream.range(0, n).boxed().toList());
-            java.util.Collections.shuffle(order);
+            Collections.shuffle(order);
             for (int k = 0; k < 3; k++) {
                 order.forEach(i -> own.get(i).send(1));
             }

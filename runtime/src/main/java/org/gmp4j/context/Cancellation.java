@@ -3,6 +3,7 @@ package org.gmp4j.context;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.gmp4j.Chan;
 import org.gmp4j.lock.HeapMutex;
@@ -18,6 +19,12 @@ import org.gmp4j.timer.RuntimeTimer;
  *
  * <p>The lock guards what stands here and is held over no call: the channel is closed, the timer stopped and the children
  * are told after it is free. That has two steps, so {@link #err} waits for the channel when it finds the first done.
+ *
+ * <p>A cancel goes through all that is below without recursion: the lists of children and the references to parents are the
+ * work that is left. Once {@link #err} is set the list of children belongs to the cancel that set it, and nobody else changes
+ * it. A cancel that finds a context cancelled by another one waits until that other has told everything below it, so that
+ * whoever returns from a cancel finds all of its tree cancelled (Go holds the lock meanwhile). These waits make no circle: a
+ * cancel only waits for one that began further down in the tree.
  */
 final class Cancellation extends Child {
     private static final Chan<Void> CLOSED = Bubble.outside(Chan::make);
@@ -35,8 +42,8 @@ final class Cancellation extends Child {
     private RuntimeTimer timer;
     private Throwable cause;
     private volatile Exception err;
-    /** Follows err: the channel is closed. */
-    private volatile boolean closed;
+    /** The cancel that set err, and has closed the channel. */
+    private volatile Sweep sweep;
 
     Chan<Void> done() {
         Chan<Void> c = done;
@@ -58,11 +65,11 @@ final class Cancellation extends Child {
 
     Exception err() {
         Exception e = err;
-        if (e != null && !closed) {
+        if (e != null && sweep == null) {
             if (bubble == Bubble.current()) {
                 Object unused = done().recv();
             } else {
-                while (!closed) {
+                while (sweep == null) {
                     Thread.yield(); // The channel may be for the bubble alone; the cancel under way is about to end.
                 }
             }
@@ -74,8 +81,32 @@ final class Cancellation extends Child {
         return err() == null ? null : cause; // Written before err.
     }
 
-    /** Cancels it, leaves the parent, tells the children; nothing when it is cancelled already. */
+    /** Cancels it and all below, and leaves the parent; when it is cancelled already, waits until all below is too. */
     void cancel(Exception e, Throwable why) {
+        if (err != null) {
+            awaitSweep();
+            return;
+        }
+        Sweep s = new Sweep();
+        try {
+            if (begin(e, why, s)) {
+                leave(this);
+                sweepBelow(s);
+            } else {
+                awaitSweep();
+            }
+        } finally {
+            s.end();
+        }
+    }
+
+    /**
+     * Cancels it alone.
+     *
+     * @return false when it is cancelled already
+     * @throws IllegalStateException when it belongs to a bubble, and the caller does not
+     */
+    private boolean begin(Exception e, Throwable why, Sweep by) {
         GStack st = GStack.enter();
         lock.lock();
         boolean refused = err == null && bubble != null && done != null && Bubble.current() != bubble;
@@ -85,7 +116,7 @@ final class Cancellation extends Child {
             if (refused) {
                 throw new IllegalStateException("close of synctest channel from outside bubble");
             }
-            return;
+            return false;
         }
         cause = why == null ? e : why;
         err = e;
@@ -93,37 +124,95 @@ final class Cancellation extends Child {
         if (c == null) {
             done = CLOSED;
         }
-        Child told = children;
-        children = null;
         RuntimeTimer t = timer;
         timer = null;
         lock.unlock();
         if (c != null) {
             close(c);
         }
-        closed = true;
+        sweep = by;
         if (t != null) {
             boolean unused = t.stop();
         }
-        leave(this);
         GStack.exit(st);
-        tell(told);
+        return true;
     }
 
-    /** Tells all of a list that nobody changes, since it is no longer ours; what one refuses is thrown after the last. */
-    private void tell(Child told) {
-        IllegalStateException refused = null;
-        while (told != null) {
-            Child child = told;
-            told = child.next;
+    /** Cancels everything below, depth first; what one refuses is thrown after the last. */
+    private void sweepBelow(Sweep s) {
+        Throwable refused = null;
+        Cancellation at = this;
+        for (;;) {
+            Child child = at.children;
+            if (child == null) {
+                if (at == this) {
+                    break;
+                }
+                at = at.parent; // Of the same sweep: it is this one's, and in its list until now.
+                continue;
+            }
+            at.children = child.next;
+            child.next = null; // So that one that is kept keeps none of its neighbours.
+            child.prev = null;
             try {
-                child.parentCancelled(err, cause);
-            } catch (IllegalStateException e) {
-                refused = e;
+                if (child.parentCancelled(err, cause, s)) {
+                    at = (Cancellation) child;
+                }
+            } catch (RuntimeException | Error e) {
+                refused = refused == null ? e : refused;
             }
         }
         if (refused != null) {
-            throw refused;
+            throw Sweep.<RuntimeException>sneaky(refused);
+        }
+    }
+
+    /** With err set: waits until all below is cancelled. */
+    private void awaitSweep() {
+        Sweep s = sweep;
+        for (; s == null; s = sweep) {
+            Thread.yield(); // The channel is being closed.
+        }
+        s.await();
+    }
+
+    /**
+     * One cancel and all it does. Holds the channel on which others wait for its end: null when nobody does, {@link #CLOSED}
+     * when it has come.
+     */
+    static final class Sweep extends AtomicReference<Chan<Void>> {
+        private static final long serialVersionUID = 1;
+        /** One that has ended. */
+        static final Sweep OVER = new Sweep();
+
+        static {
+            OVER.end();
+        }
+
+        /** Whose it is: what it starts may come back to it. Cleared by the owner, and asked only by itself. */
+        private transient Thread owner = Thread.currentThread();
+
+        void await() {
+            if (owner == Thread.currentThread() || get() == CLOSED) {
+                return;
+            }
+            if (get() == null) {
+                boolean unused = compareAndSet(null, Bubble.outside(Chan::make));
+            }
+            Object unused = get().recv();
+        }
+
+        void end() {
+            Chan<Void> c = getAndSet(CLOSED);
+            owner = null;
+            if (c != null) {
+                c.close();
+            }
+        }
+
+        @SuppressWarnings("unchecked")
+        private static <E extends Throwable> E sneaky(Throwable t) throws E {
+            throw (E) t;
         }
     }
 
@@ -136,8 +225,12 @@ final class Cancellation extends Child {
     }
 
     @Override
-    void parentCancelled(Exception e, Throwable why) {
-        cancel(e, why);
+    boolean parentCancelled(Exception e, Throwable why, Sweep by) {
+        if (begin(e, why, by)) {
+            return true;
+        }
+        awaitSweep();
+        return false;
     }
 
     /** Has {@code child} told; at once if this is cancelled already. */
@@ -156,7 +249,7 @@ final class Cancellation extends Child {
         lock.unlock();
         GStack.exit(st);
         if (!live) {
-            child.parentCancelled(err(), cause);
+            boolean unused = child.parentCancelled(err(), cause, Sweep.OVER); // It has nothing below yet.
         }
     }
 
@@ -219,10 +312,11 @@ final class Cancellation extends Child {
         }
 
         @Override
-        void parentCancelled(Exception err, Throwable cause) {
+        boolean parentCancelled(Exception err, Throwable cause, Sweep by) {
             if (decided.compareAndSet(false, true)) {
                 FuncTimer.run(s, bubble, fn);
             }
+            return false;
         }
 
         /** True if it will not be started. */

@@ -7,6 +7,11 @@ abstract class Child {
     Child next;
     Child prev;
 
-    /** The parent was cancelled; called once, without locks. */
-    abstract void parentCancelled(Exception err, Throwable cause);
+    /**
+     * The parent was cancelled; called once, without locks.
+     *
+     * @param by the cancel under way
+     * @return true for a {@link Cancellation} that is cancelled by this, and whose children are to be told next
+     */
+    abstract boolean parentCancelled(Exception err, Throwable cause, Cancellation.Sweep by);
 }

@@ -3,6 +3,8 @@ package org.gmp4j.context;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 
@@ -170,7 +172,9 @@ public final class Context {
     }
 
     /**
-     * Cancels this context and all below; nothing when it is cancelled already.
+     * Cancels this context and all below, however many and however deep. When it is cancelled already, or another call is
+     * just about it, this only waits until all below is cancelled too. The functions of {@link #afterFunc} have been started
+     * then, and are not waited for.
      *
      * @throws UnsupportedOperationException when neither withCancel, withTimeout nor withDeadline made this context
      */
@@ -227,6 +231,10 @@ public final class Context {
 
     @Override
     public String toString() {
-        return parent == null ? name : parent + "." + name;
+        Deque<String> names = new ArrayDeque<>(); // No recursion: the tree may be deep.
+        for (Context c = this; c != null; c = c.parent) {
+            names.push(c.name);
+        }
+        return String.join(".", names);
     }
 }

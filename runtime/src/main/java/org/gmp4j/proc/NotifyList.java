@@ -45,6 +45,18 @@ public final class NotifyList {
     private long head;
     private long tail;
 
+    /** Tickets of {@link #drop} that were not called yet; under the lock. */
+    private Dropped dropped;
+
+    private static final class Dropped {
+        private final int ticket;
+        private Dropped next;
+
+        Dropped(int ticket) {
+            this.ticket = ticket;
+        }
+    }
+
     /** Nobody waits. */
     public NotifyList() {
     }
@@ -52,6 +64,41 @@ public final class NotifyList {
     /** Draws a ticket. */
     public int add() {
         return (int) WAIT.getAndAdd(this, 1);
+    }
+
+    /**
+     * Gives up a ticket that was drawn and will not be waited for: its call goes to the next one. Inside
+     * {@link GStack#enter}.
+     */
+    public void drop(int ticket) {
+        Dropped d = new Dropped(ticket);
+        lock.lock();
+        boolean called = ticket - (int) NOTIFY.get(this) < 0;
+        if (!called) {
+            d.next = dropped;
+            dropped = d;
+        }
+        lock.unlock();
+        if (called) {
+            notifyOne(); // One too many after a broadcast: waiters look whether they were meant.
+        }
+    }
+
+    /** Takes {@code ticket} off the list of the dropped ones. */
+    private boolean wasDropped(int ticket) {
+        Dropped before = null;
+        for (Dropped d = dropped; d != null; d = d.next) {
+            if (d.ticket == ticket) {
+                if (before == null) {
+                    dropped = d.next;
+                } else {
+                    before.next = d.next;
+                }
+                return true;
+            }
+            before = d;
+        }
+        return false;
     }
 
     /** Waits until the ticket is called; inside {@link GStack#enter}. */
@@ -84,6 +131,7 @@ public final class NotifyList {
         long list = head;
         head = 0;
         tail = 0;
+        dropped = null;
         NOTIFY.setVolatile(this, (int) WAIT.getVolatile(this)); // Who drew one and does not sleep yet will not.
         lock.unlock();
         while (list != 0) {
@@ -99,12 +147,15 @@ public final class NotifyList {
             return;
         }
         lock.lock();
-        int t = (int) NOTIFY.get(this);
-        if (t == (int) WAIT.getVolatile(this)) {
-            lock.unlock();
-            return;
-        }
-        NOTIFY.setVolatile(this, t + 1);
+        int t;
+        do {
+            t = (int) NOTIFY.get(this);
+            if (t == (int) WAIT.getVolatile(this)) {
+                lock.unlock();
+                return;
+            }
+            NOTIFY.setVolatile(this, t + 1);
+        } while (dropped != null && wasDropped(t));
         long sg = find(t); // None: its owner is on the way to sleep, and will see that it was called.
         lock.unlock();
         if (sg != 0) {

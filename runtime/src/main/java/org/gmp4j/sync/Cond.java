@@ -31,18 +31,33 @@ public final class Cond {
     /**
      * Unlocks the mutex, waits to be notified, and locks the mutex again. Notifications after the unlock reach it.
      *
-     * @throws IllegalStateException "sync: unlock of unlocked mutex"; in program mode that ends the program
+     * @throws IllegalStateException "sync: unlock of unlocked mutex"; in program mode that ends the program. Nothing has
+     *     changed, and no notification is lost
      */
     public void await() {
         if (!mutex.isLocked()) {
             throw Mutex.unlockOfUnlocked(); // Before the ticket is drawn: a signal would go to it in vain.
         }
         int ticket = waiters.add();
-        mutex.unlock();
+        unlock(ticket);
         GStack st = GStack.enter();
         waiters.await(ticket);
         GStack.exit(st);
         mutex.lock();
+    }
+
+    private void unlock(int ticket) {
+        boolean unlocked = false;
+        try {
+            mutex.unlock();
+            unlocked = true;
+        } finally {
+            if (!unlocked) { // Somebody else has given it back by mistake since we looked. No signal is to be lost for that.
+                GStack st = GStack.enter();
+                waiters.drop(ticket);
+                GStack.exit(st);
+            }
+        }
     }
 
     /** Wakes who waits longest, if anyone does. The caller need not hold the mutex. */

@@ -16,6 +16,10 @@ import org.gmp4j.struct.Throw;
  * may unlock, another than who locked if need be, and it is not reentrant. Interrupts leave it alone. What is done before
  * an {@link #unlock} happens before the return of the next {@link #lock}. Unlocked when new.
  *
+ * <p>Misuse. An unlock that throws has changed nothing, however many do so at once and whoever uses the mutex beside them: of
+ * n locks taken at most n unlocks return, so that the lock is neither given out twice nor withheld. But an unlock while
+ * somebody else holds the lock is none that could be told from a right one: it gives that lock back.
+ *
  * <p>Fairness. In normal mode an unlock wakes who waits longest, and that one competes with newcomers, who run already and
  * often win: fast, since a lock in use changes hands without a switch. A waiter that loses stays first in line. When it has
  * waited for a millisecond it turns the mutex to starvation mode: each unlock then hands the lock to the first waiter, and
@@ -25,29 +29,30 @@ import org.gmp4j.struct.Throw;
  * <p>Source: Go's {@code sync.Mutex}.
  */
 public final class Mutex {
-    // The state: three bits and, between them, the number of waiters. 0: free, nobody waits.
-    /** The highest bit: adding it changes that and nothing else, even if it was not as whoever adds it thought. */
-    private static final int LOCKED = 1 << 31;
+    // The state. The upper half, signed: 1 when locked, 0 when free; less when unlocked by mistake, by one for each mistake
+    // that was not taken back yet. So a mistake sees that it is one, and what it takes back is its own: nobody takes the lock
+    // unless this is 0. The lower half: two bits and the number of waiters. 0: free, nobody waits.
+    private static final long LOCKED = 1L << 32;
     /** A waiter is awake and competes: unlock wakes no other. */
-    private static final int WOKEN = 1;
-    /** Starvation mode: an unlocked lock belongs to the first waiter, nobody takes it. */
-    private static final int STARVING = 1 << 1;
+    private static final long WOKEN = 1;
+    /** Starvation mode: an unlocked lock belongs to the first waiter, nobody takes it. Set only while it is locked. */
+    private static final long STARVING = 1 << 1;
     private static final int WAITER_SHIFT = 2;
-    private static final int WAITER = 1 << WAITER_SHIFT;
+    private static final long WAITER = 1 << WAITER_SHIFT;
 
     private static final long STARVATION_NANOS = 1_000_000;
     private static final VarHandle STATE;
 
     static {
         try {
-            STATE = MethodHandles.lookup().findVarHandle(Mutex.class, "state", int.class).withInvokeExactBehavior();
+            STATE = MethodHandles.lookup().findVarHandle(Mutex.class, "state", long.class).withInvokeExactBehavior();
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
     }
 
     /** Anyone, by CAS; by addition to unlock: half of what an uncontended pair costs are its two atomic operations. */
-    private volatile int state;
+    private volatile long state;
     /** The waiters sleep here. */
     private final Sema sema = new Sema();
 
@@ -57,7 +62,7 @@ public final class Mutex {
 
     /** Takes the lock, waiting for it. */
     public void lock() {
-        if (!STATE.compareAndSet(this, 0, LOCKED)) {
+        if (!STATE.compareAndSet(this, 0L, LOCKED)) {
             GStack st = GStack.enter();
             lockSlow();
             GStack.exit(st);
@@ -70,8 +75,8 @@ public final class Mutex {
      * @return false when it was not taken
      */
     public boolean tryLock() {
-        int s = state;
-        return (s & (LOCKED | STARVING)) == 0 && STATE.compareAndSet(this, s, s | LOCKED);
+        long s = state;
+        return isFree(s) && STATE.compareAndSet(this, s, s + LOCKED);
     }
 
     private void lockSlow() {
@@ -80,8 +85,8 @@ public final class Mutex {
         boolean awake = false; // The WOKEN bit is ours.
         long since = 0;
         int spun = 0;
-        for (int s = state;; s = state) {
-            if ((s & (LOCKED | STARVING)) == LOCKED && Sema.canSpin(spun)) {
+        for (long s = state;; s = state) {
+            if (holds(s) != 0 && (s & STARVING) == 0 && Sema.canSpin(spun)) {
                 if (!awake && (s & WOKEN) == 0 && waiters(s) != 0 && STATE.compareAndSet(this, s, s | WOKEN)) {
                     awake = true; // Unlock need not wake another.
                 }
@@ -92,7 +97,7 @@ public final class Mutex {
             if (!STATE.compareAndSet(this, s, next(s, starving, awake))) {
                 continue;
             }
-            if ((s & (LOCKED | STARVING)) == 0) {
+            if (isFree(s)) {
                 return;
             }
             boolean again = waited; // Then first in line.
@@ -113,15 +118,9 @@ public final class Mutex {
     }
 
     /** What one who wants the lock makes of the state: locked if it was free, else with one more waiter. */
-    private static int next(int s, boolean starving, boolean awake) {
-        int n = s;
-        if ((s & STARVING) == 0) {
-            n |= LOCKED;
-        }
-        if ((s & (LOCKED | STARVING)) != 0) {
-            n += WAITER;
-        }
-        if (starving && (s & LOCKED) != 0) {
+    private static long next(long s, boolean starving, boolean awake) {
+        long n = isFree(s) ? s + LOCKED : s + WAITER;
+        if (starving && holds(s) == 1) {
             n |= STARVING;
         }
         if (awake) {
@@ -133,22 +132,31 @@ public final class Mutex {
         return n;
     }
 
-    private static int waiters(int s) {
-        return (s & ~LOCKED) >>> WAITER_SHIFT;
+    /** The upper half. */
+    private static int holds(long s) {
+        return (int) (s >> Integer.SIZE);
+    }
+
+    private static boolean isFree(long s) {
+        return holds(s) == 0 && (s & STARVING) == 0;
+    }
+
+    private static int waiters(long s) {
+        return (int) s >>> WAITER_SHIFT;
     }
 
     /** The lock is ours, though the state does not say so yet; others add waiters, and unlock by mistake. */
     private void handedOver(boolean starving) {
         for (;;) {
-            int s = state;
-            if ((s & LOCKED) != 0) {
+            long s = state;
+            if (holds(s) != 0) {
                 Thread.onSpinWait(); // A mistake, about to be taken back.
                 continue;
             }
             if ((s & WOKEN) != 0 || waiters(s) == 0) {
                 throw Throw.of("sync: inconsistent mutex state");
             }
-            int n = (s | LOCKED) - WAITER;
+            long n = s + LOCKED - WAITER;
             if (!starving || waiters(s) == 1) {
                 n -= STARVING; // Not for ever: two that hand over to each other pay a switch each time.
             }
@@ -161,43 +169,43 @@ public final class Mutex {
     /**
      * Gives the lock back.
      *
-     * @throws IllegalStateException "sync: unlock of unlocked mutex"; in program mode that ends the program. The mutex is as it
-     *     was; but of two such mistakes at the same moment one may go unnoticed and the other take the lock from its owner
+     * @throws IllegalStateException "sync: unlock of unlocked mutex"; in program mode that ends the program. Nothing has
+     *     changed: see the class comment
      */
     public void unlock() {
-        int s = (int) STATE.getAndAdd(this, LOCKED);
+        long s = (long) STATE.getAndAdd(this, -LOCKED);
         if (s != LOCKED) {
-            unlockSlow(s ^ LOCKED);
+            unlockSlow(s);
         }
     }
 
-    private void unlockSlow(int s) {
-        if ((s & LOCKED) != 0) {
-            takeBack((s & STARVING) != 0);
+    /** Of the state before. */
+    private void unlockSlow(long s) {
+        if (holds(s) != 1) {
+            takeBack();
             throw unlockOfUnlocked();
         }
-        pass(s);
-    }
-
-    /** The lock was free, and for a moment seemed not to be. If it is free again already another unlock has passed it on. */
-    private void takeBack(boolean handedOver) {
-        for (int s = state; (s & LOCKED) != 0; s = state) {
-            if (STATE.compareAndSet(this, s, s ^ LOCKED)) {
-                if (!handedOver) { // Else it has its next owner, who wakes the others.
-                    pass(s ^ LOCKED); // Somebody may have begun to wait meanwhile.
-                }
-                return;
-            }
-        }
-    }
-
-    /** The lock is free: hands it over, or wakes who waits longest, unless one is awake or somebody has it. */
-    private void pass(int s) {
         if ((s & STARVING) != 0) {
             release(true);
-            return;
+        } else {
+            pass(s - LOCKED);
         }
-        for (; waiters(s) != 0 && (s & (LOCKED | WOKEN | STARVING)) == 0; s = state) {
+    }
+
+    /**
+     * The lock was free, and is again when the last of those who made this mistake has taken it back. In starvation mode it is
+     * about to have its next owner: the unlock that freed it has seen to that.
+     */
+    private void takeBack() {
+        long s = (long) STATE.getAndAdd(this, LOCKED) + LOCKED;
+        if (isFree(s)) {
+            pass(s); // Somebody may have begun to wait meanwhile.
+        }
+    }
+
+    /** The lock is free: wakes who waits longest, unless one is awake or somebody has it. */
+    private void pass(long free) {
+        for (long s = free; waiters(s) != 0 && (s & WOKEN) == 0 && isFree(s); s = state) {
             if (STATE.compareAndSet(this, s, s - WAITER | WOKEN)) {
                 release(false);
                 return;
@@ -217,7 +225,7 @@ public final class Mutex {
 
     /** Whether anyone holds it. */
     boolean isLocked() {
-        return (state & LOCKED) != 0;
+        return holds(state) == 1;
     }
 
     /** Runs {@code f} with the lock held and returns its result; unlocks however it ends. */

@@ -2,9 +2,10 @@ package org.gmp4j.sync;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.SoftReference;
+import java.lang.ref.WeakReference;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
 
@@ -15,7 +16,7 @@ import org.gmp4j.proc.GcWatch;
 
 /**
  * Objects that are worth using again, for as long as the collector leaves them: it may take any of them at any time without
- * notice. Thread-safe, from goroutines and plain threads. What is done before a {@link #put} happens before the return of
+ * notice. They never cause an {@link OutOfMemoryError}, and never outlive the pool. Thread-safe, from goroutines and plain threads. What is done before a {@link #put} happens before the return of
  * the {@link #get} that gives the object out again.
  *
  * <p>Each P has a slot of its own: one object that is taken and left by one atomic step, and a list of more under a lock,
@@ -24,11 +25,15 @@ import org.gmp4j.proc.GcWatch;
  *
  * <p>The victim cache. When the collector has run ({@link GcWatch}), all slots of all pools become victims, and the victims
  * of before are dropped. A get looks among the victims when there is nothing else, and what is put back stands in the new
- * slots. So what is in use survives, what was not asked for between two such beats goes, and a pool never loses all at once.
- * Without a scheduler in the process nobody watches but a get that finds no object.
+ * slots. So what is in use survives, what was not asked for between two such beats goes, and a pool does not lose all at
+ * once. Without a scheduler in the process nobody watches but a get that finds no object, and a put into an empty pool.
  *
- * <p>Rejected: soft references keep everything until memory is short, weak ones nothing beyond the next collection, and each
- * object would need one. Source: Go's {@code sync.Pool}.
+ * <p>A beat comes at most once a second, which is too late when memory is short. Therefore the slots of a pool hang on one
+ * soft reference: the collector takes them all before it lets an allocation fail. And the list of all pools refers to them
+ * weakly: a pool that was dropped goes with what it holds, whether anybody watches or not.
+ *
+ * <p>Rejected: soft references alone keep everything until memory is short, weak ones nothing beyond the next collection;
+ * one for each object would be the greater part of a small one. Source: Go's {@code sync.Pool}.
  *
  * @param <T> the type of the objects; {@code null} is never one
  */
@@ -38,18 +43,28 @@ public final class Pool<T> {
 
     /** Guards the two lists and the making of slots. */
     private static final HeapMutex LOCK = new HeapMutex(LockRank.SEMA);
-    /** Pools with slots, and those that may have victims only. */
-    private static List<Pool<?>> all = new ArrayList<>();
-    private static List<Pool<?>> old = new ArrayList<>();
+    /** Pools with slots, and those that may have victims only. Swapped by a beat, which is not to allocate. */
+    private static ArrayList<WeakReference<Pool<?>>> all = new ArrayList<>();
+    private static ArrayList<WeakReference<Pool<?>>> old = new ArrayList<>();
 
     static {
         GcWatch.onGc(Pool::drop);
     }
 
     private final Supplier<T> supplier;
+    private final WeakReference<Pool<?>> self = new WeakReference<>(this);
     /** Both under LOCK; read without it. */
-    private volatile Slot[] slots;
-    private volatile Slot[] victims;
+    private volatile Slots slots = Slots.NONE;
+    private volatile Slots victims = Slots.NONE;
+
+    /** All slots of a pool, for as long as there is memory. */
+    private static final class Slots extends SoftReference<Slot[]> {
+        static final Slots NONE = new Slots(null);
+
+        Slots(Slot[] all) {
+            super(all);
+        }
+    }
 
     /** What one P uses most. Padded: the slots of two Ps never share a cache line. */
     private static final class Slot {
@@ -123,10 +138,10 @@ public final class Pool<T> {
     /** An object that was put, in no order that could be relied on, or a new one. */
     public T get() {
         int i = here();
-        Object x = take(slots, i);
+        Object x = take(slots.get(), i);
         if (x == null) {
             GcWatch.look();
-            x = take(victims, i);
+            x = take(victims.get(), i);
         }
         if (x == null) {
             return supplier == null ? null : supplier.get();
@@ -157,7 +172,7 @@ public final class Pool<T> {
     /** Leaves an object for others; the caller does not use it any more. */
     public void put(T x) {
         Objects.requireNonNull(x, "null is never an element of a pool");
-        Slot[] to = slots;
+        Slot[] to = slots.get();
         if (to == null) {
             to = makeSlots();
         }
@@ -169,43 +184,66 @@ public final class Pool<T> {
 
     /** Whether something was put since the last beat. */
     boolean hasSlots() {
-        return slots != null;
+        return slots.get() != null;
     }
 
     private Slot[] makeSlots() {
+        GcWatch.look(); // So that pools that come and go do not fill the list where nobody else watches.
         Slot[] made = new Slot[SLOTS];
         for (int i = 0; i < SLOTS; i++) {
             made[i] = new Slot();
         }
+        Slots ref = new Slots(made);
         GStack st = GStack.enter();
         LOCK.lock();
         try {
-            if (slots == null) {
-                all.add(this);
-                slots = made;
+            Slot[] there = slots.get();
+            if (there != null) {
+                return there;
             }
-            return slots;
-        } finally {
+            if (slots == Slots.NONE) { // Else the collector has taken them, and it is in the list.
+                all.add(self);
+            }
+            slots = ref;
+            return made;
+        } finally { // The list may be out of memory.
             LOCK.unlock();
             GStack.exit(st);
         }
     }
 
-    /** {@code poolCleanup}: a beat of the collector. */
+    /** {@code poolCleanup}: a beat of the collector. Sysmon's too: it does not allocate. */
     static void drop() {
-        List<Pool<?>> next = new ArrayList<>();
         GStack st = GStack.enter();
         LOCK.lock();
-        for (Pool<?> p : old) {
-            p.victims = null;
+        for (int i = 0; i < old.size(); i++) {
+            Pool<?> p = old.get(i).get();
+            if (p != null) {
+                p.victims = Slots.NONE;
+            }
         }
-        for (Pool<?> p : all) {
-            p.victims = p.slots;
-            p.slots = null;
+        old.clear();
+        for (int i = 0; i < all.size(); i++) {
+            Pool<?> p = all.get(i).get();
+            if (p != null) {
+                p.victims = p.slots;
+                p.slots = Slots.NONE;
+            }
         }
+        ArrayList<WeakReference<Pool<?>>> emptied = old;
         old = all;
-        all = next;
+        all = emptied;
         LOCK.unlock();
         GStack.exit(st);
+    }
+
+    /** How many pools are in the lists: for tests. */
+    static int listed() {
+        GStack st = GStack.enter();
+        LOCK.lock();
+        int n = all.size() + old.size();
+        LOCK.unlock();
+        GStack.exit(st);
+        return n;
     }
 }

@@ -14,23 +14,26 @@ import org.gmp4j.proc.WaitReason;
  * read lock again inside. The readers that a writer held off come before the next writer. What is done before an unlock
  * happens before the return of the lock that it lets through. Unlocked when new.
  *
- * <p>{@code readers} counts those who hold the read lock or wait for it; a writer takes {@link #MAX} off, which makes it
- * negative: that is how readers see the writer. It then waits for those that were inside: {@code departing} counts down,
- * by each of them, from where the writer adds their number. Both may come first, so it may be negative in between; whoever
- * makes it 0 knows that all have left.
+ * <p>Misuse. An unlock that throws has changed nothing, as that of a {@link Mutex}; but one while somebody else holds the
+ * lock in the same way is none that could be told from a right one: it gives that lock back.
+ *
+ * <p>One word holds all of the state, so that each step sees whether it is right before it changes anything: how many hold
+ * the read lock or wait for it; whether a writer has the lock or waits for those who were inside when it came; and how many
+ * of these are left, of whom the last wakes the writer. Go has two words, and adds to them before it looks: then a mistaken
+ * unlock is seen by others, and a writer that came just then would wait for a reader that never was.
  *
  * <p>Source: Go's {@code sync.RWMutex}.
  */
 public final class RWMutex {
-    private static final int MAX = 1 << 30;
-    private static final VarHandle READERS;
-    private static final VarHandle DEPARTING;
+    /** The sign: readers wait, and a writer has the lock when none is departing. */
+    private static final long WRITER = 1L << 63;
+    /** One reader, inside or waiting; there is room for 2^31. Those that a writer waits for count from 0 up. */
+    private static final long READER = 1L << 32;
+    private static final VarHandle STATE;
 
     static {
         try {
-            MethodHandles.Lookup l = MethodHandles.lookup();
-            READERS = l.findVarHandle(RWMutex.class, "readers", int.class).withInvokeExactBehavior();
-            DEPARTING = l.findVarHandle(RWMutex.class, "departing", int.class).withInvokeExactBehavior();
+            STATE = MethodHandles.lookup().findVarHandle(RWMutex.class, "state", long.class).withInvokeExactBehavior();
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
@@ -40,27 +43,26 @@ public final class RWMutex {
     private final Mutex writer = new Mutex();
     private final Sema writerSema = new Sema();
     private final Sema readerSema = new Sema();
-    /** Anyone, by addition. */
-    private volatile int readers;
-    /** The writer and the readers it waits for, by addition. */
-    @SuppressWarnings("unused") // Through DEPARTING.
-    private volatile int departing;
+    /** Anyone, by CAS; by addition to lock for reading. */
+    private volatile long state;
 
     /** An unlocked one. */
     public RWMutex() {
     }
 
-    private int addReaders(int delta) {
-        return (int) READERS.getAndAdd(this, delta) + delta;
+    /** How many hold the read lock or wait for it. */
+    private static int readers(long s) {
+        return (int) ((s & ~WRITER) >>> Integer.SIZE);
     }
 
-    private int addDeparting(int delta) {
-        return (int) DEPARTING.getAndAdd(this, delta) + delta;
+    /** How many a writer waits for. */
+    private static int departing(long s) {
+        return (int) s;
     }
 
     /** Takes the lock for reading, waiting while a writer has it or waits for it. */
     public void rLock() {
-        if (addReaders(1) < 0) {
+        if ((long) STATE.getAndAdd(this, READER) < 0) {
             GStack st = GStack.enter();
             readerSema.acquire(false, WaitReason.RWMUTEX_RLOCK);
             GStack.exit(st);
@@ -69,8 +71,8 @@ public final class RWMutex {
 
     /** Takes the lock for reading if no writer has it or waits for it; false when it was not taken. */
     public boolean tryRLock() {
-        for (int r = readers; r >= 0; r = readers) {
-            if (READERS.compareAndSet(this, r, r + 1)) {
+        for (long s = state; s >= 0; s = state) {
+            if (STATE.compareAndSet(this, s, s + READER)) {
                 return true;
             }
         }
@@ -80,32 +82,35 @@ public final class RWMutex {
     /**
      * Gives one read lock back.
      *
-     * @throws IllegalStateException "sync: RUnlock of unlocked RWMutex"; in program mode that ends the program
+     * @throws IllegalStateException "sync: RUnlock of unlocked RWMutex"; in program mode that ends the program. Nothing has
+     *     changed
      */
     public void rUnlock() {
-        int r = addReaders(-1);
-        if (r < 0) {
-            rUnlockSlow(r);
-        }
-    }
-
-    private void rUnlockSlow(int r) {
-        if (r == -1 || r == -MAX - 1) {
-            int unused = addReaders(1);
-            throw Fatal.misuse("sync: RUnlock of unlocked RWMutex");
-        }
-        if (addDeparting(-1) == 0) { // The last of those the writer waits for.
-            GStack st = GStack.enter();
-            writerSema.release(false);
-            GStack.exit(st);
+        for (;;) {
+            long s = state;
+            if ((s < 0 ? departing(s) : readers(s)) == 0) {
+                throw Fatal.misuse("sync: RUnlock of unlocked RWMutex");
+            }
+            long n = s < 0 ? s - READER - 1 : s - READER;
+            if (STATE.compareAndSet(this, s, n)) {
+                if (n < 0 && departing(n) == 0) { // The last of those the writer waits for.
+                    GStack st = GStack.enter();
+                    writerSema.release(false);
+                    GStack.exit(st);
+                }
+                return;
+            }
         }
     }
 
     /** Takes the lock for writing, waiting for readers and other writers. */
     public void lock() {
         writer.lock();
-        int inside = addReaders(-MAX) + MAX;
-        if (inside != 0 && addDeparting(inside) != 0) {
+        long s;
+        do {
+            s = state;
+        } while (!STATE.compareAndSet(this, s, s | WRITER | readers(s)));
+        if (readers(s) != 0) {
             GStack st = GStack.enter();
             writerSema.acquire(false, WaitReason.RWMUTEX_LOCK);
             GStack.exit(st);
@@ -117,7 +122,7 @@ public final class RWMutex {
         if (!writer.tryLock()) {
             return false;
         }
-        if (!READERS.compareAndSet(this, 0, -MAX)) {
+        if (!STATE.compareAndSet(this, 0L, WRITER)) {
             writer.unlock();
             return false;
         }
@@ -127,15 +132,19 @@ public final class RWMutex {
     /**
      * Gives the write lock back, and lets the readers in that wait.
      *
-     * @throws IllegalStateException "sync: Unlock of unlocked RWMutex"; in program mode that ends the program
+     * @throws IllegalStateException "sync: Unlock of unlocked RWMutex"; in program mode that ends the program. Nothing has
+     *     changed
      */
     public void unlock() {
-        int waiting = addReaders(MAX);
-        if (waiting >= MAX) {
-            int unused = addReaders(-MAX);
-            throw Fatal.misuse("sync: Unlock of unlocked RWMutex");
-        }
-        if (waiting > 0) {
+        long s;
+        do {
+            s = state;
+            if (s >= 0 || departing(s) != 0) {
+                throw Fatal.misuse("sync: Unlock of unlocked RWMutex");
+            }
+        } while (!STATE.compareAndSet(this, s, s & ~WRITER));
+        int waiting = readers(s);
+        if (waiting != 0) {
             GStack st = GStack.enter();
             for (int i = 0; i < waiting; i++) {
                 readerSema.release(false);

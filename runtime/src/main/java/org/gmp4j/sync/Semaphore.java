@@ -175,7 +175,8 @@ public final class Semaphore {
      * Gives {@code n} back.
      *
      * @throws IllegalArgumentException when {@code n} is negative
-     * @throws IllegalStateException "semaphore: released more than held"
+     * @throws IllegalStateException "semaphore: released more than held"; then nothing was released. There are no owners: what
+     *     others hold can be released
      */
     public void release(long n) {
         notNegative(n, "weight");

@@ -258,6 +258,116 @@ class ContextTest {
         }
     }
 
+    /** A chain deeper than any stack: cancelled from its root, and named from its leaf. */
+    @Test
+    void deep() throws InterruptedException {
+        everywhere(() -> {
+            Context root = Context.background().withCancel();
+            List<Context> all = new ArrayList<>();
+            Context c = root;
+            for (int i = 0; i < 50_000; i++) {
+                c = i % 3 == 0 ? c.withTimeout(LONG) : c.withCancel();
+                all.add(c);
+            }
+            root.cancel();
+            all.forEach(x -> assertSame(Context.CANCELED, x.err()));
+            all.forEach(x -> assertFalse(x.holdsAnything()));
+            assertTrue(c.toString().startsWith("context.Background.WithCancel.WithDeadline."));
+        });
+    }
+
+    /** Go: cancel holds the lock while it tells the children, so whoever returns from it finds them all cancelled. */
+    @Stress
+    void cancelledWhenCancelReturns() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            for (int round = 0; round < 300; round++) {
+                Context root = Context.background().withCancel();
+                Context middle = null;
+                List<Context> all = new ArrayList<>();
+                for (int i = 0; i < 100; i++) {
+                    Context child = root.withCancel();
+                    middle = i == 50 ? child : middle;
+                    all.add(child.withCancel());
+                    assertNotNull(child.done());
+                }
+                Context half = middle;
+                Threads.Body body = () -> {
+                    half.cancel();
+                    root.cancel();
+                    all.forEach(c -> assertNotNull(c.err(), "cancel returned before all were cancelled"));
+                };
+                Threads threads = new Threads().add("thread", body).start();
+                gmp.run(() -> {
+                    root.cancel();
+                    all.forEach(c -> assertNotNull(c.err(), "cancel returned before all were cancelled"));
+                });
+                threads.join();
+            }
+        }
+    }
+
+    /** What a cancel starts may cancel again, above and below, and what it tells may do so while it is told. */
+    @Test
+    void cancelsFromWhatItStarts() throws InterruptedException {
+        everywhere(() -> {
+            Context root = Context.background().withCancel();
+            Context child = root.withCancel();
+            Chan<Boolean> ran = Chan.make(2);
+            BooleanSupplier unused = child.afterFunc(() -> {
+                root.cancel();
+                child.cancel();
+                ran.send(true);
+            });
+            unused = root.afterFunc(() -> {
+                child.cancel();
+                root.cancel();
+                ran.send(true);
+            });
+            root.cancel();
+            ran.recv();
+            ran.recv();
+        });
+    }
+
+    /** Whoever is told may cancel what is just being cancelled on the same thread: that does not wait for its own end. */
+    @Test
+    void cancelledByItsOwnSweep() throws InterruptedException {
+        everywhere(() -> {
+            Cancellation root = new Cancellation();
+            AtomicInteger told = new AtomicInteger();
+            root.add(new Child() {
+                @Override
+                boolean parentCancelled(Exception err, Throwable cause, Cancellation.Sweep by) {
+                    root.cancel(err, cause);
+                    told.incrementAndGet();
+                    return false;
+                }
+            });
+            root.cancel(Context.CANCELED, null);
+            assertEquals(1, told.get());
+        });
+    }
+
+    /** What one of those to be told throws comes out in the end, and the others have been told. */
+    @Test
+    void oneThatThrowsKeepsNobodyFromBeingTold() {
+        Cancellation root = new Cancellation();
+        Cancellation before = new Cancellation();
+        Cancellation after = new Cancellation();
+        root.add(after);
+        root.add(new Child() {
+            @Override
+            boolean parentCancelled(Exception err, Throwable cause, Cancellation.Sweep by) {
+                throw new OutOfMemoryError("no room to start it");
+            }
+        });
+        root.add(before);
+        assertThrows(OutOfMemoryError.class, () -> root.cancel(Context.CANCELED, null));
+        assertSame(Context.CANCELED, before.err());
+        assertSame(Context.CANCELED, after.err());
+        root.cancel(Context.CANCELED, null);
+    }
+
     /** Go: {@code TestAfterFuncCalledAsynchronously}, and stop racing with cancel: each function is run or stopped, once. */
     @Stress
     void afterFuncRunsOrIsStopped() throws InterruptedException {

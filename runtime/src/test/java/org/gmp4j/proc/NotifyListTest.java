@@ -37,6 +37,39 @@ class NotifyListTest {
         await(list, ticket); // Hangs if the call was lost.
     }
 
+    /** A ticket that was given up costs no call, whether it would have been called next, later, or had been already. */
+    @Test
+    void dropped() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> {
+                NotifyList list = new NotifyList();
+                Chan<Integer> called = Chan.make(3);
+                int[] tickets = new int[6];
+                for (int i = 0; i < tickets.length; i++) {
+                    tickets[i] = list.add();
+                }
+                for (int i : new int[] {1, 3, 5}) {
+                    sleeper(list, tickets[i], called);
+                }
+                drop(list, tickets[2]);
+                drop(list, tickets[0]);
+                notifyOne(list);
+                assertEquals(tickets[1], called.recv());
+                notifyOne(list);
+                assertEquals(tickets[3], called.recv());
+                notifyOne(list);
+                drop(list, tickets[4]); // It has the call already.
+                assertEquals(tickets[5], called.recv());
+            });
+        }
+    }
+
+    private static void drop(NotifyList list, int ticket) {
+        GStack st = GStack.enter();
+        list.drop(ticket);
+        GStack.exit(st);
+    }
+
     /** Starts a goroutine, and returns when it sleeps until its ticket is called. */
     private static void sleeper(NotifyList list, int ticket, Chan<Integer> called) {
         Go.go(() -> {

@@ -246,36 +246,71 @@ class MutexTest {
     }
 
     /**
-     * Also beside others that use it, and though some of them find that their lock was given back for them: nobody waits for
-     * ever. Locks held for more than a millisecond bring hand-overs with it. On one P, without preemption: no two mistakes fall
-     * together.
+     * Also beside others that use it, though some of them find that their lock was given back for them: nobody waits for ever.
+     * Locks held for more than a millisecond bring hand-overs with it.
      */
     @Stress
     void misuseBesideOthers() {
-        Mutex m = new Mutex();
-        AtomicInteger mistakes = new AtomicInteger();
-        AtomicInteger users = new AtomicInteger(6);
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1)))) {
-            Crew.run(gmp, 8, 0, 0, id -> {
-                if (id < 2) {
-                    while (users.get() != 0) {
+        for (int procs : new int[] {1, 4}) {
+            Mutex m = new Mutex();
+            AtomicInteger mistakes = new AtomicInteger();
+            AtomicInteger users = new AtomicInteger(6);
+            try (TestGmp gmp = TestGmp.with(b -> b.procs(procs).quantum(Duration.ofMinutes(1)))) {
+                Crew.run(gmp, 8, 0, 0, id -> {
+                    if (id < 2) {
+                        while (users.get() != 0) {
+                            unlock(m, mistakes);
+                            Go.gosched();
+                        }
+                        return;
+                    }
+                    for (int i = 0; i < 2_000; i++) {
+                        m.lock();
+                        if (i % 200 == 0) {
+                            Go.sleep(Duration.ofMillis(2));
+                        }
                         unlock(m, mistakes);
-                        Go.gosched();
                     }
-                    return;
-                }
-                for (int i = 0; i < 2_000; i++) {
-                    m.lock();
-                    if (i % 200 == 0) {
-                        Go.sleep(Duration.ofMillis(2));
+                    users.decrementAndGet();
+                });
+            }
+            assertTrue(mistakes.get() != 0);
+            assertTrue(m.tryLock(), "left locked");
+        }
+    }
+
+    /** Of n locks that were taken n unlocks return, whatever happens at once: none is given out twice, none withheld. */
+    @Stress
+    void mistakesAtOnce() {
+        Mutex m = new Mutex();
+        AtomicInteger held = new AtomicInteger();
+        AtomicInteger mistakes = new AtomicInteger();
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Crew.run(gmp, 4, 4, 0, id -> {
+                for (int i = 0; i < 10_000; i++) {
+                    if (id % 4 == 0 && (id < 4 ? m.tryLock() : lock(m))) {
+                        held.incrementAndGet();
                     }
-                    unlock(m, mistakes);
+                    try {
+                        m.unlock();
+                        held.decrementAndGet();
+                    } catch (IllegalStateException e) {
+                        mistakes.incrementAndGet();
+                    }
                 }
-                users.decrementAndGet();
             });
         }
         assertTrue(mistakes.get() != 0);
-        assertTrue(m.tryLock(), "left locked");
+        assertEquals(0, held.get() - (m.isLocked() ? 1 : 0));
+        if (m.isLocked()) {
+            m.unlock();
+        }
+        assertTrue(m.tryLock());
+    }
+
+    private static boolean lock(Mutex m) {
+        m.lock();
+        return true;
     }
 
     private static void unlock(Mutex m, AtomicInteger mistakes) {

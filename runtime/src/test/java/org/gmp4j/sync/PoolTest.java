@@ -6,14 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
+import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PoolTest {
     /** Nobody has it twice at a time, and nothing is made that was there. */
@@ -92,6 +98,60 @@ class PoolTest {
             }
             assertEquals(1, pool.get());
         }
+    }
+
+    /** Where nobody watches the collector. */
+    static final class WithoutScheduler {
+        private static final int SIZE = 100_000;
+
+        private WithoutScheduler() {
+        }
+
+        public static void main(String[] args) throws InterruptedException {
+            switch (args[0]) {
+                case "full" -> full();
+                case "dropped" -> dropped();
+                default -> throw new AssertionError(args[0]);
+            }
+        }
+
+        /** What a pool holds gives way to what is wanted. */
+        private static void full() {
+            Pool<byte[]> pool = new Pool<>(null);
+            int n = (int) (Runtime.getRuntime().maxMemory() * 2 / 3 / SIZE);
+            for (int i = 0; i < n; i++) {
+                pool.put(new byte[SIZE]);
+            }
+            List<byte[]> live = new ArrayList<>();
+            for (int i = 0; i < n; i++) {
+                live.add(new byte[SIZE]);
+            }
+            byte[] last = live.getLast();
+            pool.put(last);
+            System.out.println(pool.get() == last && live.size() == n ? "ok" : "lost");
+        }
+
+        /** Pools that come and go leave nothing. */
+        private static void dropped() throws InterruptedException {
+            WeakReference<Object> content = null;
+            for (int i = 0; i < 100_000; i++) {
+                Pool<Object> pool = new Pool<>(null);
+                pool.put(new Object());
+                content = i == 10 ? new WeakReference<>(pool.get()) : content;
+            }
+            while (content.get() != null || Pool.listed() > 10_000) {
+                System.gc();
+                Thread.sleep(10);
+                new Pool<>(null).put(content);
+            }
+            System.out.println("ok");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"full", "dropped"})
+    void withoutScheduler(String what) {
+        assertEquals("ok\n", new ChildJvm(WithoutScheduler.class).with("-Xmx64m").run(what).out());
     }
 
     @Test

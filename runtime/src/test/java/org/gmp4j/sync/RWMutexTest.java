@@ -174,4 +174,87 @@ class RWMutexTest {
         m.rUnlock();
         assertTrue(m.tryLock());
     }
+
+    /** An unlock that is refused is seen by nobody: those who use the lock rightly get on beside it, and exclude each other. */
+    @Stress
+    void mistakesBesideOthers() {
+        RWMutex m = new RWMutex();
+        AtomicInteger activity = new AtomicInteger();
+        AtomicInteger mistakes = new AtomicInteger();
+        AtomicInteger users = new AtomicInteger(3);
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Crew.run(gmp, 3, 4, 0, id -> {
+                if (id >= 3) {
+                    while (users.get() != 0) { // Nobody reads, so each of these is a mistake, whether a writer is there or not.
+                        assertThrows(IllegalStateException.class, m::rUnlock);
+                        mistakes.incrementAndGet();
+                    }
+                    return;
+                }
+                for (int i = 0; i < 5_000 || mistakes.get() == 0; i++) {
+                    m.lock();
+                    assertEquals(1, activity.incrementAndGet());
+                    activity.decrementAndGet();
+                    m.unlock();
+                }
+                users.decrementAndGet();
+            });
+        }
+        assertTrue(m.tryLock(), "left locked");
+    }
+
+    /** The same to write, while all others read. */
+    @Stress
+    void mistakenUnlocksBesideReaders() {
+        RWMutex m = new RWMutex();
+        AtomicInteger users = new AtomicInteger(3);
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Crew.run(gmp, 3, 4, 0, id -> {
+                if (id >= 3) {
+                    while (users.get() != 0) {
+                        assertThrows(IllegalStateException.class, m::unlock);
+                    }
+                    return;
+                }
+                for (int i = 0; i < 5_000; i++) {
+                    m.rLock();
+                    m.rUnlock();
+                }
+                users.decrementAndGet();
+            });
+        }
+        assertTrue(m.tryLock(), "left locked");
+    }
+
+    /** With readers waiting behind a writer, and with a writer waiting behind readers, nobody is let in by a mistake. */
+    @Test
+    void mistakesWhileOthersWait() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> {
+                RWMutex m = new RWMutex();
+                WaitGroup wg = new WaitGroup();
+                m.lock();
+                for (int i = 0; i < 3; i++) {
+                    wg.go(() -> {
+                        m.rLock();
+                        m.rUnlock();
+                    });
+                }
+                TestGmp.awaitOthers();
+                assertThrows(IllegalStateException.class, m::rUnlock);
+                m.unlock();
+                wg.await();
+                m.rLock();
+                wg.go(() -> {
+                    m.lock();
+                    m.unlock();
+                });
+                TestGmp.awaitOthers();
+                assertThrows(IllegalStateException.class, m::unlock);
+                m.rUnlock();
+                wg.await();
+                assertTrue(m.tryLock());
+            });
+        }
+    }
 }

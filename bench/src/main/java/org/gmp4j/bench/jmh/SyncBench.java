@@ -133,6 +133,18 @@ public class SyncBench {
         });
     }
 
+    /** Read lock and unlock of four goroutines on two Ps. */
+    @Benchmark
+    @OperationsPerInvocation(N)
+    public void readTogether() {
+        four(() -> {
+            for (int i = 0; i < N / 4; i++) {
+                rwMutex.rLock();
+                rwMutex.rUnlock();
+            }
+        });
+    }
+
     /** The same. */
     @Benchmark
     @OperationsPerInvocation(N)
