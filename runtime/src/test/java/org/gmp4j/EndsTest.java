@@ -108,7 +108,10 @@ class EndsTest {
         RuntimeException thrown = new RuntimeException("deferred");
         try (Gmp gmp = Gmp.builder().procs(2).uncaught((id, t) -> ran.add(t)).build()) {
             Thread unused = way.run(gmp, () -> {
-                Go.defer(() -> ran.add("deferred"));
+                Go.defer(() -> {
+                    Go.gosched();
+                    ran.add("deferred");
+                });
                 try {
                     Go.goexit();
                 } finally {
