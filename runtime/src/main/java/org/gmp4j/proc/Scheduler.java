@@ -77,6 +77,9 @@ public final class Scheduler {
         this.timers = timers;
         this.allp = new Allp(sched, timers);
         boolean unused = Preempt.install();
+        if (!config.place().isEmpty()) {
+            CleanStart.hook();
+        }
         this.stalls = new Stalls(config.debug());
         this.sysmon = new Sysmon(this);
     }
