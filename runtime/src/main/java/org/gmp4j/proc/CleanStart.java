@@ -24,6 +24,9 @@ import org.gmp4j.struct.Mem;
 final class CleanStart {
     private static final int TIMER_SLACK_NANOS = 1; // The default of 50 µs would be added to every timed sleep.
 
+    /** The template thread ends so long after the last scheduler, at most. */
+    private static final long UNUSED_NANOS = 1_000_000_000;
+
     /** {@code -Dgmp.start=jdk}: the JDK's own functions start threads and processes, which then inherit a placement. */
     private static final boolean BY_JDK = "jdk".equals(System.getProperty("gmp.start"));
 
@@ -80,7 +83,12 @@ final class CleanStart {
     private static void serve() {
         begin();
         for (;;) {
-            Note.sleep(REQUEST);
+            if (!Note.sleep(REQUEST, UNUSED_NANOS)) {
+                if (isUnused()) {
+                    return;
+                }
+                continue;
+            }
             Note.clear(REQUEST);
             try {
                 wanted.start();
@@ -90,6 +98,18 @@ final class CleanStart {
             wanted = null;
             Note.wakeup(DONE);
         }
+    }
+
+    /**
+     * Whether no scheduler is left, so that the template ends: it would keep our class loader. Whoever saw it there has a
+     * scheduler, which the second look finds. (An M that asks between the two starts the new one itself.)
+     */
+    private static synchronized boolean isUnused() {
+        if (Scheduler.all().isEmpty()) {
+            template = false;
+            template = !Scheduler.all().isEmpty();
+        }
+        return !template;
     }
 
     /** Starts an M's thread; throws what {@link Thread#start} throws. */
