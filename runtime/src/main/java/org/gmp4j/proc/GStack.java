@@ -212,16 +212,15 @@ public final class GStack extends Stack {
     @Override
     public void run() {
         do {
-            Runnable fn = GSlots.fn(gp);
-            releasem();
-            runGoroutine(fn);
-            acquirem();
+            runGoroutine(); // The function in that frame alone: a local of this one, interpreted, would keep it while pooled.
             JdkThreads.forget(this);
         } while (Newproc.goexit0(this) || JdkThreads.yield(this));
         // Only without memory for the yield: the virtual thread ends, and the M throws the stack away.
     }
 
-    private void runGoroutine(Runnable fn) {
+    private void runGoroutine() {
+        Runnable fn = GSlots.fn(gp);
+        releasem();
         Throwable end = null;
         try {
             fn.run();
@@ -251,6 +250,7 @@ public final class GStack extends Stack {
         }
         exiting = false; // A handler may have called goexit, or deferred work: that is not for the next goroutine here.
         defers = null;
+        acquirem();
     }
 
     /** Opens the ticket: the JDK is about to publish that the thread waits. */
