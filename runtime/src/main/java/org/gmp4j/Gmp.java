@@ -107,7 +107,10 @@ public final class Gmp implements AutoCloseable {
          */
         Builder procs(int n);
 
-        /** Where the threads run. Default {@link Affinity#none()}. */
+        /**
+         * Where the threads run. Default {@link Affinity#none()}. Threads and processes that a goroutine starts in Java do not
+         * inherit that; threads that native code creates do.
+         */
         Builder affinity(Affinity a);
 
         /** What a thread without work does before it sleeps. Default {@link SpinPolicy#go()}. */
@@ -120,8 +123,8 @@ public final class Gmp implements AutoCloseable {
         Builder maxThreads(int n);
 
         /**
-         * How long a thread that nobody wants sleeps before it ends, 1 ms to 1000 days. Default: for ever, as in Go. For services
-         * that block in many threads now and then.
+         * How long a thread that nobody wants sleeps before it ends, 1 ms to 1000 days. Default 10 s. As many as there are
+         * Ps stay idle for ever, and those that goroutines are locked to. (Go keeps all threads that it ever made.)
          */
         Builder idleThreads(Duration keep);
 
@@ -169,7 +172,7 @@ public final class Gmp implements AutoCloseable {
         private Duration quantum = DEFAULT_QUANTUM;
         private int maxThreads = DEFAULT_MAX_THREADS;
         private long maxStack = DEFAULT_MAX_STACK;
-        private Duration idleThreads;
+        private Duration idleThreads = Duration.ofSeconds(10);
         private BiConsumer<Long, Throwable> uncaught;
         private Consumer<Stall> stalled;
         private boolean deadlockDetection;
@@ -270,9 +273,6 @@ public final class Gmp implements AutoCloseable {
         }
 
         private long idleNanos() {
-            if (idleThreads == null) {
-                return -1;
-            }
             if (idleThreads.toMillis() < 1 || idleThreads.toDays() > MAX_DAYS) {
                 throw new IllegalArgumentException("idleThreads is " + idleThreads + ": use 1 ms to " + MAX_DAYS + " days");
             }

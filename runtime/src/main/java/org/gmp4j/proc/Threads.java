@@ -245,21 +245,24 @@ final class Threads {
 
     /**
      * Sleeps until the note is rung, and clears it. An M of the idle list that nobody wanted for {@code nanos} (negative:
-     * for ever) ends.
+     * for ever) ends, which Go's never do: a burst of calls that block would leave its threads for good. As many as there are Ps
+     * stay on the list, and whoever is one of them when its time is up stays until it is wanted. So a service that is idle now and
+     * then makes no threads anew, and those that stay do not wake up to look.
      */
     private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);
         M.setBlockedOpaque(m.mp, 1);
         if (!Note.sleep(park, nanos)) {
             GlobalRunq.lock(m.s.sched);
-            boolean unwanted = Idle.mremove(m.s.sched, m.mp);
+            boolean unwanted = Schedt.nmidleOpaque(m.s.sched) > Schedt.gomaxprocsOpaque(m.s.sched)
+                    && Idle.mremove(m.s.sched, m.mp);
             GlobalRunq.unlock(m.s.sched);
             if (unwanted) {
                 M.setBlockedOpaque(m.mp, 0);
                 m.s.free(m);
                 throw Exit.INSTANCE;
             }
-            Note.sleep(park); // Somebody took it off the list, and wakes it.
+            Note.sleep(park); // Somebody took it off the list, and wakes it; or it stays.
         }
         Note.clear(park);
         M.setBlockedOpaque(m.mp, 0);
