@@ -28,15 +28,15 @@ build() {
         *) echo "build.sh: $cc compiles for $machine; gmp4j supports x86_64 and aarch64." >&2; exit 2 ;;
     esac
     so=$out/linux-$machine/libgmp4j.so
-    for f in "$here"/src/*.c "$here"/include/*.h "$here/build.sh"; do
+    for f in "$here"/src/*.[ch] "$here"/include/*.h "$here/build.sh"; do
         [ "$so" -nt "$f" ] || stale=yes
     done
     [ -n "$stale" ] || return 0
     mkdir -p "$(dirname "$so")"
     # Into a temporary file and then its place: a build that is cut short leaves no half library.
     "$cc" -O2 -std=c11 -fPIC -shared -Wall -Wextra -Werror -fvisibility=hidden \
-        -ffile-prefix-map="$here"=c-shims -Wl,--no-undefined -Wl,-z,relro,-z,now -Wl,-soname,libgmp4j.so \
-        -I "$here/include" -o "$so.tmp" "$here"/src/*.c
+        -ffile-prefix-map="$here"=c-shims -Wl,--no-undefined -Wl,-z,relro,-z,now,-z,nodelete -Wl,-soname,libgmp4j.so \
+        -I "$here/include" -o "$so.tmp" "$here"/src/*.c -ldl -pthread
     mv -f "$so.tmp" "$so"
     echo "built $so"
 }

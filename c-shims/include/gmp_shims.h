@@ -42,6 +42,21 @@ GMP_EXPORT int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t no
 GMP_EXPORT int64_t gmp_signal_handler(int32_t signo);
 
 /*
+ * osthread.c: what threads and processes inherit from the thread that creates them (see there).
+ *
+ * gmp_thread_begin   First thing on a thread of the runtime: the process's CPUs, policy and signal mask, signo (0: none)
+ *                    unblocked, and this timer slack. -errno when the kernel refuses the policy; the rest is done then too.
+ * gmp_thread_plain   1 when the calling thread has the process's CPUs and policy, so that what it creates has them as well.
+ * gmp_thread_place   sched_setaffinity(2) of the calling thread, taken off again while it creates a thread or process.
+ * gmp_thread_hook    Puts functions of ours around those of the JDK that create threads and processes. Called in Java code,
+ *                    not as a critical function. -ENOSYS, -ESRCH, -EINVAL when this JVM is not as it should be.
+ */
+GMP_EXPORT int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns);
+GMP_EXPORT int32_t gmp_thread_plain(void);
+GMP_EXPORT int32_t gmp_thread_place(uint64_t mask, uint64_t bytes);
+GMP_EXPORT int32_t gmp_thread_hook(void);
+
+/*
  * preempt.c: the preemption signal's handler (see there). Installs it for signo with SA_SIGINFO, SA_ONSTACK and
  * SA_RESTART, unless somebody else's handler is there: then -EBUSY. Harmless when repeated.
  */

@@ -21,7 +21,9 @@
 #include <stddef.h>
 #include <string.h>
 #include <ucontext.h>
+#include <unistd.h>
 
+#include "copies.h"
 #include "gmp.h"
 #include "gmp_shims.h"
 
@@ -62,6 +64,9 @@ static void on_signal(int signo, siginfo_t *info, void *context) {
         return; /* Somebody else's: out-of-band data, kill(1). Ignored, as by default. */
     }
     struct m *m = info->si_value.sival_ptr;
+    if (LOAD(m->procid) != (uint64_t)gettid()) {
+        return; /* Its thread has ended while the signal was on its way, and this one got the number: not its M. */
+    }
     uint32_t request = __atomic_exchange_n(&m->sigreq, GMP_SIG_NONE, __ATOMIC_ACQ_REL);
     if (request == GMP_SIG_NONE) {
         COUNT(m->siglate);
@@ -93,13 +98,20 @@ static void on_signal(int signo, siginfo_t *info, void *context) {
     }
 }
 
+void *gmp_preempt_handler(void) {
+    return (void *)on_signal;
+}
+
 int32_t gmp_preempt_install(int32_t signo) {
     struct sigaction old;
     struct sigaction sa;
+    /* The first copy's handler serves the Ms of all: it knows nothing but the struct m that a signal names. */
+    void *(*first)(void) = (void *(*)(void))gmp_first_copy("gmp_preempt_handler", (void *)gmp_preempt_handler);
     if (sigaction(signo, NULL, &old) != 0) {
         return -errno;
     }
-    if ((old.sa_flags & SA_SIGINFO) && old.sa_sigaction == on_signal) {
+    if ((old.sa_flags & SA_SIGINFO)
+        && (old.sa_sigaction == on_signal || (first != NULL && (void *)old.sa_sigaction == first()))) {
         return 0;
     }
     if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {

@@ -109,7 +109,10 @@ public final class Gmp implements AutoCloseable {
          */
         Builder procs(int n);
 
-        /** Where the threads run. Default {@link Affinity#none()}. */
+        /**
+         * Where the threads run. Default {@link Affinity#none()}. Threads and processes that a goroutine starts in Java do not
+         * inherit that; threads that native code creates do.
+         */
         Builder affinity(Affinity a);
 
         /** What a thread without work does before it sleeps. Default {@link SpinPolicy#go()}. */
@@ -122,8 +125,8 @@ public final class Gmp implements AutoCloseable {
         Builder maxThreads(int n);
 
         /**
-         * How long a thread that nobody wants sleeps before it ends, 1 ms to 1000 days. Default: for ever, as in Go. For services
-         * that block in many threads now and then.
+         * How long a thread that nobody wants sleeps before it ends, 1 ms to 1000 days. Default 10 s. As many as there are
+         * Ps stay idle for ever, and those that goroutines are locked to. (Go keeps all threads that it ever made.)
          */
         Builder idleThreads(Duration keep);
 
@@ -176,7 +179,7 @@ public final class Gmp implements AutoCloseable {
         private Duration quantum = DEFAULT_QUANTUM;
         private int maxThreads = DEFAULT_MAX_THREADS;
         private long maxStack = DEFAULT_MAX_STACK;
-        private Duration idleThreads;
+        private Duration idleThreads = Duration.ofSeconds(10);
         private BiConsumer<Long, Throwable> uncaught;
         private Consumer<Stall> stalled;
         private boolean deadlockDetection;
@@ -277,9 +280,6 @@ public final class Gmp implements AutoCloseable {
         }
 
         private long idleNanos() {
-            if (idleThreads == null) {
-                return -1;
-            }
             if (idleThreads.compareTo(Duration.ofMillis(1)) < 0 || idleThreads.compareTo(Duration.ofDays(MAX_DAYS)) > 0) {
                 throw new IllegalArgumentException("idleThreads is " + idleThreads + ": use 1 ms to " + MAX_DAYS + " days");
             }

@@ -35,18 +35,23 @@ public final class Affinity {
      */
     public static void set(int tid, BitSet cpus) {
         try (Arena arena = Arena.ofConfined()) {
-            byte[] bits = cpus.toByteArray();
-            int bytes = Math.max(USUAL_BYTES, (bits.length + 7) & -8);
-            MemorySegment mask = arena.allocate(bytes, 8);
-            MemorySegment.copy(MemorySegment.ofArray(bits), 0, mask, 0, bits.length);
+            MemorySegment mask = mask(cpus, arena);
             MemorySegment state = Link.state(arena);
-            int r = (int) SETAFFINITY.invokeExact(state, tid, (long) bytes, mask);
+            int r = (int) SETAFFINITY.invokeExact(state, tid, mask.byteSize(), mask);
             if (r < 0) {
                 throw new NativeException("sched_setaffinity(" + tid + ", " + cpus + ")", Link.errno(state));
             }
         } catch (Throwable t) {
             throw Link.unexpected(t);
         }
+    }
+
+    /** The set as the kernel takes it. */
+    static MemorySegment mask(BitSet cpus, Arena arena) {
+        byte[] bits = cpus.toByteArray();
+        MemorySegment mask = arena.allocate(Math.max(USUAL_BYTES, (bits.length + 7) & -8), 8);
+        MemorySegment.copy(MemorySegment.ofArray(bits), 0, mask, 0, bits.length);
+        return mask;
     }
 
     /**

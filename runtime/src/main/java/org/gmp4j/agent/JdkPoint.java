@@ -50,7 +50,10 @@ final class JdkPoint {
     static final MethodHandle UNARMED;
     static final MethodHandle ARMED;
     private static final VarHandle WANTED;
-    /** Why there are no points in this JVM, or null. */
+    /** A {@link #PROBLEM}: another class loader's copy of us came first, and the points that were linked are its own. */
+    static final String ANOTHERS = "gmp4j: the preemption points of this JVM belong to another copy of gmp4j; goroutines of "
+            + "this copy are preempted by signal alone: load gmp4j once, in a class loader that all share";
+    /** Why there are no points in this JVM, or none of ours; null when there is no reason. */
     static final String PROBLEM;
 
     static {
@@ -62,11 +65,15 @@ final class JdkPoint {
             Class<?> point = define();
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             MethodType site = MethodType.methodType(void.class, Runnable.class);
-            unarmed = lookup.findStatic(point, "point", site);
-            armed = lookup.findStatic(point, "check", site);
-            wanted = lookup.findStaticVarHandle(point, "wanted", int.class);
-            lookup.findStaticVarHandle(point, "linker", MethodHandle.class).setVolatile(lookup.findStatic(Points.class, LINK,
-                    MethodType.fromMethodDescriptorString(LINK_TYPE, null)));
+            MethodHandle ours = lookup.findStatic(Points.class, LINK,
+                    MethodType.fromMethodDescriptorString(LINK_TYPE, null));
+            if (lookup.findStaticVarHandle(point, "linker", MethodHandle.class).compareAndSet((MethodHandle) null, ours)) {
+                unarmed = lookup.findStatic(point, "point", site);
+                armed = lookup.findStatic(point, "check", site);
+                wanted = lookup.findStaticVarHandle(point, "wanted", int.class);
+            } else {
+                problem = ANOTHERS;
+            }
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
             problem = "gmp4j cannot add preemption points in this JVM (%s): start java with -javaagent:gmp4j-runtime.jar"
                     .formatted(e);
@@ -90,7 +97,7 @@ final class JdkPoint {
     private static Class<?> define() throws ReflectiveOperationException {
         String name = CLASS.replace('/', '.');
         try {
-            return Class.forName(name, true, null); // another copy of us was here before; the points are ours now
+            return Class.forName(name, true, null); // Another copy of us was here before.
         } catch (ClassNotFoundException e) {
             byte[] b = PointClass.bytes();
             MethodHandle define = MethodHandles.privateLookupIn(ClassLoader.class, MethodHandles.lookup()).findStatic(

@@ -46,6 +46,13 @@ public final class Points {
     private static final LongAdder REACHED = new LongAdder();
     private static final LongAdder NUDGES = new LongAdder();
 
+    /**
+     * What setWanted last said; and whether any point was linked. Until then JdkPoint is left alone, which makes a class that keeps our
+     * class loader for ever. Each side writes its own and then reads the other's, both volatile: one sees the other.
+     */
+    private static volatile boolean wanted;
+    private static volatile boolean used;
+
     private static volatile Runnable hook = () -> {
     };
 
@@ -70,6 +77,21 @@ public final class Points {
         return PointTransformer.addPoints(classFile);
     }
 
+    /**
+     * Why points stop no goroutine of ours though classes have some: they are those of another copy of gmp4j, in another class
+     * loader.
+     *
+     * @return one sentence; null when that is not so
+     */
+    public static String problem() {
+        try {
+            Class<?> made = Class.forName(JdkPoint.CLASS.replace('/', '.'), false, null);
+            return JdkPoint.ANOTHERS.equals(JdkPoint.PROBLEM) && made != null ? JdkPoint.ANOTHERS : null;
+        } catch (ClassNotFoundException e) {
+            return null; // By nobody. JdkPoint, which would make it, is left alone.
+        }
+    }
+
     /** What a point calls while {@link #setWanted wanted}, on the thread that reached it; what it throws, the code throws. */
     public static void setHook(Runnable r) {
         hook = r;
@@ -77,7 +99,10 @@ public final class Points {
 
     /** Whether points call the hook. Set it before a nudge, clear it when nobody is left to be stopped. */
     public static void setWanted(boolean wanted) {
-        JdkPoint.setWanted(wanted);
+        Points.wanted = wanted;
+        if (used) {
+            JdkPoint.setWanted(wanted);
+        }
     }
 
     /**
@@ -223,6 +248,12 @@ public final class Points {
 
     /** The bootstrap method of every point, called through {@link JdkPoint}. */
     static CallSite link(MethodHandles.Lookup lookup, String name, MethodType type, String method, int depth) {
+        if (!used) {
+            used = true;
+            if (wanted) {
+                JdkPoint.setWanted(true);
+            }
+        }
         Site site = new Site(method, depth);
         ClassSites.add(lookup.lookupClass(), site);
         LINKED.increment();

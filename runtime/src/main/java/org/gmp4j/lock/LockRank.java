@@ -26,6 +26,8 @@ public final class LockRank {
     public static final int TIMERS_MOVED = 65;
     /** The common list of free sudogs; a leaf. */
     public static final int SUDOG = 70;
+    /** A start of a thread by another; a leaf. */
+    public static final int START = 80;
 
     /** Whether ranks are checked. */
     public static final boolean CHECK = Boolean.getBoolean("gmp.lockrank");

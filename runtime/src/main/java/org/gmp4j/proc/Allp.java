@@ -16,6 +16,8 @@ final class Allp {
     private final Timers timers;
     /** Written by {@link #grow}, in a stopped world; read by all. */
     private volatile Processor[] procs = new Processor[0];
+    /** Arrays that were replaced: addresses and lengths in turn. Written like procs. */
+    private long[] replaced = new long[0];
 
     Allp(long sched, Timers timers) {
         this.sched = sched;
@@ -50,8 +52,14 @@ final class Allp {
             }
             Mem.LONG.set(allp + (long) i * Long.BYTES, grown[i].pp);
         }
-        // The old arrays stay mapped: an M that is about to sleep may still read them. Doubling would bound the waste;
-        // a few kilobytes a resize do not need it.
+        // The old arrays stay mapped until release: an M that is about to sleep may still read them. Doubling would bound
+        // the waste; a few kilobytes a resize do not need it.
+        if (old.length > 0) {
+            int at = replaced.length;
+            long[] more = Arrays.copyOf(replaced, at + 6);
+            System.arraycopy(arrays(old.length), 0, more, at, 6);
+            replaced = more;
+        }
         Schedt.setIdlepMaskRelease(sched, idle);
         Schedt.setTimerpMaskRelease(sched, timer);
         Schedt.setAllpRelease(sched, allp);
@@ -64,14 +72,25 @@ final class Allp {
         }
     }
 
+    /** The arrays as they are, of so many Ps: addresses and lengths in turn. */
+    private long[] arrays(int procs) {
+        return new long[] {Schedt.allpAcquire(sched), (long) procs * Long.BYTES, Schedt.idlepMaskAcquire(sched),
+                maskBytes(procs), Schedt.timerpMaskAcquire(sched), maskBytes(procs)};
+    }
+
     /** Recycles everything: no M of the scheduler lives. */
     void release() {
         for (Processor pr : procs) {
             Mem.recycle(p.layout(), pr.pp);
         }
-        Memory.unmap(Schedt.allpAcquire(sched), (long) procs.length * Long.BYTES);
-        Memory.unmap(Schedt.idlepMaskAcquire(sched), maskBytes(procs.length));
-        Memory.unmap(Schedt.timerpMaskAcquire(sched), maskBytes(procs.length));
+        unmap(arrays(procs.length));
+        unmap(replaced);
+    }
+
+    private static void unmap(long[] arrays) {
+        for (int i = 0; i < arrays.length; i += 2) {
+            Memory.unmap(arrays[i], arrays[i + 1]);
+        }
     }
 
     private static long maskBytes(int procs) {

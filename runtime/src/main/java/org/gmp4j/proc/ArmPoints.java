@@ -30,6 +30,10 @@ final class ArmPoints {
 
     static {
         Points.setHook(Preempt::point);
+        String problem = Points.problem();
+        if (problem != null) {
+            Stderr.print(problem + "\n");
+        }
     }
 
     private boolean wanting;

@@ -248,13 +248,17 @@ public final class GStack extends Stack {
     @Override
     public void run() {
         do {
-            Runnable fn = GSlots.fn(gp);
-            releasem();
-            Ends.run(this, fn);
-            acquirem();
+            runGoroutine(); // The function in that frame alone: a local of this one, interpreted, would keep it while pooled.
             JdkThreads.forget(this);
         } while (Newproc.goexit0(this) || JdkThreads.yield(this));
         // Only without memory for the yield: the virtual thread ends, and the M throws the stack away.
+    }
+
+    private void runGoroutine() {
+        Runnable fn = GSlots.fn(gp);
+        releasem();
+        Ends.run(this, fn);
+        acquirem();
     }
 
     /** Opens the ticket: the JDK is about to publish that the thread waits. */

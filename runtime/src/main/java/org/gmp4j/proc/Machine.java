@@ -47,6 +47,8 @@ public final class Machine extends Host {
      * who looks: by startTheWorld, or because the M was taken from the idle list.
      */
     long untold;
+    /** Whether a goroutine was ever locked to it, and may have changed the state of its thread. */
+    boolean wasLocked;
     /** How many times in a row it was woken soon and found nothing. */
     int inVain;
 

@@ -83,6 +83,9 @@ public final class Park {
 
     /** {@code LockOSThread} and {@code UnlockOSThread} of the calling goroutine. */
     public static void lockOSThread(boolean lock) {
+        if (lock) {
+            CleanStart.prepareForLock();
+        }
         GStack st = GStack.enter();
         if (lock) {
             Threads.lockOSThread(st);

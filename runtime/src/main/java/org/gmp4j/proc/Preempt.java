@@ -73,6 +73,11 @@ final class Preempt {
         Stderr.print("gmp4j: no signal is free for preemption; goroutines yield at calls of the runtime only\n");
     }
 
+    /** The signal to preempt with; 0 for none. */
+    static int signal() {
+        return signo;
+    }
+
     /** Whether there is a signal to preempt with. */
     static boolean possible() {
         return signo != 0;

@@ -16,6 +16,7 @@ import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.StealOrder;
+import org.gmp4j.queue.SudogCache;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
@@ -76,10 +77,14 @@ public final class Scheduler {
     private Scheduler(Config config, Timers timers) {
         this.config = config;
         this.name = "gmp" + NAMES.getAndIncrement();
+        RetiredSched.recycle();
         this.sched = Mem.alloc(schedt.layout(), 1);
         this.timers = timers;
         this.allp = new Allp(sched, timers);
         boolean unused = Preempt.install();
+        if (!config.place().isEmpty()) {
+            CleanStart.hook();
+        }
         this.stalls = new Stalls(config.debug());
         this.sysmon = new Sysmon(this);
     }
@@ -427,8 +432,7 @@ public final class Scheduler {
     }
 
     /**
-     * No goroutine lives and none can be started: ends all Ms and sysmon, and recycles the structs. All but schedt: a
-     * thread that readied one of the last goroutines may only now get to wakep, and looks at its counters.
+     * No goroutine lives and none can be started: ends all Ms and sysmon, and recycles the structs; schedt only later.
      */
     private void stop() {
         List<Long> sleeping = new ArrayList<>();
@@ -458,12 +462,14 @@ public final class Scheduler {
         try {
             for (Processor pr : procs()) {
                 timers.move(pr.pp, 0);
+                SudogCache.purge(pr.pp);
             }
         } finally {
             GStack.exit(caller);
         }
         slots.release();
         allp.release();
+        RetiredSched.add(this);
     }
 
     private static void joinUninterruptibly(Thread t) {

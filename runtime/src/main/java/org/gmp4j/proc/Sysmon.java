@@ -93,7 +93,7 @@ final class Sysmon {
 
     private void run() {
         try {
-            org.gmp4j.ffi.OsThread.setTimerSlack(1);
+            CleanStart.begin();
             while (Schedt.closingAcquire(s.sched) != Scheduler.STOPPED) {
                 round(); // A method that is called is compiled after some seconds, a loop after half a minute.
             }

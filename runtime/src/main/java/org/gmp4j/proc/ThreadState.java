@@ -19,7 +19,7 @@ import org.gmp4j.struct.P;
  */
 final class ThreadState {
     private static final int STAT_BYTES = 512;
-    private static final int MAX_FILES = 256;
+    private static final int LEAST_FILES = 16;
 
     private final Map<Long, Entry> entries = new HashMap<>();
     private final byte[] buf = new byte[STAT_BYTES];
@@ -38,7 +38,7 @@ final class ThreadState {
         if (tid == 0 || pp == 0 || M.locksOpaque(m.mp) != 0) {
             return false;
         }
-        if (entries.size() >= MAX_FILES) {
+        if (entries.size() >= Math.max(LEAST_FILES, 2 * m.s.gomaxprocs())) {
             close(); // Most are of threads that have ended; the others are opened again.
         }
         Entry e = entries.computeIfAbsent(tid, t -> new Entry());

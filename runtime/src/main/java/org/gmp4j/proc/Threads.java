@@ -3,7 +3,7 @@ package org.gmp4j.proc;
 import java.util.BitSet;
 import java.util.List;
 
-import org.gmp4j.ffi.Affinity;
+import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.lock.Note;
@@ -25,7 +25,6 @@ import org.gmp4j.struct.Throw;
  * its sleep. The note orders the two, so nextp itself is plain.
  */
 final class Threads {
-    private static final long TIMER_SLACK_NANOS = 1; // The default of 50 µs would be added to every timed sleep.
     private static final long SOON_NANOS = 100_000;
 
     /** Ends an M's loop; one instance, no stack trace. */
@@ -98,7 +97,7 @@ final class Threads {
 
     private static boolean runOn(BitSet cpus) {
         try {
-            Affinity.set(0, cpus);
+            Inheritance.place(cpus);
             return true;
         } catch (NativeException e) {
             return false;
@@ -160,7 +159,7 @@ final class Threads {
         }
         HostThread thread = new HostThread(m, () -> mstart(m), s.name + "-M" + M.id(m.mp), s.config.maxStack());
         try {
-            thread.start();
+            CleanStart.start(thread);
         } catch (OutOfMemoryError e) {
             Fatal.fatal(s, "runtime: failed to create new OS thread (have %d already): %s\n"
                     .formatted(M.id(m.mp), e.getMessage()), "newosproc");
@@ -171,7 +170,7 @@ final class Threads {
     private static void mstart(Machine m) {
         try {
             M.setLocksOpaque(m.mp, 1); // On g0 always: the handler leaves the scheduler alone.
-            OsThread.setTimerSlack(TIMER_SLACK_NANOS);
+            CleanStart.begin();
             M.setProcid(m.mp, OsThread.gettid());
             takeNextp(m);
             Schedule.schedule(m);
@@ -246,21 +245,24 @@ final class Threads {
 
     /**
      * Sleeps until the note is rung, and clears it. An M of the idle list that nobody wanted for {@code nanos} (negative:
-     * for ever) ends.
+     * for ever) ends, which Go's never do: a burst of calls that block would leave its threads for good. As many as there are Ps
+     * stay on the list, and whoever is one of them when its time is up stays until it is wanted. So a service that is idle now and
+     * then makes no threads anew, and those that stay do not wake up to look.
      */
     private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);
         M.setBlockedOpaque(m.mp, 1);
         if (!Note.sleep(park, nanos)) {
             GlobalRunq.lock(m.s.sched);
-            boolean unwanted = Idle.mremove(m.s.sched, m.mp);
+            boolean unwanted = Schedt.nmidleOpaque(m.s.sched) > Schedt.gomaxprocsOpaque(m.s.sched)
+                    && Idle.mremove(m.s.sched, m.mp);
             GlobalRunq.unlock(m.s.sched);
             if (unwanted) {
                 M.setBlockedOpaque(m.mp, 0);
                 m.s.free(m);
                 throw Exit.INSTANCE;
             }
-            Note.sleep(park); // Somebody took it off the list, and wakes it.
+            Note.sleep(park); // Somebody took it off the list, and wakes it; or it stays.
         }
         Note.clear(park);
         M.setBlockedOpaque(m.mp, 0);
@@ -339,6 +341,7 @@ final class Threads {
     /** {@code LockOSThread}: binds the calling goroutine, inside {@link GStack#enter}, and its M; counted. */
     static void lockOSThread(GStack st) {
         Machine m = st.machine();
+        m.wasLocked = true;
         M.setLockedExt(m.mp, M.lockedExt(m.mp) + 1);
         M.setLockedgOpaque(m.mp, st.gp);
         G.setLockedmOpaque(st.gp, m.mp);

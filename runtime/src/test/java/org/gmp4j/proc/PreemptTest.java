@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 import org.gmp4j.Go;
+import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.Signals;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
@@ -191,6 +192,19 @@ class PreemptTest {
         against(hog -> {
             Signals.send((int) M.procid(hog.mp), Signals.SIGURG);
             assertEquals("late", hog.handoff(hog.tick() - 1)); // After it, on the same thread.
+            hog.keepsItsP();
+        });
+    }
+
+    /** The M's thread has ended, and another thread has its number: no business of that one. */
+    @Test
+    void aSignalToAnotherThreadIsIgnored() {
+        against(hog -> {
+            int request = 2; // Give the P up.
+            M.setSigtickOpaque(hog.mp, hog.tick());
+            M.setSigreqRelease(hog.mp, request);
+            Signals.queue(OsThread.gettid(), Signals.SIGURG, hog.mp); // Handled before it returns.
+            assertEquals(request, M.sigreqOpaque(hog.mp));
             hog.keepsItsP();
         });
     }

@@ -451,6 +451,244 @@ public class shims_h extends shims_h$shared {
         }
     }
 
+    private static class gmp_thread_begin {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_begin");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns)
+     * }
+     */
+    public static FunctionDescriptor gmp_thread_begin$descriptor() {
+        return gmp_thread_begin.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns)
+     * }
+     */
+    public static MethodHandle gmp_thread_begin$handle() {
+        return gmp_thread_begin.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns)
+     * }
+     */
+    public static MemorySegment gmp_thread_begin$address() {
+        return gmp_thread_begin.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns)
+     * }
+     */
+    public static int gmp_thread_begin(int signo, int slack_ns) {
+        var mh$ = gmp_thread_begin.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_thread_begin", signo, slack_ns);
+            }
+            return (int)mh$.invokeExact(signo, slack_ns);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_thread_plain {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT    );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_plain");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_plain()
+     * }
+     */
+    public static FunctionDescriptor gmp_thread_plain$descriptor() {
+        return gmp_thread_plain.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_plain()
+     * }
+     */
+    public static MethodHandle gmp_thread_plain$handle() {
+        return gmp_thread_plain.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_plain()
+     * }
+     */
+    public static MemorySegment gmp_thread_plain$address() {
+        return gmp_thread_plain.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_thread_plain()
+     * }
+     */
+    public static int gmp_thread_plain() {
+        var mh$ = gmp_thread_plain.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_thread_plain");
+            }
+            return (int)mh$.invokeExact();
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_thread_place {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_LONG,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_place");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_place(uint64_t mask, uint64_t bytes)
+     * }
+     */
+    public static FunctionDescriptor gmp_thread_place$descriptor() {
+        return gmp_thread_place.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_place(uint64_t mask, uint64_t bytes)
+     * }
+     */
+    public static MethodHandle gmp_thread_place$handle() {
+        return gmp_thread_place.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_place(uint64_t mask, uint64_t bytes)
+     * }
+     */
+    public static MemorySegment gmp_thread_place$address() {
+        return gmp_thread_place.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_thread_place(uint64_t mask, uint64_t bytes)
+     * }
+     */
+    public static int gmp_thread_place(long mask, long bytes) {
+        var mh$ = gmp_thread_place.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_thread_place", mask, bytes);
+            }
+            return (int)mh$.invokeExact(mask, bytes);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_thread_hook {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT    );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_hook");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_hook()
+     * }
+     */
+    public static FunctionDescriptor gmp_thread_hook$descriptor() {
+        return gmp_thread_hook.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_hook()
+     * }
+     */
+    public static MethodHandle gmp_thread_hook$handle() {
+        return gmp_thread_hook.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_hook()
+     * }
+     */
+    public static MemorySegment gmp_thread_hook$address() {
+        return gmp_thread_hook.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_thread_hook()
+     * }
+     */
+    public static int gmp_thread_hook() {
+        var mh$ = gmp_thread_hook.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_thread_hook");
+            }
+            return (int)mh$.invokeExact();
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gmp_preempt_install {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT,

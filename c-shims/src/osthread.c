@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kernel hands from a thread to the threads and processes that it creates: the CPUs it may run on, its scheduling
+ * policy and nice value, its signal mask, its timer slack. Ms are to get none of that from whichever thread happens to start
+ * them, and what a goroutine starts is not to get what the runtime has set on the M below it.
+ *
+ * In: gmp_thread_begin, called first thing on a new thread of the runtime, sets what the process has. "The process" is
+ * HotSpot's VM thread: it was made with the JVM, runs no user code, and cpusets and `taskset -ap` reach it like any other. (The
+ * main thread is worse: in a program that has a JVM inside it, it may be pinned itself.) What the kernel refuses, as raising the
+ * priority without the right to it, stays as it was inherited.
+ *
+ * Out: java.lang.Thread.start0 and java.lang.ProcessImpl.forkAndExec are the two ways in which Java code creates threads and
+ * processes. gmp_thread_hook binds them to functions of ours around the JDK's. On a thread that has begun here they take off
+ * what the runtime has set, as long as the JDK's function runs, and then put it on again; on all others they do nothing. What
+ * a locked goroutine has set on its thread itself is left alone, and inherited as from any thread.
+ *
+ * The kernel has no flag for this (SCHED_RESET_ON_FORK is for policies alone), the JVM gives its threads no affinity of their
+ * own, and setting the state of a new thread afterwards would come after its first instructions, and too late for a process.
+ *
+ * Several copies of this library may be in one process, one for each class loader. What belongs to a thread is kept by the
+ * first, so that whichever copy's functions are bound serve the threads of all.
+ */
+#define _GNU_SOURCE
+#include "copies.h"
+#include "gmp_shims.h"
+
+#include <dlfcn.h>
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    CPU_BYTES = 1024, /* 8,192 CPUs, the most that Linux is built for. */
+    MASK_BYTES = 8,   /* of the kernel's signal sets */
+    USUAL_SLACK = 50000
+};
+
+#define BIT(signo) (1ULL << ((signo) - 1))
+/* Those by which glibc cancels threads and changes their ids: blocked, they would hang it. */
+#define LIBC_SIGNALS (BIT(32) | BIT(33))
+
+typedef struct {
+    unsigned char bits[CPU_BYTES];
+} cpus_t;
+
+/* What sched_getattr(2) fills in; the first version, without what later kernels added. */
+typedef struct {
+    uint32_t size;
+    uint32_t policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime;
+    uint64_t deadline;
+    uint64_t period;
+} attr_t;
+
+/* What the runtime has set on a thread. */
+struct own {
+    int32_t begun;  /* it is the runtime's */
+    int32_t slack;  /* its timer slack */
+    uint64_t placed; /* a hash of the CPUs that a placement gave it; 0 for none */
+    uint64_t opened; /* the preemption signal's bit, if the process has it blocked */
+};
+
+static __thread struct own own_here __attribute__((tls_model("initial-exec")));
+
+/* Of the process; written once. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pid_t reference;
+static uint64_t blocked;   /* the reference's signal mask */
+static bool blocked_known;
+static int32_t plain_slack = USUAL_SLACK;
+static struct own *(*own_there)(void); /* the first copy's gmp_thread_own; NULL when this is the first */
+
+void *gmp_thread_own(void)
+{
+    return &own_here;
+}
+
+static struct own *own(void)
+{
+    return own_there != NULL ? own_there() : &own_here;
+}
+
+static bool read_file(const char *path, char *buf, size_t size)
+{
+    FILE *f = fopen(path, "re");
+    if (f == NULL) {
+        return false;
+    }
+    size_t n = fread(buf, 1, size - 1, f);
+    buf[n] = '\0';
+    fclose(f);
+    return n > 0;
+}
+
+static pid_t find_reference(void)
+{
+    pid_t found = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    if (tasks == NULL) {
+        return getpid();
+    }
+    for (const struct dirent *e = readdir(tasks); e != NULL && found == 0; e = readdir(tasks)) {
+        char path[64];
+        char comm[32];
+        int tid = atoi(e->d_name);
+        snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
+        if (tid > 0 && read_file(path, comm, sizeof comm) && strcmp(comm, "VM Thread\n") == 0) {
+            found = tid;
+        }
+    }
+    closedir(tasks);
+    return found != 0 ? found : getpid();
+}
+
+static void prepare(void)
+{
+    char path[64];
+    char status[4096];
+    reference = find_reference();
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)reference);
+    const char *line = read_file(path, status, sizeof status) ? strstr(status, "\nSigBlk:") : NULL;
+    blocked_known = line != NULL && sscanf(line, "\nSigBlk: %lx", (unsigned long *)&blocked) == 1;
+    own_there = (struct own *(*)(void))gmp_first_copy("gmp_thread_own", (void *)gmp_thread_own);
+    if (!own()->begun) {
+        int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+        plain_slack = slack > 0 ? slack : USUAL_SLACK;
+    }
+}
+
+static bool get_cpus(pid_t tid, cpus_t *cpus)
+{
+    memset(cpus, 0, sizeof *cpus);
+    return syscall(SYS_sched_getaffinity, tid, sizeof *cpus, cpus) > 0;
+}
+
+static bool set_cpus(const cpus_t *cpus)
+{
+    return syscall(SYS_sched_setaffinity, 0, sizeof *cpus, cpus) == 0;
+}
+
+static bool same_cpus(const cpus_t *a, const cpus_t *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+/*
+ * Gives the calling thread the process's CPUs. If these are all that the cpuset grants, it asks for all there are: so it
+ * goes along when the cpuset grows, as threads do that nobody ever pinned.
+ */
+static void set_plain_cpus(const cpus_t *plain)
+{
+    cpus_t all;
+    cpus_t got;
+    memset(&all, 0xff, sizeof all);
+    if (!set_cpus(&all) || !get_cpus(0, &got) || !same_cpus(&got, plain)) {
+        set_cpus(plain);
+    }
+}
+
+static uint64_t hash(const cpus_t *cpus)
+{
+    uint64_t h = 0xcbf29ce484222325ULL;
+    for (size_t i = 0; i < sizeof cpus->bits; i++) {
+        h = (h ^ cpus->bits[i]) * 0x100000001b3ULL;
+    }
+    return h | 1;
+}
+
+static bool get_attr(pid_t tid, attr_t *attr)
+{
+    memset(attr, 0, sizeof *attr);
+    return syscall(SYS_sched_getattr, tid, attr, sizeof *attr, 0) == 0;
+}
+
+static bool same_attr(const attr_t *a, const attr_t *b)
+{
+    return a->policy == b->policy && a->flags == b->flags && a->nice == b->nice && a->priority == b->priority
+            && a->runtime == b->runtime && a->deadline == b->deadline && a->period == b->period;
+}
+
+static uint64_t signal_mask(int how, const uint64_t *set)
+{
+    uint64_t old = 0;
+    syscall(SYS_rt_sigprocmask, how, set, &old, (size_t)MASK_BYTES);
+    return old;
+}
+
+int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns)
+{
+    cpus_t cpus;
+    cpus_t plain;
+    attr_t attr;
+    attr_t plain_attr;
+    int32_t refused = 0;
+
+    pthread_once(&once, prepare);
+    struct own *o = own();
+    memset(o, 0, sizeof *o);
+    o->begun = 1;
+    o->slack = slack_ns;
+    prctl(PR_SET_TIMERSLACK, (unsigned long)slack_ns, 0, 0, 0);
+    if (get_attr(reference, &plain_attr) && get_attr(0, &attr) && !same_attr(&attr, &plain_attr)
+        && syscall(SYS_sched_setattr, 0, &plain_attr, 0) != 0) {
+        refused = -errno;
+    }
+    if (get_cpus(reference, &plain) && get_cpus(0, &cpus) && !same_cpus(&cpus, &plain)) {
+        set_plain_cpus(&plain);
+    }
+    uint64_t mask = signal_mask(SIG_BLOCK, NULL);
+    if (blocked_known) {
+        mask = blocked | (mask & BIT(SIGQUIT)); /* HotSpot has that one on its VM thread alone. */
+    }
+    if (signo > 0) {
+        o->opened = mask & BIT(signo);
+        mask &= ~BIT(signo);
+    }
+    mask &= ~LIBC_SIGNALS;
+    signal_mask(SIG_SETMASK, &mask);
+    return refused;
+}
+
+int32_t gmp_thread_plain(void)
+{
+    cpus_t cpus;
+    cpus_t plain;
+    attr_t attr;
+    attr_t plain_attr;
+
+    pthread_once(&once, prepare);
+    if (get_cpus(reference, &plain) && get_cpus(0, &cpus) && !same_cpus(&cpus, &plain)) {
+        return 0;
+    }
+    return !get_attr(reference, &plain_attr) || !get_attr(0, &attr) || same_attr(&attr, &plain_attr);
+}
+
+int32_t gmp_thread_place(uint64_t mask, uint64_t bytes)
+{
+    cpus_t got;
+    if (syscall(SYS_sched_setaffinity, 0, bytes, (void *)(uintptr_t)mask) != 0) {
+        return -errno;
+    }
+    own()->placed = get_cpus(0, &got) ? hash(&got) : 0;
+    return 0;
+}
+
+/* What a thread had on while the JDK's function runs without. */
+struct taken_off {
+    bool placed;
+    bool opened;
+    cpus_t cpus;
+};
+
+static void take_off(const struct own *o, struct taken_off *t)
+{
+    cpus_t plain;
+    t->placed = o->placed != 0 && get_cpus(0, &t->cpus) && hash(&t->cpus) == o->placed && get_cpus(reference, &plain);
+    if (t->placed) {
+        set_plain_cpus(&plain);
+    }
+    t->opened = o->opened != 0 && (signal_mask(SIG_BLOCK, &o->opened) & o->opened) == 0;
+    prctl(PR_SET_TIMERSLACK, (unsigned long)plain_slack, 0, 0, 0);
+}
+
+static void put_on(const struct own *o, const struct taken_off *t)
+{
+    prctl(PR_SET_TIMERSLACK, (unsigned long)o->slack, 0, 0, 0);
+    if (t->opened) {
+        signal_mask(SIG_UNBLOCK, &o->opened);
+    }
+    if (t->placed && !set_cpus(&t->cpus)) {
+        /* They are gone meanwhile: it stays where the process may run. */
+    }
+}
+
+/* The few functions of JNI that are called here, by their numbers in the specification's tables. */
+typedef void *const *const *jni_t;
+enum { GET_ENV = 6, FIND_CLASS = 6, EXCEPTION_CLEAR = 17, GET_STATIC_METHOD_ID = 113,
+       CALL_STATIC_OBJECT_METHOD_A = 116, NEW_STRING_UTF = 167, REGISTER_NATIVES = 215, EXCEPTION_CHECK = 228 };
+enum { JNI_VERSION = 0x00010008 };
+
+typedef struct {
+    const char *name;
+    const char *signature;
+    void *function;
+} native_t;
+
+typedef union {
+    void *l; /* NULL is false as well */
+    int64_t j;
+} value_t;
+
+typedef void (*start_fn)(void *env, void *thread);
+typedef int32_t (*fork_fn)(void *env, void *process, int32_t mode, void *helper, void *prog, void *args, int32_t argc,
+                           void *vars, int32_t varc, void *dir, void *fds, uint8_t redirect);
+
+static start_fn jdk_start;
+static fork_fn jdk_fork;
+
+static void start0(void *env, void *thread)
+{
+    struct taken_off t;
+    const struct own *o = own();
+    if (!o->begun) {
+        jdk_start(env, thread);
+        return;
+    }
+    take_off(o, &t);
+    jdk_start(env, thread); /* Returns when the new thread is there, so it has inherited all that it will. */
+    put_on(o, &t);
+}
+
+static int32_t fork_and_exec(void *env, void *process, int32_t mode, void *helper, void *prog, void *args, int32_t argc,
+                             void *vars, int32_t varc, void *dir, void *fds, uint8_t redirect)
+{
+    struct taken_off t;
+    const struct own *o = own();
+    if (!o->begun) {
+        return jdk_fork(env, process, mode, helper, prog, args, argc, vars, varc, dir, fds, redirect);
+    }
+    take_off(o, &t);
+    int32_t r = jdk_fork(env, process, mode, helper, prog, args, argc, vars, varc, dir, fds, redirect);
+    put_on(o, &t);
+    return r;
+}
+
+static void *function_of(const char *library, const char *name)
+{
+    void *f = dlsym(RTLD_DEFAULT, name);
+    if (f == NULL) {
+        void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+        if (handle != NULL) {
+            f = dlsym(handle, name);
+            dlclose(handle);
+        }
+    }
+    return f;
+}
+
+/* The class, not initialised: ProcessImpl's initialiser sets what the process does with SIGCHLD. */
+static void *find_class(jni_t env, const char *name)
+{
+    void *classes = ((void *(*)(jni_t, const char *))(*env)[FIND_CLASS])(env, "java/lang/Class");
+    if (classes == NULL) {
+        return NULL;
+    }
+    void *for_name = ((void *(*)(jni_t, void *, const char *, const char *))(*env)[GET_STATIC_METHOD_ID])(
+        env, classes, "forName", "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
+    void *string = ((void *(*)(jni_t, const char *))(*env)[NEW_STRING_UTF])(env, name);
+    if (for_name == NULL || string == NULL) {
+        return NULL;
+    }
+    value_t args[3] = {{.l = string}, {.l = NULL}, {.l = NULL}};
+    return ((void *(*)(jni_t, void *, void *, const value_t *))(*env)[CALL_STATIC_OBJECT_METHOD_A])(env, classes, for_name,
+                                                                                                   args);
+}
+
+static bool bind(jni_t env, const char *class_name, const char *name, const char *signature, void *function)
+{
+    native_t method = {name, signature, function};
+    void *c = find_class(env, class_name);
+    return c != NULL
+            && ((int32_t(*)(jni_t, void *, const native_t *, int32_t))(*env)[REGISTER_NATIVES])(env, c, &method, 1) == 0;
+}
+
+int32_t gmp_thread_hook(void)
+{
+    void *vm = NULL;
+    int32_t count = 0;
+    jni_t env = NULL;
+
+    pthread_once(&once, prepare);
+    int32_t (*vms)(void **, int32_t, int32_t *) =
+        (int32_t(*)(void **, int32_t, int32_t *))function_of("libjvm.so", "JNI_GetCreatedJavaVMs");
+    jdk_start = (start_fn)function_of("libjvm.so", "JVM_StartThread");
+    jdk_fork = (fork_fn)function_of("libjava.so", "Java_java_lang_ProcessImpl_forkAndExec");
+    if (vms == NULL || jdk_start == NULL || jdk_fork == NULL) {
+        return -ENOSYS;
+    }
+    if (vms(&vm, 1, &count) != 0 || count != 1
+        || ((int32_t(*)(jni_t, void **, int32_t))(*(jni_t)vm)[GET_ENV])((jni_t)vm, (void **)&env, JNI_VERSION) != 0) {
+        return -ESRCH;
+    }
+    bool bound = bind(env, "java.lang.Thread", "start0", "()V", (void *)start0)
+                 && bind(env, "java.lang.ProcessImpl", "forkAndExec", "(I[B[B[BI[BI[B[IZ)I", (void *)fork_and_exec);
+    if (((uint8_t(*)(jni_t))(*env)[EXCEPTION_CHECK])(env)) {
+        ((void (*)(jni_t))(*env)[EXCEPTION_CLEAR])(env);
+    }
+    return bound ? 0 : -EINVAL;
+}

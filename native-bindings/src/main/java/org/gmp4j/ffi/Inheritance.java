@@ -1,0 +1,72 @@
+package org.gmp4j.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
+import java.util.List;
+import org.gmp4j.ffi.gmp.shims_h;
+
+/**
+ * What threads and processes inherit from the thread that creates them: CPUs, scheduling policy, nice value, signal mask,
+ * timer slack. The runtime's own threads put on the process's instead, and take off what the runtime has set on them while
+ * they create others: c-shims {@code osthread.c}. Thread-safe.
+ */
+public final class Inheritance {
+    static {
+        Shims.load();
+    }
+
+    private Inheritance() {}
+
+    /**
+     * Makes the calling thread one of the runtime's: gives it the CPUs, the policy and the signal mask of the process. What
+     * the kernel refuses stays as it was.
+     *
+     * @param signo a signal to unblock; 0 for none
+     * @param slackNanos the thread's timer slack, 1 or more
+     * @return whether nothing was refused
+     */
+    public static boolean begin(int signo, int slackNanos) {
+        return shims_h.gmp_thread_begin(signo, slackNanos) == 0;
+    }
+
+    /**
+     * Whether what the calling thread creates has the process's CPUs and policy.
+     *
+     * @return false when the thread, or whichever made it, has set its own
+     */
+    public static boolean isPlain() {
+        return shims_h.gmp_thread_plain() != 0;
+    }
+
+    /**
+     * Restricts the calling thread to some CPUs, as {@link Affinity#set} does; threads and processes that it creates do
+     * not inherit that, once {@link #hook} was called and if the thread has begun by {@link #begin}.
+     *
+     * @param cpus the CPUs
+     * @throws NativeException EINVAL when none of the CPUs can be had
+     */
+    public static void place(BitSet cpus) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment mask = Affinity.mask(cpus, arena);
+            int r = shims_h.gmp_thread_place(mask.address(), mask.byteSize());
+            if (r < 0) {
+                throw new NativeException("sched_setaffinity(0, " + cpus + ")", -r);
+            }
+        }
+    }
+
+    /**
+     * Puts functions of ours around those of the JDK that create threads and processes. Harmless when repeated.
+     *
+     * @return false when this JVM is not made as we know it; then nothing has changed
+     */
+    public static boolean hook() {
+        try {
+            // Not shims_h.gmp_thread_hook(): HotSpot prints a warning when the two innermost callers are not the JDK's own.
+            return (int) shims_h.gmp_thread_hook$handle().invokeWithArguments(List.of()) == 0;
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+}

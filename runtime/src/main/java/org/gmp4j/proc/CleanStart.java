@@ -1,0 +1,140 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.ffi.Inheritance;
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.lock.Note;
+import org.gmp4j.lock.RuntimeMutex;
+import org.gmp4j.stack.Host.HostThread;
+import org.gmp4j.struct.Mem;
+
+/**
+ * Ms begin with the process's CPUs, policy and signal mask, whichever thread starts them ({@code startTemplateThread},
+ * {@code newmHandoff}); and with a placement, what goroutines start does not inherit the Ms' CPUs.
+ *
+ * <p>An M puts on the process's state itself, first thing: that takes some microseconds, where a start by another thread takes two
+ * more changes of threads. It cannot undo everything, though: not a nice value without the right to raise it, nor
+ * namespaces, credentials or a seccomp filter. So where the starting thread may have set such things, a template thread starts
+ * the M instead. That is so on Ms that a goroutine was ever locked to, and on threads of others that do not have the
+ * process's CPUs and policy. The template comes into being when a goroutine first locks a thread, before it has it.
+ * Where nobody ever did, a thread of others starts the M itself.
+ *
+ * <p>Differs from Go in that Go's template thread starts all Ms that cgo calls ask for; here threads of others are looked at.
+ */
+final class CleanStart {
+    private static final int TIMER_SLACK_NANOS = 1; // The default of 50 µs would be added to every timed sleep.
+
+    /** The template thread ends so long after the last scheduler, at most. */
+    private static final long UNUSED_NANOS = 1_000_000_000;
+
+    /** {@code -Dgmp.start=jdk}: the JDK's own functions start threads and processes, which then inherit a placement. */
+    private static final boolean BY_JDK = "jdk".equals(System.getProperty("gmp.start"));
+
+    // One request at a time, under LOCK.
+    private static final long LOCK = Memory.map(3 * Mem.LINE);
+    private static final long REQUEST = LOCK + Mem.LINE;
+    private static final long DONE = REQUEST + Mem.LINE;
+    /** What to start: by the requester, before REQUEST. Why it did not start, or null: by the template, before DONE. */
+    private static HostThread wanted;
+    private static Throwable failure;
+    /** Whether there is a template thread; written under the class's monitor. */
+    private static volatile boolean template;
+    private static boolean hooked;
+
+    private CleanStart() {
+    }
+
+    /** On a new thread of the runtime, first thing. */
+    static void begin() {
+        boolean unused = Inheritance.begin(Preempt.signal(), TIMER_SLACK_NANOS); // As it is, it runs all the same.
+    }
+
+    /** Before Ms are placed: from here on what they start is not. Once a process; one line on stderr when it cannot be. */
+    static synchronized void hook() {
+        if (!hooked && !BY_JDK) {
+            hooked = true;
+            if (!Inheritance.hook()) {
+                Stderr.print("gmp4j: this JVM starts threads in a way that gmp4j does not know; what goroutines start"
+                        + " inherits the CPU of its M\n");
+            }
+        }
+    }
+
+    /**
+     * Before the calling goroutine is locked to its thread.
+     *
+     * @throws OutOfMemoryError when there is no template thread and none can be had
+     */
+    static void prepareForLock() {
+        if (!template) {
+            startTemplate();
+        }
+    }
+
+    private static synchronized void startTemplate() {
+        if (!template) {
+            Thread t = new Thread(null, CleanStart::serve, "gmp-template", 0, false);
+            t.setDaemon(true);
+            t.start();
+            template = true;
+        }
+    }
+
+    private static void serve() {
+        begin();
+        for (;;) {
+            if (!Note.sleep(REQUEST, UNUSED_NANOS)) {
+                if (isUnused()) {
+                    return;
+                }
+                continue;
+            }
+            Note.clear(REQUEST);
+            try {
+                wanted.start();
+            } catch (Throwable t) {
+                failure = t; // The requester's.
+            }
+            wanted = null;
+            Note.wakeup(DONE);
+        }
+    }
+
+    /**
+     * Whether no scheduler is left, so that the template ends: it would keep our class loader. Whoever saw it there has a
+     * scheduler, which the second look finds. (An M that asks between the two starts the new one itself.)
+     */
+    private static synchronized boolean isUnused() {
+        if (Scheduler.all().isEmpty()) {
+            template = false;
+            template = !Scheduler.all().isEmpty();
+        }
+        return !template;
+    }
+
+    /** Starts an M's thread; throws what {@link Thread#start} throws. */
+    static void start(HostThread thread) {
+        if (!template || isClean()) {
+            thread.start();
+            return;
+        }
+        RuntimeMutex.lock(LOCK, LockRank.START);
+        wanted = thread;
+        Note.wakeup(REQUEST);
+        Note.sleep(DONE); // On this thread alone: the template waits for nothing that we hold.
+        Note.clear(DONE);
+        Throwable failed = failure;
+        failure = null;
+        RuntimeMutex.unlock(LOCK, LockRank.START);
+        if (failed instanceof Error e) {
+            throw e;
+        } else if (failed != null) {
+            throw new IllegalStateException(failed);
+        }
+    }
+
+    private static boolean isClean() {
+        Machine m = Machine.of();
+        return m == null ? Inheritance.isPlain() : !m.wasLocked;
+    }
+}
