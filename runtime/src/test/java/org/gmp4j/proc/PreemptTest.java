@@ -18,6 +18,7 @@ import java.util.function.Consumer;
 
 import org.gmp4j.Go;
 import org.gmp4j.ffi.Signals;
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
@@ -261,6 +262,78 @@ class PreemptTest {
             });
             hog.await(1);
             assertTrue(Preempt.preemptone(hog.pp));
+            hog.phase.set(2);
+        }
+    }
+
+    /** One that is told to yield where it cannot runs on with its P, and yields at its next point. */
+    @Test
+    void onePinnedRunsOnToWhereItCanYield() {
+        try (TestGmp gmp = oneP()) {
+            Hog hog = new Hog();
+            gmp.go(() -> {
+                AtomicBoolean ran = new AtomicBoolean();
+                Go.go(() -> ran.set(true));
+                hog.begin();
+                JdkThreads.pin();
+                try {
+                    hog.await(2);
+                    for (int i = 0; i < 3; i++) {
+                        GStack.exit(GStack.enter());
+                        assertNotEquals(0, G.preemptOpaque(hog.gp), "still told");
+                        hog.keepsItsP();
+                    }
+                    assertFalse(ran.get());
+                } finally {
+                    JdkThreads.unpin();
+                }
+                GStack.exit(GStack.enter());
+                assertTrue(ran.get());
+            });
+            hog.await(1);
+            assertTrue(Preempt.preemptone(hog.pp));
+            hog.phase.set(2);
+        }
+    }
+
+    /** But it yields by itself also where it is pinned, or it would wait for ever for what only others can do. */
+    @Test
+    void onePinnedThatYieldsByItselfLetsOthersRun() {
+        try (TestGmp gmp = oneP()) {
+            gmp.run(() -> {
+                AtomicBoolean ran = new AtomicBoolean();
+                Go.go(() -> ran.set(true));
+                JdkThreads.pin();
+                try {
+                    while (!ran.get()) {
+                        Go.gosched();
+                    }
+                } finally {
+                    JdkThreads.unpin();
+                }
+            });
+        }
+    }
+
+    /** A world that stops waits for no goroutine to become unpinned. */
+    @Test
+    void onePinnedStopsForAStoppedWorld() {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMinutes(1)))) {
+            Hog hog = new Hog();
+            gmp.go(() -> {
+                hog.begin();
+                JdkThreads.pin();
+                try {
+                    while (hog.phase.get() < 2) {
+                        GStack.exit(GStack.enter());
+                    }
+                } finally {
+                    JdkThreads.unpin();
+                }
+            });
+            hog.await(1);
+            StopTheWorld.stopTheWorld(hog.s);
+            StopTheWorld.startTheWorld(hog.s, 2);
             hog.phase.set(2);
         }
     }
