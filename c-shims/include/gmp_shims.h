@@ -40,6 +40,12 @@ GMP_EXPORT int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t no
  * signal number.
  */
 GMP_EXPORT int64_t gmp_signal_handler(int32_t signo);
+/*
+ * A full fence in every thread of this process that runs just now; one that does not has had its own when it was taken off
+ * its CPU. 0, or -errno where the kernel has none: then gmp_membarrier_register has said so.
+ */
+GMP_EXPORT int32_t gmp_membarrier_register(void);
+GMP_EXPORT int32_t gmp_membarrier(void);
 
 /*
  * preempt.c: the preemption signal's handler (see there). Installs it for signo with SA_SIGINFO, SA_ONSTACK and

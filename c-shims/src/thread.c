@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals aimed at one thread, and where a stretch of memory should live. */
+/* Signals aimed at one thread, fences in all of them, and where a stretch of memory should live. */
 #define _GNU_SOURCE
 #include "gmp_shims.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <linux/mempolicy.h>
 #include <signal.h>
 #include <stddef.h>
@@ -40,6 +41,18 @@ int64_t gmp_signal_handler(int32_t signo)
     }
     /* sa_handler and sa_sigaction share their place. */
     return (int64_t)(uintptr_t)old.sa_handler;
+}
+
+int32_t gmp_membarrier_register(void)
+{
+    long r = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    return r < 0 ? -errno : 0;
+}
+
+int32_t gmp_membarrier(void)
+{
+    long r = syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    return r < 0 ? -errno : 0;
 }
 
 int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t node)
