@@ -55,6 +55,29 @@ int32_t gmp_membarrier(void)
     return r < 0 ? -errno : 0;
 }
 
+int32_t gmp_sched_slice(uint64_t nanos)
+{
+    enum { RESET_ON_FORK = 1 };
+    /* struct sched_attr as the kernel first had it: libc's headers may have it or not. */
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } a;
+
+    memset(&a, 0, sizeof a);
+    if (syscall(SYS_sched_getattr, 0, &a, sizeof a, 0) < 0) {
+        return -errno;
+    }
+    a.size = sizeof a;
+    a.flags |= RESET_ON_FORK;
+    a.runtime = nanos;
+    long r = syscall(SYS_sched_setattr, 0, &a, 0);
+    return r < 0 ? -errno : 0;
+}
+
 int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t node)
 {
     enum { MAX_NODES = 1024, BITS = 8 * sizeof(unsigned long) };

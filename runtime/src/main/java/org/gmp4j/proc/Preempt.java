@@ -151,6 +151,12 @@ final class Preempt {
         Mcall.mcall(st, m);
     }
 
+    /** Whether {@link #point} would make the calling goroutine yield. */
+    static boolean told() {
+        GStack st = GStack.current();
+        return st != null && G.preemptOpaque(st.gp) != 0 && M.incgoOpaque(st.machine().mp) == 0;
+    }
+
     /** A point in user code: yields if the goroutine was told to, and gets a P if it lost its own. Not in a system call. */
     static void point() {
         GStack st = GStack.current();

@@ -29,8 +29,11 @@ import org.junit.jupiter.api.Test;
 class GateTest {
     private static final int NAP_MICROS = 20_000;
     private static final int NAPS = 5;
-    private static final int ROUNDS = 400_000;
-    private static final int JUNK = 1 << 22;
+    private static final int ROUNDS = 500_000;
+    private static final int LOOKS = 100; // Longer than it takes to take a P.
+    private static final int STORES = 12;
+    private static final int PAUSES = 255;
+    private static final int JUNK = 1 << 24;
 
     private volatile Scheduler s;
     private volatile long gp;
@@ -222,8 +225,10 @@ class GateTest {
             while (M.locksOpaque(mp) == 0) {
                 Thread.onSpinWait();
             }
-            LockSupport.parkNanos(1_000_000);
-            assertEquals(GStatus.GRUNNING, GStatus.readgstatus(gp), "the loop goes on");
+            for (int i = 0; i < 50; i++) {
+                LockSupport.parkNanos(1_000_000);
+                assertEquals(GStatus.GRUNNING, GStatus.readgstatus(gp), "the loop goes on");
+            }
             M.setGateRelease(mp, M.GATE_OPEN);
             await(4);
         }
@@ -279,14 +284,19 @@ class GateTest {
                 begin();
                 int at = 1;
                 for (int i = 0; i < ROUNDS && wrong.get() == null; i++) {
-                    for (int k = 0; k < 4; k++) {
+                    for (int k = (i & PAUSES) + STORES; k > 0; k--) {
                         at = at * 1_103_515_245 + 12_345;
-                        junk[(at >>> 8) & JUNK - 1] = at;
+                        if (k <= STORES) {
+                            junk[(at >>> 8) & JUNK - 1] = at;
+                        }
                     }
                     GStack st = GStack.enter();
                     Machine m = st.machine();
+                    if (m.mp != mp) {
+                        mp = m.mp; // Sysmon was here while the thread had no CPU.
+                    }
                     long mine = m.pp();
-                    for (int k = 0; k < 3; k++) {
+                    for (int k = 0; k < LOOKS; k++) {
                         if (mine == 0 || m.pp() != mine || P.mOpaque(mine) != m.mp || PStatus.get(mine) != PStatus.PRUNNING) {
                             wrong.set("inside the runtime: m.p " + m.pp() + ", was " + mine);
                         }
