@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#define GMP_ABI_VERSION 4
+#define GMP_ABI_VERSION 5
 
 /* Go's names for an address that is not a reference. */
 typedef uint64_t guintptr;
@@ -50,6 +50,14 @@ typedef uint64_t sudoguintptr;
 #define GMP_SIG_NONE 0
 #define GMP_SIG_PREEMPT 1 /* note where it is; g.preempt is set already */
 #define GMP_SIG_HANDOFF 2 /* give the P up, as entersyscall would */
+
+/*
+ * m.gate, between user code and the P.  Whoever raises m.locks from 0 looks at it next.  The protocol: org.gmp4j.proc.Gate.
+ */
+#define GMP_GATE_SHUT 0   /* no P */
+#define GMP_GATE_OPEN 1   /* m.p is the thread's to use while m.locks is raised */
+#define GMP_GATE_ASKED 2  /* somebody would like to take it; the thread may still refuse, by CAS to GMP_GATE_OPEN */
+#define GMP_GATE_TAKING 3 /* it is being taken; the thread waits */
 
 /* Slots of p.runq; the runtime may use fewer of them (tests shrink the ring to 4). */
 #define GMP_RUNQ 256
@@ -110,7 +118,7 @@ struct m {
     int32_t locks;         /* owner: depth of acquirem; the handler must not touch the P while > 0 */
     int32_t spinning;      /* owner: searching for work, counted in sched.nmspinning */
     int32_t incgo;         /* owner, in Syscall: gave its P up for a call that may last; not when the handler took it */
-    int32_t preemptoff;    /* owner: >0 keeps the G on this M */
+    int32_t gate;          /* GMP_GATE_*; owner, with locks raised, and who takes its P: see Gate */
     uint32_t lockedExt;    /* owner: LockOSThread depth by users */
     uint32_t lockedInt;    /* owner: the same by the runtime */
     uint64_t fastrand;     /* owner: xorshift state */
@@ -151,7 +159,7 @@ struct m {
     uint64_t siglocks;      /* handler: refused, the runtime is at work */
     uint64_t siglate;       /* handler: refused, another goroutine runs by now, or the request was gone */
     uint64_t sigpc;         /* handler: the PC that it interrupted when it last did something */
-    int32_t demoted;        /* sysmon 1, the M 0: runs at SCHED_IDLE because it has lost its P */
+    int32_t taken;          /* whoever is the taker: times the P was taken without a signal */
 };
 
 /* What sysmon saw of a P the last time. */

@@ -40,6 +40,17 @@ GMP_EXPORT int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t no
  * signal number.
  */
 GMP_EXPORT int64_t gmp_signal_handler(int32_t signo);
+/*
+ * A full fence in every thread of this process that runs just now; one that does not has had its own when it was taken off
+ * its CPU. 0, or -errno where the kernel has none: then gmp_membarrier_register has said so.
+ */
+GMP_EXPORT int32_t gmp_membarrier_register(void);
+/*
+ * Asks for time slices of so many nanoseconds for the calling thread (100,000 to 100,000,000), which then waits less for one
+ * that others have; what it starts has the usual ones. Linux 6.12 on; earlier kernels take no notice. 0 or -errno.
+ */
+GMP_EXPORT int32_t gmp_sched_slice(uint64_t nanos);
+GMP_EXPORT int32_t gmp_membarrier(void);
 
 /*
  * osthread.c: what threads and processes inherit from the thread that creates them (see there).

@@ -7,9 +7,11 @@
  * refuses then. With m.locks == 0 the thread is in user code, in the JDK or in native code, none of which knows its P.
  * What follows is what the thread itself would do in entersyscall, and because the handler is that thread, nothing races
  * with it but those who race with entersyscall too: retake and stopTheWorld, by CAS on p.status. When the goroutine
- * next enters the runtime, acquirem raises m.locks first and looks at m.p second; finding 0 it goes through
+ * next enters the runtime, acquirem raises m.locks first and looks at m.gate second; finding it shut it goes through
  * exitsyscall. Interrupted between the two, the handler sees locks > 0 and refuses. The compiler must keep the two in
  * order (a fence in acquirem that costs no instruction); the processor cannot show its own thread another order.
+ * Another thread may be taking the P without a signal at this moment (org.gmp4j.proc.Gate). To that one the handler is like
+ * any other code that enters the runtime: it raises m.locks, looks at the gate, and leaves the P alone unless it is open.
  *
  * Why the status goes last: from the moment p.status is _Psyscall any thread may take the P. All that this thread writes
  * to it comes before.
@@ -43,8 +45,11 @@ static uint64_t interrupted_pc(const void *context) {
 #endif
 }
 
-/* entersyscall, from outside. */
+/* entersyscall, from outside; m.locks is raised. */
 static int take_p(struct m *m, struct g *g, struct p *p) {
+    if (LOAD(m->gate) != GMP_GATE_OPEN) {
+        return 0; /* Somebody else is at it. */
+    }
     uint32_t running = GMP_GRUNNING;
     if (!__atomic_compare_exchange_n(&g->atomicstatus, &running, GMP_GSYSCALL, 0, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST)) {
@@ -54,6 +59,7 @@ static int take_p(struct m *m, struct g *g, struct p *p) {
     m->oldp = m->p;
     STORE(p->m, 0);
     STORE(m->p, 0);
+    STORE(m->gate, GMP_GATE_SHUT);
     __atomic_store_n(&p->status, GMP_PSYSCALL, __ATOMIC_SEQ_CST);
     return 1;
 }
@@ -91,7 +97,13 @@ static void on_signal(int signo, siginfo_t *info, void *context) {
     m->sigpc = interrupted_pc(context);
     if (request == GMP_SIG_PREEMPT) {
         COUNT(m->sigpreempt);
-    } else if (take_p(m, g, p)) {
+        return;
+    }
+    STORE(m->locks, 1);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* For the processor: the membarrier of whoever wants the P too. */
+    int took = take_p(m, g, p);
+    STORE(m->locks, 0);
+    if (took) {
         COUNT(m->sighandoff);
     } else {
         COUNT(m->siglate);

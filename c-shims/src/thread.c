@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals aimed at one thread, and where a stretch of memory should live. */
+/* Signals aimed at one thread, fences in all of them, and where a stretch of memory should live. */
 #define _GNU_SOURCE
 #include "gmp_shims.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <linux/mempolicy.h>
 #include <signal.h>
 #include <stddef.h>
@@ -40,6 +41,41 @@ int64_t gmp_signal_handler(int32_t signo)
     }
     /* sa_handler and sa_sigaction share their place. */
     return (int64_t)(uintptr_t)old.sa_handler;
+}
+
+int32_t gmp_membarrier_register(void)
+{
+    long r = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    return r < 0 ? -errno : 0;
+}
+
+int32_t gmp_membarrier(void)
+{
+    long r = syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    return r < 0 ? -errno : 0;
+}
+
+int32_t gmp_sched_slice(uint64_t nanos)
+{
+    enum { RESET_ON_FORK = 1 };
+    /* struct sched_attr as the kernel first had it: libc's headers may have it or not. */
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } a;
+
+    memset(&a, 0, sizeof a);
+    if (syscall(SYS_sched_getattr, 0, &a, sizeof a, 0) < 0) {
+        return -errno;
+    }
+    a.size = sizeof a;
+    a.flags |= RESET_ON_FORK;
+    a.runtime = nanos;
+    long r = syscall(SYS_sched_setattr, 0, &a, 0);
+    return r < 0 ? -errno : 0;
 }
 
 int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t node)

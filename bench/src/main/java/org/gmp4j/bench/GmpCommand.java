@@ -4,6 +4,7 @@ package org.gmp4j.bench;
 import org.gmp4j.bench.peers.PeersCommand;
 import org.gmp4j.bench.preempt.PreemptCommand;
 import org.gmp4j.bench.scale.ScaleCommand;
+import org.gmp4j.bench.service.ServiceCommand;
 import org.gmp4j.bench.steal.StealCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -28,7 +29,8 @@ import picocli.CommandLine.Spec;
             LauncherCommands.Run.class,
             BenchCommand.class,
             PeersCommand.class,
-            ScaleCommand.class
+            ScaleCommand.class,
+            ServiceCommand.class
         })
 public final class GmpCommand implements Runnable {
     static final int FAILED = 1;

@@ -51,6 +51,7 @@ public final class Agent {
             System.err.println(JdkPoint.PROBLEM);
             return;
         }
+        Points.setEager(options.eager());
         PointTransformer transformer = new PointTransformer(options);
         // A transformer that may change loaded classes makes the JVM keep the original of every class that it changes.
         boolean loaded = (attached || options.includesAny()) && instrumentation.isRetransformClassesSupported();

@@ -146,7 +146,7 @@ final class CodeWriter {
             for (; next < headers.length && headers[next] <= jump; next++) {
                 out.copy(b, start + copied, start + headers[next]);
                 copied = headers[next];
-                point(points.depths()[next]);
+                point(points.depths()[next] | (points.vectors()[next] ? PointWriter.VECTOR : 0));
             }
             out.copy(b, start + copied, start + jump);
             copied = jump + Opcodes.length(b, start, jump);
@@ -156,11 +156,12 @@ final class CodeWriter {
         for (; next < headers.length; next++) {
             out.copy(b, start + copied, start + headers[next]);
             copied = headers[next];
-            point(points.depths()[next]);
+            point(points.depths()[next] | (points.vectors()[next] ? PointWriter.VECTOR : 0));
         }
         out.copy(b, start + copied, start + length);
     }
 
+    /** @param depth perhaps with {@link PointWriter#VECTOR} */
     private void point(int depth) {
         out.u1(Opcodes.INVOKEDYNAMIC);
         out.u2(sites.site(depth));

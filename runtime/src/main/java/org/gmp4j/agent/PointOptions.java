@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Properties;
 
 /**
- * Which classes get points. From system properties {@code gmp.points} ({@code on}, {@code off}),
+ * Which classes get points. From system properties {@code gmp.points} ({@code on}, {@code eager}, {@code off}),
  * {@code gmp.points.include} and {@code gmp.points.exclude} (patterns, comma-separated), and from the agent's argument,
  * which goes before them: {@code -javaagent:gmp4j-runtime.jar=include=com.acme.**,java.util.regex.*,exclude=com.acme.gen.**}.
  *
@@ -23,6 +23,7 @@ final class PointOptions {
     private static final String UTIL = "java/util/";
 
     private boolean on = true;
+    private boolean eager;
     private List<ClassPattern> include = List.of();
     private List<ClassPattern> exclude = List.of();
 
@@ -64,11 +65,13 @@ final class PointOptions {
 
     private void set(String name, String value) {
         switch (name) {
-            case PREFIX, "points" -> on = switch (value.strip()) {
-                case "on" -> true;
-                case "off" -> false;
-                default -> throw new IllegalArgumentException("%s is on or off, not \"%s\".".formatted(PREFIX, value));
-            };
+            case PREFIX, "points" -> {
+                on = !value.strip().equals("off");
+                eager = value.strip().equals("eager");
+                if (on && !eager && !value.strip().equals("on")) {
+                    throw new IllegalArgumentException("%s is on, eager or off, not \"%s\".".formatted(PREFIX, value));
+                }
+            }
             case PREFIX + ".include", "include" -> include = patterns(value);
             case PREFIX + ".exclude", "exclude" -> exclude = patterns(value);
             default -> throw new IllegalArgumentException(
@@ -88,6 +91,11 @@ final class PointOptions {
 
     boolean on() {
         return on;
+    }
+
+    /** {@link Points#setEager}. */
+    boolean eager() {
+        return eager;
     }
 
     /** Whether a class of the JDK may be meant, so that classes that are loaded already must be looked at. */

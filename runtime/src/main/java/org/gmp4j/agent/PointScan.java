@@ -23,9 +23,10 @@ final class PointScan {
     /**
      * The points of one method: the {@code index}th of the class, its {@code Code} attribute at {@code code}, its name the
      * constant {@code name}. {@code headers} and {@code jumps} are the offsets of the loop headers and of everything that
-     * jumps, both ascending.
+     * jumps, both ascending; {@code vectors} are the loops that {@link VectorLoops} knows.
      */
-    record MethodPoints(int index, int code, int name, int[] headers, byte[] depths, boolean entry, int[] jumps) {
+    record MethodPoints(int index, int code, int name, int[] headers, byte[] depths, boolean[] vectors, boolean entry,
+            int[] jumps) {
         int count() {
             return headers.length + (entry ? 1 : 0);
         }
@@ -126,11 +127,24 @@ final class PointScan {
     /** Whether the constant is this text, plain ASCII. */
     boolean isUtf8(int constant, String text) {
         int at = pool[constant];
-        if (u2(b, at + 1) != text.length()) {
-            return false;
+        return u2(b, at + 1) == text.length() && startsWith(at + 3, text);
+    }
+
+    /** Whether the class of a method reference is one of these, or its name begins with one. */
+    boolean isOwner(int reference, String[] names, boolean prefix) {
+        int utf8 = pool[u2(b, pool[u2(b, pool[reference] + 1)] + 1)];
+        for (String name : names) {
+            int length = u2(b, utf8 + 1);
+            if ((prefix ? length >= name.length() : length == name.length()) && startsWith(utf8 + 3, name)) {
+                return true;
+            }
         }
+        return false;
+    }
+
+    private boolean startsWith(int at, String text) {
         for (int i = 0; i < text.length(); i++) {
-            if (b[at + 3 + i] != text.charAt(i)) {
+            if (b[at + i] != text.charAt(i)) {
                 return false;
             }
         }
@@ -363,22 +377,29 @@ final class PointScan {
             int[] sorted = Arrays.copyOf(headers, loops);
             Arrays.sort(sorted);
             byte[] depths = new byte[loops];
+            boolean[] vectors = new boolean[loops];
             for (int i = 0; i < loops; i++) {
                 depths[i] = (byte) depth(sorted[i]);
+                int last = last(sorted[i]);
+                boolean innermost = i + 1 == loops || sorted[i + 1] > last;
+                vectors[i] = innermost && VectorLoops.mayBe(this, code + 14, sorted[i], last);
             }
             // A loop that starts the method has its point at the entry anyway.
-            found.add(new MethodPoints(index, code, name, sorted, depths, entry && (loops == 0 || sorted[0] != 0),
+            found.add(new MethodPoints(index, code, name, sorted, depths, vectors, entry && (loops == 0 || sorted[0] != 0),
                     Arrays.copyOf(jumps, jumpCount)));
         }
     }
 
-    private int depth(int header) {
-        int last = 0;
-        for (int i = 0; i < loops; i++) {
-            if (headers[i] == header) {
-                last = lasts[i];
-            }
+    private int last(int header) {
+        int at = 0;
+        while (headers[at] != header) {
+            at++;
         }
+        return lasts[at];
+    }
+
+    private int depth(int header) {
+        int last = last(header);
         int depth = 0;
         for (int i = 0; i < loops; i++) {
             if (headers[i] < header && lasts[i] >= last) {

@@ -17,6 +17,9 @@ import org.gmp4j.agent.PointScan.MethodPoints;
  * The tests parse what is written here with it and compare.
  */
 final class PointWriter {
+    /** Added to the depth of a loop that C2 may vectorise. */
+    static final int VECTOR = Byte.MAX_VALUE + 1;
+
     private final PointScan scan;
     private final byte[] b;
     private final Constants constants;
@@ -29,7 +32,7 @@ final class PointWriter {
 
     /** The method at hand: its name as a constant, and the constants that its points call, by depth. */
     private int methodName;
-    private final int[] sites = new int[Byte.MAX_VALUE + 1];
+    private final int[] sites = new int[2 * VECTOR];
 
     private PointWriter(PointScan scan) {
         this.scan = scan;
@@ -109,7 +112,7 @@ final class PointWriter {
         out.copy(b, copied, scan.attributes());
     }
 
-    /** The constant that a point of this depth calls, in the method at hand. */
+    /** The constant that a point of this depth, perhaps with {@link #VECTOR}, calls, in the method at hand. */
     int site(int depth) {
         if (sites[depth] == 0) {
             links.u2(link);

@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 
 /**
  * The preemption points that have been reached: how {@code sysmon} makes code that calls nothing pass through the
@@ -55,6 +57,11 @@ public final class Points {
 
     private static volatile Runnable hook = () -> {
     };
+    /** Whether the hook would stop the calling goroutine. */
+    private static volatile BooleanSupplier stops = () -> false;
+    private static volatile boolean eager;
+    /** The points to be armed: a stack through {@link Site#learntBefore}; any thread pushes. */
+    private static final AtomicReference<Site> LEARNT = new AtomicReference<>();
 
     private Points() {
     }
@@ -94,7 +101,44 @@ public final class Points {
 
     /** What a point calls while {@link #setWanted wanted}, on the thread that reached it; what it throws, the code throws. */
     public static void setHook(Runnable r) {
+        setHook(r, () -> false);
+    }
+
+    /** The same; {@code wouldStop} says, before the hook is called, whether it stops the thread: such points are learnt. */
+    public static void setHook(Runnable r, BooleanSupplier wouldStop) {
+        stops = wouldStop;
         hook = r;
+    }
+
+    /**
+     * Whether points that are linked from here on are armed at once and for good, but for those of loops that C2 may vectorise.
+     * Then a goroutine stops at its next point without a nudge, and nothing is compiled again for it.
+     */
+    public static void setEager(boolean on) {
+        eager = on;
+    }
+
+    /**
+     * Arms the points at which goroutines stopped that were on their way through the interpreter, but for loops that C2 may
+     * vectorise: the next overrun there needs no nudge.
+     */
+    public static void armLearnt() {
+        if (LEARNT.get() == null) {
+            return;
+        }
+        synchronized (LOCK) {
+            List<Site> fresh = new ArrayList<>();
+            for (Site s = LEARNT.getAndSet(null); s != null;) {
+                Site before = s.learntBefore;
+                s.learntBefore = null;
+                s.forget();
+                if (!s.isArmed) {
+                    fresh.add(s);
+                }
+                s = before;
+            }
+            arm(fresh);
+        }
     }
 
     /** Whether points call the hook. Set it before a nudge, clear it when nobody is left to be stopped. */
@@ -132,14 +176,18 @@ public final class Points {
                     base += collect(stack[i], level - base, fresh);
                 }
             }
-            for (Site s : fresh) {
-                s.arm();
-            }
-            sync(fresh);
-            ARMED.addAll(fresh);
-            armings += fresh.size();
+            arm(fresh);
             return !fresh.isEmpty();
         }
+    }
+
+    private static void arm(List<Site> fresh) {
+        for (Site s : fresh) {
+            s.arm();
+        }
+        sync(fresh);
+        ARMED.addAll(fresh);
+        armings += fresh.size();
     }
 
     /** Whether a frame further up is of the same method. A recursion is deep; looking back a little is enough. */
@@ -254,14 +302,23 @@ public final class Points {
                 JdkPoint.setWanted(true);
             }
         }
-        Site site = new Site(method, depth);
+        Site site = new Site(method, depth % PointWriter.VECTOR, depth >= PointWriter.VECTOR, eager);
         ClassSites.add(lookup.lookupClass(), site);
         LINKED.increment();
         return site;
     }
 
-    static void reached() {
+    static void reached(Site site) {
         REACHED.increment();
+        if (!site.isArmed && !site.vector && stops.getAsBoolean() && site.learn()) {
+            learn(site);
+        }
         hook.run();
+    }
+
+    private static void learn(Site site) {
+        do {
+            site.learntBefore = LEARNT.get();
+        } while (!LEARNT.compareAndSet(site.learntBefore, site));
     }
 }

@@ -1,8 +1,10 @@
 package org.gmp4j.agent;
 
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.MutableCallSite;
+import java.lang.invoke.VarHandle;
 
 /**
  * One preemption point that has been reached at least once. It names its class and holds nothing of it, so it does not
@@ -10,10 +12,27 @@ import java.lang.invoke.MutableCallSite;
  */
 final class Site extends MutableCallSite implements Runnable {
     private static final MethodType VOID = MethodType.methodType(void.class);
+    private static final VarHandle LEARNT;
+
+    static {
+        try {
+            LEARNT = MethodHandles.lookup().findVarHandle(Site.class, "learnt", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     /** The method, and how many loops of the method hold this one. */
     final String method;
     final int depth;
+    /** Whether C2 may vectorise the loop, so that arming the point costs much. */
+    final boolean vector;
+    /** Armed when it was linked, and for good: such a point is not in the list of armed ones. */
+    final boolean eager;
+    /** 1 while it is among those to be armed, as a goroutine stopped here. By CAS. */
+    private int learnt;
+    /** The site that was learnt before, until it is armed. Written before the site is published. */
+    Site learntBefore;
     /** The class's sites, and the one that was linked before. Written before the site is published. */
     ClassSites owner;
     Site before;
@@ -26,19 +45,24 @@ final class Site extends MutableCallSite implements Runnable {
     /** When it was armed or last stopped a goroutine, by {@link System#nanoTime}; a benign race: any recent value does. */
     volatile long lastUse;
 
-    Site(String method, int depth) {
+    Site(String method, int depth, boolean vector, boolean eager) {
         super(VOID);
         this.method = method;
         this.depth = depth;
+        this.vector = vector;
+        this.eager = eager && !vector;
         unarmed = JdkPoint.UNARMED.bindTo(this);
         setTarget(unarmed);
+        if (this.eager) {
+            arm();
+        }
     }
 
     /** Called by a thread that reaches the point while {@code wanted}. */
     @Override
     public void run() {
         lastUse = System.nanoTime();
-        Points.reached();
+        Points.reached(this);
     }
 
     void arm() {
@@ -49,6 +73,16 @@ final class Site extends MutableCallSite implements Runnable {
         armings++;
         lastUse = System.nanoTime();
         setTarget(armed);
+    }
+
+    /** Whether the caller is to put it among those to be armed. */
+    boolean learn() {
+        return LEARNT.compareAndSet(this, 0, 1);
+    }
+
+    /** It is no longer among them. */
+    void forget() {
+        LEARNT.setRelease(this, 0);
     }
 
     void disarm() {

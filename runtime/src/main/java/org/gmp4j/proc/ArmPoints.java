@@ -13,8 +13,9 @@ import org.gmp4j.struct.M;
  *
  * <p>For each overrun: points are wanted and the threads are nudged through them, {@value #NUDGES} times at most; a
  * millisecond later the outermost loops of what the goroutine runs are armed; then a level deeper each millisecond. When
- * there is nothing left to arm, or no class with points was loaded at all, the P is taken instead, if it has one. What is
- * armed and stops nobody for a second is disarmed.
+ * there is nothing left to arm, or no class with points was loaded at all, the P is taken instead, if it has one. The point at
+ * which a nudge stopped a goroutine is armed at the next look, for all that come there later ({@link Points#armLearnt}). What
+ * is armed and stops nobody for a second is disarmed, and after longer each time that it has to be armed again.
  *
  * <p>Arming is what costs: code is compiled again, and a loop that was vectorised is not any more. So the millisecond is one
  * of the thread's CPU time: one that waits for a CPU had no chance to reach a point.
@@ -29,7 +30,7 @@ final class ArmPoints {
     private static final AtomicInteger WANTING = new AtomicInteger();
 
     static {
-        Points.setHook(Preempt::point);
+        Points.setHook(Preempt::point, Preempt::told);
         String problem = Points.problem();
         if (problem != null) {
             Stderr.print(problem + "\n");
@@ -105,6 +106,7 @@ final class ArmPoints {
     /** After each look: whether any goroutine should come to a point. */
     void looked(boolean anyAwaited, long now) {
         want(anyAwaited);
+        Points.armLearnt();
         if (now - disarmed >= DISARM_EVERY) {
             disarmed = now;
             int unused = Points.disarm(DISARM_EVERY);

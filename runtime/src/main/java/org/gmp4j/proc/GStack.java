@@ -126,9 +126,10 @@ public final class GStack extends Stack {
      * {@code acquirem}: from here to {@link #exit} the calling goroutine keeps the P it runs with. Every call of the
      * runtime that touches the P, or holds a runtime lock, is inside; they nest.
      *
-     * <p>First m.locks is raised, then m.p read. The signal handler, on this same thread, takes the P only while locks is
-     * 0; so either it sees the raised locks, or the read sees that the P is gone, and the goroutine gets one as from a
-     * system call. The fence between is for the compiler alone.
+     * <p>First m.locks is raised, then m.gate read. The P is taken only while locks is 0, by the signal handler on this same
+     * thread, or by another thread that has a fence run here first ({@link Gate}). So either that sees the raised locks, or
+     * the read sees that the P is gone or going, and the goroutine gets one as from a system call. The fence between is for
+     * the compiler alone.
      *
      * @return its stack; null on a thread that is no goroutine
      */
@@ -148,17 +149,17 @@ public final class GStack extends Stack {
     }
 
     void acquirem() {
-        if (raise() == 0) {
+        if (!raise() && !Gate.pass(machine().mp)) {
             Syscall.exitsyscall(this);
         }
     }
 
-    /** The first half of acquirem: raises m.locks, and returns m.p. */
-    long raise() {
+    /** The first half of acquirem: raises m.locks. Whether the P is there, and stays; else {@link Gate#pass} knows. */
+    boolean raise() {
         long mp = machine().mp;
         M.setLocksOpaque(mp, M.locksOpaque(mp) + 1);
         VarHandle.acquireFence(); // No load below may move above the store; costs no instruction on x86.
-        return M.pOpaque(mp);
+        return M.gateOpaque(mp) == M.GATE_OPEN;
     }
 
     void releasem() {

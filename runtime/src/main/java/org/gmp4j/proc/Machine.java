@@ -33,6 +33,8 @@ public final class Machine extends Host {
     /** Sysmon's too. */
     final ArmPoints.Overrun overrun = new ArmPoints.Overrun();
     final Strays.Stray stray = new Strays.Stray();
+    long takenSlice = -1;
+    long takenAt;
     /** Results of a look at timers and of stealWork. */
     boolean ranTimer;
     boolean newWork;

@@ -24,6 +24,12 @@ import org.gmp4j.struct.Schedt;
  * <p>When the stack cannot be taken off the thread (a native frame, a class initialiser), the op is performed on the
  * G's own stack and the M parks with it, as if the G were locked to the thread: its P goes to another M, and whoever
  * schedules the G hands a P over ({@code stoplockedm}). Nothing else waits for it.
+ *
+ * <p>A G that was told to yield and cannot here does not do that: it runs on, still told, to its next point, where the pin
+ * is gone as a rule ({@code Thread.start} pins for a microsecond). Each such park would cost another thread. One that stays
+ * pinned for long loses its P to sysmon ({@link Retake}), and parks its M when it next needs one. A world that is being
+ * stopped cannot wait for that. {@code goyield} only lets others go first, so it is left out as well. {@code gosched} is
+ * not: a pinned loop that calls it until another goroutine has done something would never see that on one P.
  */
 final class Mcall {
     /** The JDK yielded. */
@@ -44,12 +50,20 @@ final class Mcall {
     private Mcall() {
     }
 
-    /** On a G's stack: performs {@code m.op} and returns when the G is run again, on whatever M that is. */
+    /**
+     * On a G's stack: performs {@code m.op} and returns when the G is run again, on whatever M that is; or at once, when it is
+     * pinned and the op can wait.
+     */
     static void mcall(GStack st, Machine m) {
         if (LockRank.CHECK && m.op != PARK) {
             LockRank.mayPark(0); // G5; gopark has looked.
         }
-        if (!JdkThreads.yield(st)) {
+        if (JdkThreads.yield(st)) {
+            return;
+        }
+        if ((m.op == PREEMPT || m.op == GOYIELD) && Schedt.gcwaitingAcquire(m.s.sched) == 0) {
+            m.op = JDK; // Nobody has seen anything of it: the stack is as it was, and m is still its M.
+        } else {
             pinned(st, m);
         }
     }

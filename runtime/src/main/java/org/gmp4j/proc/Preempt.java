@@ -11,11 +11,16 @@ import org.gmp4j.struct.PStatus;
  * {@code preemptone}, {@code gopreempt_m} and the request for a P: how sysmon gets a goroutine off its P.
  *
  * <ol>
- * <li>{@link #preemptone}: g.preempt is set and SIGURG notes where the goroutine is. It yields at its next point: a call of
+ * <li>{@link #preemptone}: g.preempt is set. The goroutine yields at its next point: a call of
  * the runtime ({@link GStack#exit}) or a loop header that the agent armed.
- * <li>{@link #handoff}: if that does not help, or the thread sleeps in the kernel, SIGURG asks the thread to give its P up
- * where it stands. The goroutine runs on without one, as in a system call.
+ * <li>{@link #handoff}: if that does not help, or the thread sleeps in the kernel, the P is taken from it where it stands.
+ * The goroutine runs on without one, as in a system call. {@link Gate} does that without the thread's help. Where the kernel
+ * has no membarrier, SIGURG asks the thread to do it, and the first step notes by SIGURG where the goroutine is.
  * </ol>
+ *
+ * A signal ends a {@code usleep} or {@code poll} early, which user code need not expect. So none is sent where the other way
+ * is there. Rejected: one only to threads that run. Between sysmon's look at that and the signal the thread may fall asleep, and on a
+ * busy machine, where sysmon loses its CPU in between, it does.
  *
  * A request names the P's schedtick: a goroutine that came later is left alone. Writes: m.sigtick before m.sigreq, by
  * release; the handler reads them in the other order.
@@ -70,6 +75,9 @@ final class Preempt {
             }
         }
         signo = 0;
+        if (Gate.possible()) {
+            return;
+        }
         Stderr.print("gmp4j: no signal is free for preemption; goroutines yield at calls of the runtime only\n");
     }
 
@@ -78,20 +86,33 @@ final class Preempt {
         return signo;
     }
 
-    /** Whether there is a signal to preempt with. */
+    /** Whether a goroutine that calls nothing can be made to let its P go. */
     static boolean possible() {
-        return signo != 0;
+        return signo != 0 || Gate.possible();
     }
 
-    /** Tells the goroutine on a running P to yield. From any thread; false when none runs there. */
+    /**
+     * Tells the goroutine on a running P to yield, without a signal if its P can be taken without one. From any thread;
+     * false when none runs there.
+     */
     static boolean preemptone(long pp) {
+        return preemptone(pp, !Gate.possible());
+    }
+
+    /** The same; {@code signal}: have the handler note where it is. */
+    static boolean preemptone(long pp, boolean signal) {
         long mp = P.mOpaque(pp);
         long gp = mp == 0 ? 0 : M.curgOpaque(mp);
         if (gp == 0) {
             return false;
         }
         G.setPreemptOpaque(gp, 1);
-        return request(mp, P.schedtickOpaque(pp), SIG_PREEMPT);
+        return !signal || request(mp, P.schedtickOpaque(pp), SIG_PREEMPT);
+    }
+
+    /** Takes the P of {@code mp} as {@link Gate} can, or else as {@link #handoff(long, int)}: false when neither will do. */
+    static boolean handoff(Scheduler s, long mp, int tick) {
+        return Gate.possible() ? Gate.take(s, mp, tick) : handoff(mp, tick);
     }
 
     /**
@@ -133,6 +154,12 @@ final class Preempt {
         Machine m = st.machine();
         m.op = Mcall.PREEMPT;
         Mcall.mcall(st, m);
+    }
+
+    /** Whether {@link #point} would make the calling goroutine yield. */
+    static boolean told() {
+        GStack st = GStack.current();
+        return st != null && G.preemptOpaque(st.gp) != 0 && M.incgoOpaque(st.machine().mp) == 0;
     }
 
     /** A point in user code: yields if the goroutine was told to, and gets a P if it lost its own. Not in a system call. */

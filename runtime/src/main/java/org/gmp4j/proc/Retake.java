@@ -2,8 +2,6 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.VarHandle;
 
-import org.gmp4j.ffi.NativeException;
-import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -22,16 +20,23 @@ import org.gmp4j.struct.Schedt;
  *  P                                   work waits for it    after                  what
  *  _Psyscall                           yes, or nobody idle  one tick               CAS to _Pidle, handoffp
  *  _Psyscall                           no                   10 ms                  the same
- *  _Prunning, thread asleep            yes                  two looks              handoff by signal, then the same
+ *  _Prunning, thread asleep            yes                  two looks              handoff, then the same
  *  _Prunning                           yes                  the quantum            g.preempt, points (ArmPoints)
- *  _Prunning, no point stops it        yes                  a look more            handoff by signal, then the same
+ *  _Prunning, no point stops it        yes                  a look more, or more   handoff, then the same
  * </pre>
  *
- * A goroutine that runs on without its P does so at the kernel's lowest priority, {@code SCHED_IDLE}, until it has a P
- * again ({@link Syscall#promote}). Sysmon lowers the priority, then sets m.demoted, then tries its CAS on the P. An M
- * that loses that CAS therefore sees m.demoted when it has its next P; if sysmon loses, it undoes both itself. Threads
- * and processes that it starts meanwhile inherit the priority ({@code SCHED_RESET_ON_FORK} lets them off real-time policies
- * only): {@code Go.blocking} around the start keeps it from being lowered.
+ * The P is taken by {@link Gate}; where the kernel cannot do that, by signal, and then what follows of requests and answers
+ * applies.
+ *
+ * <p>A goroutine that runs on without its P is a stray: one more thread that wants a CPU, with the share of one, and with a
+ * turn on a P in order with all others when it next calls the runtime ({@link Strays}). So that they do not become many,
+ * a goroutine that no point stops keeps its P the longer, the more strays run: twice as long for each one a CPU, up to
+ * {@value #MAX_DOUBLINGS} times. n hogs that never end take about n - log n quanta where each would have had its own thread after n;
+ * no number of them keeps the others waiting for ever, as a fixed bound on strays would.
+ *
+ * <p>Rejected: strays at {@code SCHED_IDLE}, weight 3 where others have 1,024. One that holds a lock keeps whoever wants it
+ * waiting for as long as the others have work: a sort of 0.33 s under a monitor was not done after 40 s; one in the JDK's code keeps a
+ * safepoint waiting when other processes want the CPUs: 1.3 s.
  */
 final class Retake {
     private static final long SYSCALL_NANOS = 10_000_000;
@@ -45,6 +50,9 @@ final class Retake {
     private static final long ASK_AGAIN_NANOS = 10_000_000;
     /** By so much at most, and a quarter of a quantum, a slice is taken to have begun before the look that first saw it. */
     private static final long MAX_EARLIER = 250_000;
+
+    /** For so many strays a CPU a goroutine that no point stops keeps its P longer and longer. */
+    private static final int MAX_DOUBLINGS = 6;
 
     private static final VarHandle SCHEDTICK = Mem.field(p.layout(), "sysmontick", "schedtick");
     private static final VarHandle SYSCALLTICK = Mem.field(p.layout(), "sysmontick", "syscalltick");
@@ -195,14 +203,14 @@ final class Retake {
             anyOver |= age >= quantum;
             return false; // It waits for a CPU, for a disk, or has signals blocked: another signal would not help.
         }
-        if (threads.asleep(s.machine(mp))) {
-            return takeBySignal(pr, mp, tick, false);
+        Machine m = s.machine(mp);
+        if (threads.asleep(m)) {
+            return handoff(pr, mp, tick, false);
         }
         if (age < quantum) {
             return false;
         }
         anyOver = true;
-        Machine m = s.machine(mp);
         long gp = M.curgOpaque(mp);
         if (m.preempted != slice(pp, tick) || gp == 0 || G.preemptOpaque(gp) == 0) {
             // The first time; or the one that was told has parked before it looked, and another runs on what is left of the
@@ -220,7 +228,21 @@ final class Retake {
             awaited = true;
             return false;
         }
-        return takeBySignal(pr, mp, tick, true);
+        return patient(m, slice(pp, tick), now, age) ? false : handoff(pr, mp, tick, true);
+    }
+
+    /** Whether a goroutine that no point stops keeps its P a while, as so many run on without one. */
+    private boolean patient(Machine m, long slice, long now, long age) {
+        if (m.takenSlice != slice) {
+            m.takenSlice = slice;
+            m.takenAt = now - age + patience(quantum, strays.running(threads), Runtime.getRuntime().availableProcessors());
+        }
+        return now < m.takenAt;
+    }
+
+    /** How long a goroutine that no point stops keeps its P, of which {@code strays} run without one. */
+    static long patience(long quantum, int strays, int cpus) {
+        return quantum << Math.min(strays / cpus, MAX_DOUBLINGS);
     }
 
     /** Names a time slice. */
@@ -234,13 +256,17 @@ final class Retake {
         return r.mp == mp && r.tick == tick && M.sigreqOpaque(mp) != 0 && now - r.asked < ASK_AGAIN_NANOS;
     }
 
-    private boolean takeBySignal(Processor pr, long mp, int tick, boolean running) {
+    /** Takes the P where its goroutine stands, which runs on without. */
+    private boolean handoff(Processor pr, long mp, int tick, boolean running) {
         Processor.Request r = pr.request;
         r.mp = mp;
         r.tick = tick;
         r.gp = M.curgOpaque(mp);
         r.goid = r.gp == 0 ? 0 : G.goid(r.gp);
         r.running = running;
+        if (Gate.possible()) {
+            return Gate.take(s, mp, tick) && takeFrom(pr); // Else it is inside the runtime, from where it yields.
+        }
         r.handoffs = M.sighandoffOpaque(mp);
         if (!Preempt.handoff(mp, tick)) {
             r.mp = 0;
@@ -263,77 +289,18 @@ final class Retake {
         return r.mp != 0 && M.sighandoffOpaque(r.mp) != r.handoffs && P.schedtickOpaque(pr.pp) == r.tick;
     }
 
-    /** The handler has put the P into _Psyscall, and its goroutine may be coming back already. */
+    /** The P is in _Psyscall, and its goroutine may be coming back already. */
     private boolean takeFrom(Processor pr) {
         Processor.Request r = pr.request;
-        boolean unused = r.running && May.DEMOTE ? demoteAndTake(pr.pp, r.mp, r.tick) : take(pr.pp);
+        boolean unused = take(pr.pp);
         s.stalls.add(r);
         r.mp = 0;
         return true; // Also when the thread was faster: it blocks others, so look again soon.
-    }
-
-    private boolean demoteAndTake(long pp, long mp, int tick) {
-        int syscall = P.syscalltickOpaque(pp); // Every way out of _Psyscall raises it.
-        int tid = (int) M.procid(mp);
-        if (tid == 0 || P.schedtickOpaque(pp) != tick || !usual(tid)) {
-            return take(pp); // Another's by now; or somebody gave the thread a policy of its own.
-        }
-        setScheduler(tid, OsThread.SCHED_IDLE);
-        M.setDemotedOpaque(mp, 1);
-        VarHandle.fullFence(); // Before the CAS: an M that loses it reads m.demoted afterwards.
-        if (P.syscalltickOpaque(pp) == syscall && take(pp)) {
-            return true;
-        }
-        M.setDemotedOpaque(mp, 0);
-        setScheduler(tid, OsThread.SCHED_OTHER);
-        return false;
-    }
-
-    private static boolean usual(int tid) {
-        try {
-            return OsThread.scheduler(tid) == OsThread.SCHED_OTHER;
-        } catch (NativeException e) {
-            return false; // The thread ended.
-        }
-    }
-
-    private static void setScheduler(int tid, int policy) {
-        try {
-            OsThread.setScheduler(tid, policy, 0);
-        } catch (NativeException e) {
-            // The thread ended.
-        }
     }
 
     /** Ends sysmon's part. */
     void close() {
         points.looked(false, System.nanoTime());
         threads.close();
-    }
-
-    /** Whether this process may raise a priority that it lowered: not without a privilege or a limit, so try, once. */
-    private static final class May {
-        static final boolean DEMOTE = mayDemote();
-    }
-
-    private static boolean mayDemote() {
-        boolean[] may = new boolean[1];
-        Thread t = new Thread(() -> {
-            try {
-                OsThread.setScheduler(0, OsThread.SCHED_IDLE, 0);
-                OsThread.setScheduler(0, OsThread.SCHED_OTHER, 0);
-                may[0] = true;
-            } catch (NativeException e) {
-                may[0] = false;
-            }
-        }, "gmp-may-demote");
-        t.start();
-        try {
-            t.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
-        return may[0];
     }
 }

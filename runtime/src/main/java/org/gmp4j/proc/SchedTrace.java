@@ -55,12 +55,13 @@ final class SchedTrace {
             for (int i = 0; i < procs; i++) {
                 b.append(' ').append(P.schedtickOpaque(all[i].pp));
             }
-            b.append(" ]\n");
+            b.append(" ] strays=").append(Strays.count(s)).append('\n');
         } else {
             b.append(" gcwaiting=").append(Schedt.gcwaitingAcquire(sched) != 0)
                     .append(" nmidlelocked=").append(Schedt.nmidlelocked(sched))
                     .append(" stopwait=").append(Schedt.stopwait(sched))
-                    .append(" sysmonwait=").append(Schedt.sysmonwait(sched) != 0).append('\n');
+                    .append(" sysmonwait=").append(Schedt.sysmonwait(sched) != 0)
+                    .append(" strays=").append(Strays.count(s)).append('\n');
             detail(s, b, all, names);
         }
         return b.toString();

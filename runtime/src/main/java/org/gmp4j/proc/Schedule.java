@@ -78,14 +78,14 @@ final class Schedule {
         JdkThreads.toRunning(st);
         long pp = m.pp();
         P.setNswitchOpaque(pp, P.nswitchOpaque(pp) + 1);
+        VarHandle.releaseFence(); // As in GStack.releasem.
         M.setLocksOpaque(m.mp, st.locks); // From here on the P may be taken, unless the stack is inside the runtime.
         boolean ended = JdkThreads.run(st);
         st.locks = M.locksOpaque(m.mp);
         M.setLocksOpaque(m.mp, 1);
-        VarHandle.acquireFence(); // As in GStack.acquirem: raise locks, then look at the P.
-        if (m.pp() == 0) {
+        VarHandle.acquireFence(); // As in GStack.acquirem: raise locks, then look at the gate.
+        if (M.gateOpaque(m.mp) != M.GATE_OPEN && !Gate.pass(m.mp)) {
             M.setIncgoOpaque(m.mp, 0); // The JDK parked the goroutine inside a system call.
-            Syscall.promote(m.mp); // Before it takes any lock.
         }
         long next = after(m, st, ended);
         if (next == 0 && m.pp() == 0 && !Syscall.reacquire(m) && M.lockedg(m.mp) == 0) {

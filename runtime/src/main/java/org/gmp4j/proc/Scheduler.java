@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
@@ -73,6 +74,8 @@ public final class Scheduler {
     private int starts;
     private final Sysmon sysmon;
     private final Semaphore exited = new Semaphore(0);
+    /** Set by whoever takes a P by its {@link Gate}: one at a time. */
+    final AtomicBoolean taker = new AtomicBoolean();
 
     private Scheduler(Config config, Timers timers) {
         this.config = config;
@@ -239,7 +242,7 @@ public final class Scheduler {
      *
      * @param sent signals sent
      * @param marked the goroutine ran its own code and was marked to yield at its next point
-     * @param taken it gave its P up on the spot
+     * @param taken it lost its P on the spot, by a signal or without
      * @param idle refused: no goroutine, or it had no P
      * @param locks refused: inside the runtime, which yields by itself when it leaves
      * @param late refused: another goroutine ran by then
@@ -253,7 +256,7 @@ public final class Scheduler {
         for (Machine m : machines) {
             n[0] += M.sigsentOpaque(m.mp);
             n[1] += M.sigpreemptOpaque(m.mp);
-            n[2] += M.sighandoffOpaque(m.mp);
+            n[2] += M.sighandoffOpaque(m.mp) + M.takenOpaque(m.mp);
             n[3] += M.sigidleOpaque(m.mp);
             n[4] += M.siglocksOpaque(m.mp);
             n[5] += M.siglateOpaque(m.mp);

@@ -111,7 +111,7 @@ final class StopTheWorld {
                 long pp = Idle.allp(s.sched, i);
                 if (PStatus.get(pp) == PStatus.PRUNNING) {
                     boolean unused = round < HANDOFF_ROUND ? Preempt.preemptone(pp)
-                            : Preempt.handoff(P.mOpaque(pp), P.schedtickOpaque(pp));
+                            : Preempt.handoff(s, P.mOpaque(pp), P.schedtickOpaque(pp));
                 }
             }
             GlobalRunq.lock(s.sched);
@@ -186,7 +186,7 @@ final class StopTheWorld {
             // The caller's P is to die: it goes on with the first.
             long pp = m.pp();
             P.setMOpaque(pp, 0);
-            M.setPOpaque(m.mp, 0);
+            M.detachP(m.mp);
             long p0 = Idle.allp(sched, 0);
             PStatus.set(p0, PStatus.PIDLE);
             Threads.acquirep(m, p0);

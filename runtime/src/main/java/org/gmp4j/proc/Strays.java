@@ -6,8 +6,8 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 
 /**
- * Goroutines that run on without a P, which was taken from them by signal: where they were nothing could stop them. A call
- * of the runtime brings them home, to a P and their thread's usual priority. When they have come to code with preemption
+ * Goroutines that run on without a P, which was taken from them: where they were nothing could stop them. A call of the
+ * runtime brings them home: to a P that is idle, or to the end of the global queue. When they have come to code with preemption
  * points those can as well ({@link ArmPoints}), and must: a loop there may call nothing for hours.
  *
  * <p>Sysmon looks for them at most each 10 ms, and calls one at a time: first after 10 ms, then ever more rarely, down to
@@ -100,6 +100,24 @@ final class Strays {
      */
     private static boolean astray(Machine m) {
         return M.pOpaque(m.mp) == 0 && M.curgOpaque(m.mp) != 0 && M.incgoOpaque(m.mp) == 0 && M.locksOpaque(m.mp) == 0;
+    }
+
+    /** How many there are: for schedtrace. From any thread. */
+    static int count(Scheduler s) {
+        int n = 0;
+        for (Machine m : s.machines()) {
+            n += astray(m) ? 1 : 0;
+        }
+        return n;
+    }
+
+    /** How many of them want a CPU. */
+    int running(ThreadState threads) {
+        int n = 0;
+        for (Machine m : s.machines()) {
+            n += astray(m) && threads.runs(m) ? 1 : 0;
+        }
+        return n;
     }
 
     /** One is astray: whether it is to be called. */

@@ -1,7 +1,5 @@
 package org.gmp4j.proc;
 
-import org.gmp4j.ffi.NativeException;
-import org.gmp4j.ffi.OsThread;
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
@@ -17,8 +15,8 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>Entering, it leaves its P in {@code _Psyscall}, remembers it as {@code m.oldp}, and no longer touches it (M4). The P
  * then belongs to whoever moves it out of that state by CAS: this M when it comes back soon, sysmon when it does not
- * ({@link Sysmon}), stopTheWorld. The signal handler does the same to a goroutine that cannot do it itself
- * ({@code preempt.c}); the two ways meet in {@link #exitsyscall}, which the next {@link GStack#enter} calls.
+ * ({@link Sysmon}), stopTheWorld. {@link Gate} and the signal handler ({@code preempt.c}) do the same to a goroutine that does
+ * not do it itself; the ways meet in {@link #exitsyscall}, which the next {@link GStack#enter} calls.
  *
  * <p>A goroutine whose last call lasted until somebody took its P gives it to another M at once when it enters the next, if
  * work waits ({@code entersyscallblock}): sysmon's look would come tens of microseconds later. A call so entered that turns
@@ -55,7 +53,8 @@ public final class Syscall {
             st.handedOff = 0;
             st.lostP = System.nanoTime() - handedOff >= SHORT_NANOS;
         }
-        if (st.raise() == 0) { // An acquirem of its own: here there is no P, elsewhere there is one, and C2 keeps count.
+        // An acquirem of its own: here there is no P, elsewhere there is one, and C2 keeps count.
+        if (!st.raise() && !Gate.pass(st.machine().mp)) {
             exitsyscall(st);
         }
         st.releasem();
@@ -76,7 +75,7 @@ public final class Syscall {
         M.setSyscalltick(mp, P.syscalltickOpaque(pp));
         M.setOldp(mp, pp);
         P.setMOpaque(pp, 0);
-        M.setPOpaque(mp, 0);
+        M.detachP(mp);
         M.setIncgoOpaque(mp, 1); // No P any more (M5), until exitsyscall, or until the JDK parks the goroutine.
         PStatus.setVolatile(pp, PStatus.PSYSCALL); // Before gcwaiting is read: stopTheWorld does the two the other way.
         long sched = m.s.sched;
@@ -114,7 +113,6 @@ public final class Syscall {
         Machine m = st.machine();
         long mp = m.mp;
         M.setIncgoOpaque(mp, 0);
-        promote(mp);
         long oldp = M.oldp(mp);
         if (reacquire(m)) {
             resumed(st, oldp);
@@ -131,18 +129,6 @@ public final class Syscall {
         }
         m.op = Mcall.EXITSYSCALL;
         Mcall.mcall(st, m);
-    }
-
-    /** With a P again, or about to take locks: back to the priority that {@link Retake} took. See there for the races. */
-    static void promote(long mp) {
-        if (M.demotedOpaque(mp) != 0) {
-            M.setDemotedOpaque(mp, 0);
-            try {
-                OsThread.setScheduler(0, OsThread.SCHED_OTHER, 0);
-            } catch (NativeException e) {
-                return; // It could be raised when the process began: see Retake. Then it stays low, and that is all.
-            }
-        }
     }
 
     private static void resumed(GStack st, long pp) {
@@ -166,13 +152,11 @@ public final class Syscall {
         long oldp = M.oldp(mp);
         M.setOldp(mp, 0);
         if (oldp == 0 || !PStatus.cas(oldp, PStatus.PSYSCALL, PStatus.PRUNNING)) {
-            promote(mp); // Sysmon was faster, and may have lowered us just before.
             return false;
         }
-        M.setPOpaque(mp, oldp);
+        M.attachP(mp, oldp);
         P.setMOpaque(oldp, mp);
         P.setSyscalltick(oldp, P.syscalltickOpaque(oldp) + 1);
-        promote(mp);
         return true;
     }
 

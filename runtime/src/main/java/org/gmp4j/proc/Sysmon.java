@@ -2,6 +2,7 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.VarHandle;
 
+import org.gmp4j.ffi.OsThread;
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.struct.P;
@@ -28,6 +29,8 @@ import org.gmp4j.struct.Schedt;
  * nobody did for 10 ms.
  */
 final class Sysmon {
+    /** The kernel's time slices for it, of which it never needs a whole one. */
+    private static final long SLICE = 100_000;
     private static final long MIN_SLEEP = 20_000;
     private static final long MAX_SLEEP = 10_000_000;
     private static final int BUSY_ROUNDS = 50;
@@ -94,6 +97,7 @@ final class Sysmon {
     private void run() {
         try {
             CleanStart.begin();
+            boolean unused = OsThread.setSlice(SLICE); // Or its look comes late where others want the CPU too.
             while (Schedt.closingAcquire(s.sched) != Scheduler.STOPPED) {
                 round(); // A method that is called is compiled after some seconds, a loop after half a minute.
             }

@@ -38,15 +38,25 @@ final class ThreadState {
         if (tid == 0 || pp == 0 || M.locksOpaque(m.mp) != 0) {
             return false;
         }
-        if (entries.size() >= Math.max(LEAST_FILES, 2 * m.s.gomaxprocs())) {
-            close(); // Most are of threads that have ended; the others are opened again.
-        }
-        Entry e = entries.computeIfAbsent(tid, t -> new Entry());
+        Entry e = entry(m, tid);
         boolean before = e.asleep && e.schedtick == P.schedtickOpaque(pp);
         e.schedtick = P.schedtickOpaque(pp);
         e.asleep = state(tid, e) != 'R';
         suspected |= e.asleep && !before;
         return before && e.asleep;
+    }
+
+    /** Whether the thread has a CPU or waits for one. */
+    boolean runs(Machine m) {
+        long tid = M.procid(m.mp);
+        return tid != 0 && state(tid, entry(m, tid)) == 'R';
+    }
+
+    private Entry entry(Machine m, long tid) {
+        if (entries.size() >= Math.max(LEAST_FILES, 2 * m.s.gomaxprocs())) {
+            close(); // Most are of threads that have ended; the others are opened again.
+        }
+        return entries.computeIfAbsent(tid, _ -> new Entry());
     }
 
     /** Whether a thread was found asleep for the first time since this was last asked: the second look should come soon. */

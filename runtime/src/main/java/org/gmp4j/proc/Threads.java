@@ -48,11 +48,10 @@ final class Threads {
         if (P.m(pp) != 0 || PStatus.get(pp) != PStatus.PIDLE) {
             throw Throw.of("acquirep: invalid p state " + PStatus.name(PStatus.get(pp)));
         }
-        M.setPOpaque(m.mp, pp);
+        M.attachP(m.mp, pp);
         P.setMOpaque(pp, m.mp);
         Schedule.newSlice(pp); // Whoever runs from runnext does not inherit what the P did before.
         PStatus.set(pp, PStatus.PRUNNING);
-        Syscall.promote(m.mp);
         if (Schedt.sysmonwaitAcquire(m.s.sched) == Schedt.SYSMON_SLEEPS) {
             Note.ring(Schedt.sysmonnoteAddress(m.s.sched)); // Something runs again: watch it.
         }
@@ -66,7 +65,7 @@ final class Threads {
             throw Throw.of("releasep: invalid arg");
         }
         P.setMOpaque(pp, 0);
-        M.setPOpaque(m.mp, 0);
+        M.detachP(m.mp);
         PStatus.set(pp, PStatus.PIDLE);
         return pp;
     }

@@ -115,6 +115,11 @@ public final class GStatus {
         return true;
     }
 
+    /** Like {@link #trycasgstatus}, but false also while the scan bit holds the G: for who must not wait. */
+    public static boolean casgstatusOnce(long gp, int from, int to) {
+        return STATUS.compareAndSet(gp, from, to);
+    }
+
     /** Takes the scan bit on top of {@code from}; false when the G is elsewhere or already held. */
     public static boolean castogscanstatus(long gp, int from) {
         return STATUS.compareAndSet(gp, from, from | GSCAN);

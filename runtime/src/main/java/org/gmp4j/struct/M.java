@@ -40,7 +40,15 @@ public final class M {
     private static final VarHandle SIGIDLE = Mem.field(m.layout(), "sigidle");
     private static final VarHandle SIGLOCKS = Mem.field(m.layout(), "siglocks");
     private static final VarHandle SIGLATE = Mem.field(m.layout(), "siglate");
-    private static final VarHandle DEMOTED = Mem.field(m.layout(), "demoted");
+    private static final VarHandle TAKEN = Mem.field(m.layout(), "taken");
+    private static final VarHandle GATE = Mem.field(m.layout(), "gate");
+    private static final long GATE_OFFSET = Mem.offset(m.layout(), "gate");
+
+    /** {@code gate}, as in gmp.h. */
+    public static final int GATE_SHUT = 0;
+    public static final int GATE_OPEN = 1;
+    public static final int GATE_ASKED = 2;
+    public static final int GATE_TAKING = 3;
 
     private M() {
     }
@@ -230,6 +238,10 @@ public final class M {
         return (int) LOCKS.getOpaque(m);
     }
 
+    public static int locksAcquire(long m) {
+        return (int) LOCKS.getAcquire(m);
+    }
+
     public static void setLocksOpaque(long m, int v) {
         LOCKS.setOpaque(m, v);
     }
@@ -282,11 +294,44 @@ public final class M {
         return (long) SIGLATE.getOpaque(m);
     }
 
-    public static int demotedOpaque(long m) {
-        return (int) DEMOTED.getOpaque(m);
+    public static int takenOpaque(long m) {
+        return (int) TAKEN.getOpaque(m);
     }
 
-    public static void setDemotedOpaque(long m, int v) {
-        DEMOTED.setOpaque(m, v);
+    public static void setTakenOpaque(long m, int v) {
+        TAKEN.setOpaque(m, v);
+    }
+
+    /** The address of the word itself. */
+    public static long gateAddress(long m) {
+        return m + GATE_OFFSET;
+    }
+
+    public static int gateOpaque(long m) {
+        return (int) GATE.getOpaque(m);
+    }
+
+    public static int gateVolatile(long m) {
+        return (int) GATE.getVolatile(m);
+    }
+
+    public static boolean casGate(long m, int from, int to) {
+        return GATE.compareAndSet(m, from, to);
+    }
+
+    public static void setGateRelease(long m, int v) {
+        GATE.setRelease(m, v);
+    }
+
+    /** The thread itself, with locks raised: gets a P, and the gate with it. */
+    public static void attachP(long m, long pp) {
+        P.setOpaque(m, pp);
+        GATE.setOpaque(m, GATE_OPEN);
+    }
+
+    /** The thread itself, with locks raised: has no P any more. */
+    public static void detachP(long m) {
+        P.setOpaque(m, 0L);
+        GATE.setOpaque(m, GATE_SHUT);
     }
 }

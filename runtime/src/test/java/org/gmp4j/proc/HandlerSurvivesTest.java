@@ -128,7 +128,7 @@ class HandlerSurvivesTest {
     @ParameterizedTest
     @CsvSource({"exceptions,0,survived", "overflow,0,survived", "natives,0,survived", "threads,0,survived", "exit,7,"})
     void survives(String what, int exit, String out) {
-        ChildJvm.Result r = new ChildJvm(Program.class).with("-XX:TieredStopAtLevel=4").run(what);
+        ChildJvm.Result r = new ChildJvm(Program.class).with("-Dgmp.membarrier=off").with("-XX:TieredStopAtLevel=4").run(what);
         assertEquals("", r.err(), r::toString);
         assertEquals(out == null ? "" : out + "\n", r.out(), r::toString);
         assertEquals(exit, r.exit(), r::toString);

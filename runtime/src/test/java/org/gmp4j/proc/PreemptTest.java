@@ -19,6 +19,7 @@ import java.util.function.Consumer;
 import org.gmp4j.Go;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.Signals;
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
@@ -252,7 +253,7 @@ class PreemptTest {
                 }
             });
             hog.await(1);
-            assertTrue(Preempt.preemptone(hog.pp));
+            assertTrue(Preempt.preemptone(hog.pp, true));
         }
     }
 
@@ -274,12 +275,87 @@ class PreemptTest {
                 assertTrue(ran.get());
             });
             hog.await(1);
-            assertTrue(Preempt.preemptone(hog.pp));
+            assertTrue(Preempt.preemptone(hog.pp, true));
             hog.phase.set(2);
         }
     }
 
-    /** A thread that takes no signals is asked now and then, not at each of sysmon's looks; when it takes them, it answers. */
+    /** One that is told to yield where it cannot runs on with its P, and yields at its next point. */
+    @Test
+    void onePinnedRunsOnToWhereItCanYield() {
+        try (TestGmp gmp = oneP()) {
+            Hog hog = new Hog();
+            gmp.go(() -> {
+                AtomicBoolean ran = new AtomicBoolean();
+                Go.go(() -> ran.set(true));
+                hog.begin();
+                JdkThreads.pin();
+                try {
+                    hog.await(2);
+                    for (int i = 0; i < 3; i++) {
+                        GStack.exit(GStack.enter());
+                        assertNotEquals(0, G.preemptOpaque(hog.gp), "still told");
+                        hog.keepsItsP();
+                    }
+                    assertFalse(ran.get());
+                } finally {
+                    JdkThreads.unpin();
+                }
+                GStack.exit(GStack.enter());
+                assertTrue(ran.get());
+            });
+            hog.await(1);
+            assertTrue(Preempt.preemptone(hog.pp, true));
+            hog.phase.set(2);
+        }
+    }
+
+    /** But it yields by itself also where it is pinned, or it would wait for ever for what only others can do. */
+    @Test
+    void onePinnedThatYieldsByItselfLetsOthersRun() {
+        try (TestGmp gmp = oneP()) {
+            gmp.run(() -> {
+                AtomicBoolean ran = new AtomicBoolean();
+                Go.go(() -> ran.set(true));
+                JdkThreads.pin();
+                try {
+                    while (!ran.get()) {
+                        Go.gosched();
+                    }
+                } finally {
+                    JdkThreads.unpin();
+                }
+            });
+        }
+    }
+
+    /** A world that stops waits for no goroutine to become unpinned. */
+    @Test
+    void onePinnedStopsForAStoppedWorld() {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMinutes(1)))) {
+            Hog hog = new Hog();
+            gmp.go(() -> {
+                hog.begin();
+                JdkThreads.pin();
+                try {
+                    while (hog.phase.get() < 2) {
+                        GStack.exit(GStack.enter());
+                    }
+                } finally {
+                    JdkThreads.unpin();
+                }
+            });
+            hog.await(1);
+            StopTheWorld.stopTheWorld(hog.s);
+            StopTheWorld.startTheWorld(hog.s, 2);
+            hog.phase.set(2);
+        }
+    }
+
+    /**
+     * A thread that takes no signals loses its P all the same. Where that takes one, it is asked now and then, not at each of
+     * sysmon's looks; when it takes them, it answers.
+     */
     @Test
     @SuppressWarnings("restricted")
     void aThreadThatTakesNoSignals() throws Throwable {
@@ -309,7 +385,7 @@ class PreemptTest {
                     } while (ran.get() == asked.get());
                     sent = s.signals().sent();
                     begun = System.nanoTime();
-                    while (System.nanoTime() - begun < HELD_NANOS) {
+                    while (Gate.possible() ? ran.get() < asked.get() : System.nanoTime() - begun < HELD_NANOS) {
                         Thread.onSpinWait();
                     }
                     sent = s.signals().sent() - sent;
@@ -321,7 +397,7 @@ class PreemptTest {
                 // To yield, then for the P. At each of sysmon's looks it would be hundreds.
                 long most = 3 + (System.nanoTime() - begun) / ASKED_EVERY;
                 assertTrue(sent <= most, sent + " signals where " + most + " will do");
-                assertFalse(ranMeanwhile);
+                assertEquals(Gate.possible(), ranMeanwhile);
                 while (ran.get() < asked.get()) { // The P is taken.
                     Thread.onSpinWait();
                 }

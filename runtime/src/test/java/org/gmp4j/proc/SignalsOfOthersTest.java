@@ -98,7 +98,7 @@ class SignalsOfOthersTest {
     }
 
     private static void program(String what, String out, String err) {
-        ChildJvm.Result r = new ChildJvm(Program.class).run(what);
+        ChildJvm.Result r = new ChildJvm(Program.class).with("-Dgmp.membarrier=off").run(what);
         assertEquals(out, r.out(), r::toString);
         assertEquals(err, r.err(), r::toString);
         assertEquals(0, r.exit(), r::toString);

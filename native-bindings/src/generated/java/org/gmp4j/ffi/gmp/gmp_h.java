@@ -24,10 +24,10 @@ public class gmp_h extends gmp_h$shared {
     static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.loaderLookup()
             .or(Linker.nativeLinker().defaultLookup());
 
-    private static final int GMP_ABI_VERSION = (int)4L;
+    private static final int GMP_ABI_VERSION = (int)5L;
     /**
      * {@snippet lang=c :
-     * #define GMP_ABI_VERSION 4
+     * #define GMP_ABI_VERSION 5
      * }
      */
     public static int GMP_ABI_VERSION() {
@@ -194,6 +194,42 @@ public class gmp_h extends gmp_h$shared {
      */
     public static int GMP_SIG_HANDOFF() {
         return GMP_SIG_HANDOFF;
+    }
+    private static final int GMP_GATE_SHUT = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * #define GMP_GATE_SHUT 0
+     * }
+     */
+    public static int GMP_GATE_SHUT() {
+        return GMP_GATE_SHUT;
+    }
+    private static final int GMP_GATE_OPEN = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * #define GMP_GATE_OPEN 1
+     * }
+     */
+    public static int GMP_GATE_OPEN() {
+        return GMP_GATE_OPEN;
+    }
+    private static final int GMP_GATE_ASKED = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * #define GMP_GATE_ASKED 2
+     * }
+     */
+    public static int GMP_GATE_ASKED() {
+        return GMP_GATE_ASKED;
+    }
+    private static final int GMP_GATE_TAKING = (int)3L;
+    /**
+     * {@snippet lang=c :
+     * #define GMP_GATE_TAKING 3
+     * }
+     */
+    public static int GMP_GATE_TAKING() {
+        return GMP_GATE_TAKING;
     }
     private static final int GMP_RUNQ = (int)256L;
     /**

@@ -22,7 +22,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t locks;
  *     int32_t spinning;
  *     int32_t incgo;
- *     int32_t preemptoff;
+ *     int32_t gate;
  *     uint32_t lockedExt;
  *     uint32_t lockedInt;
  *     uint64_t fastrand;
@@ -54,7 +54,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     uint64_t siglocks;
  *     uint64_t siglate;
  *     uint64_t sigpc;
- *     int32_t demoted;
+ *     int32_t taken;
  * }
  * }
  */
@@ -73,7 +73,7 @@ public class m {
         gmp_h.C_INT.withName("locks"),
         gmp_h.C_INT.withName("spinning"),
         gmp_h.C_INT.withName("incgo"),
-        gmp_h.C_INT.withName("preemptoff"),
+        gmp_h.C_INT.withName("gate"),
         gmp_h.C_INT.withName("lockedExt"),
         gmp_h.C_INT.withName("lockedInt"),
         gmp_h.C_LONG.withName("fastrand"),
@@ -108,7 +108,7 @@ public class m {
         gmp_h.C_LONG.withName("siglocks"),
         gmp_h.C_LONG.withName("siglate"),
         gmp_h.C_LONG.withName("sigpc"),
-        gmp_h.C_INT.withName("demoted"),
+        gmp_h.C_INT.withName("taken"),
         MemoryLayout.paddingLayout(60)
     ).withName("m");
 
@@ -427,48 +427,48 @@ public class m {
         struct.set(incgo$LAYOUT, incgo$OFFSET, fieldValue);
     }
 
-    private static final OfInt preemptoff$LAYOUT = (OfInt)$LAYOUT.select(groupElement("preemptoff"));
+    private static final OfInt gate$LAYOUT = (OfInt)$LAYOUT.select(groupElement("gate"));
 
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * int32_t preemptoff
+     * int32_t gate
      * }
      */
-    public static final OfInt preemptoff$layout() {
-        return preemptoff$LAYOUT;
+    public static final OfInt gate$layout() {
+        return gate$LAYOUT;
     }
 
-    private static final long preemptoff$OFFSET = $LAYOUT.byteOffset(groupElement("preemptoff"));
+    private static final long gate$OFFSET = $LAYOUT.byteOffset(groupElement("gate"));
 
     /**
      * Offset for field:
      * {@snippet lang=c :
-     * int32_t preemptoff
+     * int32_t gate
      * }
      */
-    public static final long preemptoff$offset() {
-        return preemptoff$OFFSET;
+    public static final long gate$offset() {
+        return gate$OFFSET;
     }
 
     /**
      * Getter for field:
      * {@snippet lang=c :
-     * int32_t preemptoff
+     * int32_t gate
      * }
      */
-    public static int preemptoff(MemorySegment struct) {
-        return struct.get(preemptoff$LAYOUT, preemptoff$OFFSET);
+    public static int gate(MemorySegment struct) {
+        return struct.get(gate$LAYOUT, gate$OFFSET);
     }
 
     /**
      * Setter for field:
      * {@snippet lang=c :
-     * int32_t preemptoff
+     * int32_t gate
      * }
      */
-    public static void preemptoff(MemorySegment struct, int fieldValue) {
-        struct.set(preemptoff$LAYOUT, preemptoff$OFFSET, fieldValue);
+    public static void gate(MemorySegment struct, int fieldValue) {
+        struct.set(gate$LAYOUT, gate$OFFSET, fieldValue);
     }
 
     private static final OfInt lockedExt$LAYOUT = (OfInt)$LAYOUT.select(groupElement("lockedExt"));
@@ -1835,48 +1835,48 @@ public class m {
         struct.set(sigpc$LAYOUT, sigpc$OFFSET, fieldValue);
     }
 
-    private static final OfInt demoted$LAYOUT = (OfInt)$LAYOUT.select(groupElement("demoted"));
+    private static final OfInt taken$LAYOUT = (OfInt)$LAYOUT.select(groupElement("taken"));
 
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * int32_t demoted
+     * int32_t taken
      * }
      */
-    public static final OfInt demoted$layout() {
-        return demoted$LAYOUT;
+    public static final OfInt taken$layout() {
+        return taken$LAYOUT;
     }
 
-    private static final long demoted$OFFSET = $LAYOUT.byteOffset(groupElement("demoted"));
+    private static final long taken$OFFSET = $LAYOUT.byteOffset(groupElement("taken"));
 
     /**
      * Offset for field:
      * {@snippet lang=c :
-     * int32_t demoted
+     * int32_t taken
      * }
      */
-    public static final long demoted$offset() {
-        return demoted$OFFSET;
+    public static final long taken$offset() {
+        return taken$OFFSET;
     }
 
     /**
      * Getter for field:
      * {@snippet lang=c :
-     * int32_t demoted
+     * int32_t taken
      * }
      */
-    public static int demoted(MemorySegment struct) {
-        return struct.get(demoted$LAYOUT, demoted$OFFSET);
+    public static int taken(MemorySegment struct) {
+        return struct.get(taken$LAYOUT, taken$OFFSET);
     }
 
     /**
      * Setter for field:
      * {@snippet lang=c :
-     * int32_t demoted
+     * int32_t taken
      * }
      */
-    public static void demoted(MemorySegment struct, int fieldValue) {
-        struct.set(demoted$LAYOUT, demoted$OFFSET, fieldValue);
+    public static void taken(MemorySegment struct, int fieldValue) {
+        struct.set(taken$LAYOUT, taken$OFFSET, fieldValue);
     }
 
     /**

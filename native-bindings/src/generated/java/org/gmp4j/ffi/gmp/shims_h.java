@@ -451,6 +451,182 @@ public class shims_h extends shims_h$shared {
         }
     }
 
+    private static class gmp_membarrier_register {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT    );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_membarrier_register");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_membarrier_register()
+     * }
+     */
+    public static FunctionDescriptor gmp_membarrier_register$descriptor() {
+        return gmp_membarrier_register.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_membarrier_register()
+     * }
+     */
+    public static MethodHandle gmp_membarrier_register$handle() {
+        return gmp_membarrier_register.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_membarrier_register()
+     * }
+     */
+    public static MemorySegment gmp_membarrier_register$address() {
+        return gmp_membarrier_register.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_membarrier_register()
+     * }
+     */
+    public static int gmp_membarrier_register() {
+        var mh$ = gmp_membarrier_register.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_membarrier_register");
+            }
+            return (int)mh$.invokeExact();
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_sched_slice {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_sched_slice");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_sched_slice(uint64_t nanos)
+     * }
+     */
+    public static FunctionDescriptor gmp_sched_slice$descriptor() {
+        return gmp_sched_slice.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_sched_slice(uint64_t nanos)
+     * }
+     */
+    public static MethodHandle gmp_sched_slice$handle() {
+        return gmp_sched_slice.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_sched_slice(uint64_t nanos)
+     * }
+     */
+    public static MemorySegment gmp_sched_slice$address() {
+        return gmp_sched_slice.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_sched_slice(uint64_t nanos)
+     * }
+     */
+    public static int gmp_sched_slice(long nanos) {
+        var mh$ = gmp_sched_slice.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_sched_slice", nanos);
+            }
+            return (int)mh$.invokeExact(nanos);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_membarrier {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT    );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_membarrier");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_membarrier()
+     * }
+     */
+    public static FunctionDescriptor gmp_membarrier$descriptor() {
+        return gmp_membarrier.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_membarrier()
+     * }
+     */
+    public static MethodHandle gmp_membarrier$handle() {
+        return gmp_membarrier.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_membarrier()
+     * }
+     */
+    public static MemorySegment gmp_membarrier$address() {
+        return gmp_membarrier.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_membarrier()
+     * }
+     */
+    public static int gmp_membarrier() {
+        var mh$ = gmp_membarrier.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_membarrier");
+            }
+            return (int)mh$.invokeExact();
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gmp_thread_begin {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT,

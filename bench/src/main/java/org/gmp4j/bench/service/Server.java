@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.service;
+
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import org.gmp4j.Gmp;
+
+/**
+ * The server: a goroutine or virtual thread for each connection, which reads how many nanoseconds of CPU time a request
+ * needs, computes for so long, and answers with the number. Arguments: {@code jdk}, or {@code gmp} and the quantum in
+ * microseconds. Prints its port; ends with its standard input.
+ */
+final class Server {
+    private static final int BACKLOG = 1024;
+    private static final int CALIBRATIONS = 40;
+    private static final long CALIBRATION_ROUNDS = 1_000_000;
+
+    private static volatile long sink;
+
+    private Server() {}
+
+    /** Runs it. */
+    public static void main(String[] args) throws IOException {
+        double perNano = calibrate();
+        Executor executor = args[0].equals("jdk")
+                ? Executors.newVirtualThreadPerTaskExecutor()
+                : Gmp.builder().quantum(Duration.ofNanos(Long.parseLong(args[1]) * 1_000)).build()
+                        .newThreadPerTaskExecutor();
+        ServerSocket listener = new ServerSocket(0, BACKLOG, InetAddress.getLoopbackAddress());
+        Thread acceptor = new Thread(() -> {
+            try {
+                for (;;) {
+                    Socket s = listener.accept();
+                    executor.execute(() -> serve(s, perNano));
+                }
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        acceptor.setDaemon(true);
+        acceptor.start();
+        System.out.println(listener.getLocalPort());
+        while (System.in.read() >= 0) {
+            // Until the parent closes it, or ends.
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static void serve(Socket socket, double perNano) {
+        try (socket) {
+            socket.setTcpNoDelay(true);
+            DataInputStream in = new DataInputStream(socket.getInputStream());
+            DataOutputStream out = new DataOutputStream(socket.getOutputStream());
+            for (;;) {
+                long nanos = in.readLong();
+                sink += work((long) (nanos * perNano));
+                out.writeLong(nanos);
+            }
+        } catch (EOFException e) {
+            return; // The client is done.
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** A random number generator: no call, and nothing to vectorise. */
+    private static long work(long rounds) {
+        long h = rounds;
+        for (long i = 0; i < rounds; i++) {
+            h = h * 6_364_136_223_846_793_005L + 1_442_695_040_888_963_407L + (h >>> 7);
+        }
+        return h;
+    }
+
+    /** Rounds a nanosecond, on this CPU with nothing beside: the best of some, the first of which are not compiled yet. */
+    private static double calibrate() {
+        long best = Long.MAX_VALUE;
+        for (int i = 0; i < CALIBRATIONS; i++) {
+            long start = System.nanoTime();
+            sink += work(CALIBRATION_ROUNDS);
+            best = Math.min(best, System.nanoTime() - start);
+        }
+        return (double) CALIBRATION_ROUNDS / best;
+    }
+}

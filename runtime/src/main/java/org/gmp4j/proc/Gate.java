@@ -1,0 +1,131 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.ffi.Futex;
+import org.gmp4j.ffi.Membarrier;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+
+/**
+ * The gate between a thread and its P, {@code m.gate}: how sysmon, or whoever stops the world, takes the P of a goroutine
+ * that is in its own code or asleep in the kernel, without a signal. A signal would end the goroutine's {@code usleep},
+ * {@code poll} or {@code sem_timedwait} early, is not seen by a thread that waits for a disk or blocks signals, and by one
+ * that waits for a CPU only when it has one.
+ *
+ * <pre>
+ *  SHUT -> OPEN      the thread, with m.locks raised: it attaches a P
+ *  any -> SHUT       the thread, with m.locks raised: it gives its P up; or the signal handler, on that thread
+ *  OPEN -> ASKED     the taker, by CAS
+ *  ASKED -> OPEN     the thread as it raises m.locks: it wants its P itself; or the taker, which finds m.locks raised; by CAS
+ *  ASKED -> TAKING   the taker, by CAS, when after the membarrier m.locks is 0
+ *  TAKING -> SHUT    the taker, by release, when the P is in _Psyscall and the goroutine in _Gsyscall
+ *  TAKING -> OPEN    the taker, by release: it was another time slice
+ * </pre>
+ *
+ * <p>Why it is safe. The thread uses its P only while m.locks > 0, and after it has raised m.locks it looks at the gate; the
+ * taker makes the gate ASKED, and then looks at m.locks. This is Dekker's pattern, which needs a full fence between the
+ * store and the load on both sides. The thread's side is {@link GStack#acquirem}, the hottest code there is, and has none:
+ * the taker's membarrier runs one on the thread's CPU. So of a raise and a taking at the same moment,
+ * <ul>
+ * <li>either the raise came before the fence on its CPU: the taker sees m.locks raised, and lets it be; or the thread has
+ * lowered it since, and what it did to the P is seen with that (release, acquire);
+ * <li>or it comes after: the thread sees ASKED or TAKING, and refuses, or waits until the taker is done.
+ * </ul>
+ * From TAKING on the taker has the M's words to itself. It does what the handler would do on the thread
+ * ({@code preempt.c}), and the goroutine later finds its gate shut, as after a system call.
+ *
+ * <p>What the thread writes to the gate with m.locks raised are plain stores, which may overwrite ASKED: the taker's next CAS
+ * then fails. They cannot overwrite TAKING, as nobody gets there while m.locks is raised. One may not be late either: it is
+ * before the fence, and seen, or follows a raise that is not and so waits.
+ *
+ * <p>Two takers at a time would break this, as one could go on with the ASKED of the other, which is later than its fence. So
+ * there is one at a time, and others come again.
+ *
+ * <p>Rejected: m.p itself as the word to revoke, as the thread reads it over and over between raise and release; a flag
+ * beside m.p, a second load and branch in each acquirem; the fence in acquirem, 5 to 8 ns where all of it takes 2.
+ */
+final class Gate {
+    private static final int SPINS = 200;
+    private static final long WAIT_NANOS = 20_000;
+
+    private Gate() {
+    }
+
+    /**
+     * On the thread of {@code mp}, which has raised m.locks and not found the gate open: whether it has its P after all.
+     * What the taker wrote is seen afterwards.
+     */
+    static boolean pass(long mp) {
+        for (int i = 0;; i++) {
+            switch (M.gateVolatile(mp)) {
+                case M.GATE_OPEN -> {
+                    return true;
+                }
+                case M.GATE_SHUT -> {
+                    return false;
+                }
+                case M.GATE_ASKED -> {
+                    if (M.casGate(mp, M.GATE_ASKED, M.GATE_OPEN)) {
+                        return true;
+                    }
+                }
+                default -> { // Some stores away, but the taker may wait for a CPU.
+                    if (i < SPINS) {
+                        Thread.onSpinWait();
+                    } else {
+                        int unused = Futex.await(M.gateAddress(mp), M.GATE_TAKING, WAIT_NANOS);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Whether {@link #take} works in this process; else the handler does it. */
+    static boolean possible() {
+        return Membarrier.isAvailable();
+    }
+
+    /**
+     * Takes the P of {@code mp} if its goroutine is not inside the runtime and still in time slice {@code tick}. The P is in
+     * _Psyscall then, where its thread may take it back. From any thread.
+     */
+    static boolean take(Scheduler s, long mp, int tick) {
+        if (mp == 0 || M.locksOpaque(mp) != 0 || !s.taker.compareAndSet(false, true)) {
+            return false;
+        }
+        try {
+            if (!M.casGate(mp, M.GATE_OPEN, M.GATE_ASKED)) {
+                return false;
+            }
+            Membarrier.run();
+            if (M.locksAcquire(mp) != 0 || !M.casGate(mp, M.GATE_ASKED, M.GATE_TAKING)) {
+                boolean unused = M.casGate(mp, M.GATE_ASKED, M.GATE_OPEN);
+                return false;
+            }
+            boolean took = takeP(mp, tick);
+            M.setGateRelease(mp, took ? M.GATE_SHUT : M.GATE_OPEN);
+            return took;
+        } finally {
+            s.taker.set(false);
+        }
+    }
+
+    /** entersyscall, from outside. */
+    private static boolean takeP(long mp, int tick) {
+        long pp = M.pOpaque(mp);
+        long gp = M.curgOpaque(mp);
+        if (pp == 0 || gp == 0 || P.schedtickOpaque(pp) != tick
+                || !GStatus.casgstatusOnce(gp, GStatus.GRUNNING, GStatus.GSYSCALL)) { // Held by a scan: come again.
+            return false;
+        }
+        M.setSyscalltick(mp, P.syscalltickOpaque(pp));
+        M.setOldp(mp, pp);
+        P.setMOpaque(pp, 0);
+        M.setPOpaque(mp, 0);
+        M.setTakenOpaque(mp, M.takenOpaque(mp) + 1);
+        PStatus.setVolatile(pp, PStatus.PSYSCALL); // Last: from here on anybody may have it.
+        return true;
+    }
+}
