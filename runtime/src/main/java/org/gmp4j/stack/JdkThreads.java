@@ -26,7 +26,8 @@ import jdk.internal.vm.Continuation;
  * mount of anything on this carrier reads {@code interrupted} of the thread that was on it before. Who read the old carrier
  * had set {@code interrupted}. So when it is clear, either nobody did, or the thread has cleared it since: under the lock,
  * hence after the interrupter was done, and its mark is seen. When it is set, taking the lock once waits for an interrupter
- * that is still at it. The JDK's {@code mount} then drops a mark that the new thread does not deserve.
+ * that is still at it. The JDK's {@code mount} then drops a mark that the new thread does not deserve. A carrier that is to
+ * sleep without anything mounted does all but the last at once ({@link #idle}), or it would keep a thread that has ended.
  *
  * <p>In between only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock also guards the
  * JDK's {@code unpark} of a pinned thread; a late one leaves the carrier a permit: a park that returns for no reason, which
@@ -246,9 +247,7 @@ public final class JdkThreads {
                 Thread vt = st.thread;
                 Host host = st.host;
                 Thread carrier = host.thread;
-                if (interrupted(host.before)) {
-                    awaitInterrupters(host.before);
-                }
+                awaitInterrupters(host.before);
                 host.before = vt;
                 MOUNT.invokeExact(vt);
                 try {
@@ -277,13 +276,28 @@ public final class JdkThreads {
         }
     }
 
+    /**
+     * The host is going to sleep, on its own stack: forgets the thread that was on it last, which may have ended. What the next
+     * mount would do about that thread's interrupters is done now; it finds the carrier in its place, and no interrupter of its.
+     */
+    public static void idle(Host host) {
+        try {
+            awaitInterrupters(host.before);
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+        host.before = host.thread;
+    }
+
     private static boolean interrupted(Thread t) {
         return (boolean) INTERRUPTED.getVolatile(t);
     }
 
-    private static void awaitInterrupters(Thread vt) throws Throwable {
-        synchronized ((Object) INTERRUPT_LOCK.invokeExact(vt)) {
-            // Whoever was interrupting it is done with the carrier.
+    private static void awaitInterrupters(Thread t) throws Throwable {
+        if (interrupted(t)) {
+            synchronized ((Object) INTERRUPT_LOCK.invokeExact(t)) {
+                // Whoever was interrupting it is done with the carrier.
+            }
         }
     }
 
