@@ -70,6 +70,9 @@ public final class GStack extends Stack {
     /** A poller that the JDK's own scheduler runs from here on. Written by whoever closed the ticket; never cleared. */
     private volatile boolean handedOver;
 
+    /** One that goroutines take turns on; false for a thread with an identity, which was started as threads are. */
+    final boolean pooled;
+
     /** Told how the goroutine ended, instead of the uncaught-exception policy: null, Goexit.INSTANCE or an exception. */
     private Consumer<Throwable> onEnd;
 
@@ -78,8 +81,10 @@ public final class GStack extends Stack {
     }
 
     GStack(Scheduler s) {
+        super(s.goroutines);
         this.s = s;
         system = false;
+        pooled = true;
     }
 
     /** A new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
@@ -87,6 +92,7 @@ public final class GStack extends Stack {
         super(task);
         this.s = s;
         system = false;
+        pooled = false;
         locks = 0; // It begins in the JDK's code.
     }
 
@@ -95,6 +101,7 @@ public final class GStack extends Stack {
         super(virtualThread);
         this.s = s;
         system = JdkPollers.isPoller(virtualThread);
+        pooled = false;
         locks = 0; // It begins in the JDK's code.
     }
 
@@ -242,6 +249,7 @@ public final class GStack extends Stack {
             }
         }
         exiting = false;
+        end = closeScopes(end);
         Consumer<Throwable> told = onEnd;
         if (told != null) {
             onEnd = null;
@@ -251,6 +259,16 @@ public final class GStack extends Stack {
         }
         exiting = false; // A handler may have called goexit, or deferred work: that is not for the next goroutine here.
         defers = null;
+    }
+
+    /** Closes what structured scopes the goroutine left open, as the JDK does for its threads; may wait for their threads. */
+    Throwable closeScopes(Throwable end) {
+        try {
+            JdkThreads.closeScopes(this);
+            return end;
+        } catch (Throwable t) {
+            return t;
+        }
     }
 
     /** Opens the ticket: the JDK is about to publish that the thread waits. */

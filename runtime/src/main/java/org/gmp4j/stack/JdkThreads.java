@@ -6,6 +6,7 @@ import java.lang.reflect.Field;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
+import jdk.internal.vm.StackableScope;
 
 /**
  * The class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
@@ -44,12 +45,12 @@ public final class JdkThreads {
     // VirtualThread's states, JDK 25.
     private static final int NEW = 0;
     private static final int STARTED = 1;
-    private static final int RUNNING = 2;
-    private static final int UNPARKED = 9;
-    private static final int YIELDED = 11;
-    private static final int UNBLOCKED = 14;
-    private static final int WAIT = 16;
-    private static final int SUSPENDED = 1 << 8;
+    static final int RUNNING = 2;
+    static final int UNPARKED = 9;
+    static final int YIELDED = 11;
+    static final int UNBLOCKED = 14;
+    static final int WAIT = 16;
+    static final int SUSPENDED = 1 << 8;
 
     private static final MethodHandle NEW_VTHREAD;
     private static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
@@ -73,7 +74,7 @@ public final class JdkThreads {
     private static final MethodHandle SCHEDULER;
     private static final MethodHandle DEFAULT_SCHEDULER;
     private static final Field SCHEDULER_FIELD;
-    private static final VarHandle STATE;
+    static final VarHandle STATE;
     private static final VarHandle PARK_PERMIT;
     private static final VarHandle BLOCK_PERMIT;
     private static final VarHandle INTERRUPTED;
@@ -81,6 +82,10 @@ public final class JdkThreads {
     private static final MethodHandle SET_THREAD_LOCALS;
     private static final MethodHandle INHERITABLE_THREAD_LOCALS;
     private static final MethodHandle SET_INHERITABLE_THREAD_LOCALS;
+    private static final MethodHandle SET_CONTAINER;
+    private static final VarHandle SCOPES;
+    static final VarHandle NAME;
+    static final VarHandle CARRIER;
     private static final String PROBLEM;
 
     /** Where the class of {@code runContinuation} tasks, of which there is one in a JVM, keeps its thread. */
@@ -136,6 +141,10 @@ public final class JdkThreads {
         SET_THREAD_LOCALS = h == null ? null : h.setThreadLocals;
         INHERITABLE_THREAD_LOCALS = h == null ? null : h.inheritableThreadLocals;
         SET_INHERITABLE_THREAD_LOCALS = h == null ? null : h.setInheritableThreadLocals;
+        SET_CONTAINER = h == null ? null : h.setContainer;
+        SCOPES = h == null ? null : h.scopes;
+        NAME = h == null ? null : h.name;
+        CARRIER = h == null ? null : h.carrier;
     }
 
     private JdkThreads() {
@@ -258,7 +267,7 @@ public final class JdkThreads {
                         START.invokeExact(st.cont);
                     }
                 } finally {
-                    LIGHT_UNMOUNT.invokeExact(vt, carrier);
+                    leave(st, carrier);
                 }
             }
             return st.cont.isDone();
@@ -272,7 +281,23 @@ public final class JdkThreads {
         try {
             st.cont.run();
         } finally {
+            leave(st, null);
+        }
+    }
+
+    /** Unmounts, once nobody holds the stack. That the look and the unmounting are in this method is what {@link Hold} relies on. */
+    private static void leave(Stack st, Thread carrier) throws Throwable {
+        if (st.hold != null) {
+            NOTIFY_UNMOUNT.invokeExact(st.thread, false); // The dump may be waiting for the end of the switch.
+            while (st.hold != null) {
+                Thread.onSpinWait();
+            }
+            NOTIFY_UNMOUNT.invokeExact(st.thread, true);
+        }
+        if (JDK_MOUNT) {
             UNMOUNT.invokeExact(st.thread);
+        } else {
+            LIGHT_UNMOUNT.invokeExact(st.thread, carrier);
         }
     }
 
@@ -430,6 +455,21 @@ public final class JdkThreads {
         }
         if (vt.getContextClassLoader() != CLASS_LOADER) {
             vt.setContextClassLoader(CLASS_LOADER);
+        }
+    }
+
+    /** Closes the structured scopes that the calling goroutine has left open; may wait for their threads. */
+    public static void closeScopes(Stack st) {
+        if ((StackableScope) SCOPES.getVolatile(st.thread) != null) {
+            StackableScope.popAll();
+        }
+    }
+
+    static void setContainer(Thread vt, Object container) {
+        try {
+            SET_CONTAINER.invokeExact(vt, container);
+        } catch (Throwable e) {
+            throw sneaky(e);
         }
     }
 
