@@ -51,7 +51,7 @@ class ArchitectureTest {
     private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.SwitchClasses",
             "agent.JdkPoint");
     private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.SwitchClasses",
-            "stack.Stack");
+            "stack.JdkContainer", "stack.Stack");
 
     private static final Path CLASSES = classes(Gmp.class);
     private static final JavaClasses ALL = read(CLASSES);

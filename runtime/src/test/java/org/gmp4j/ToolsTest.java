@@ -73,8 +73,8 @@ class ToolsTest {
         /**
          * Begins.
          *
-         * @param threads whether ordinary virtual threads work too. Not for thread dumps to a file: JDK 25.0.3 lists those
-         *     that it started, not goroutines, and crashes on one that moves meanwhile, on its own scheduler as well
+         * @param threads whether ordinary virtual threads work too. Not for thread dumps to a file: JDK 25.0.3 crashes on one
+         *     that moves meanwhile, on its own scheduler as well; goroutines are held while it looks
          */
         Work(boolean threads) {
             gmp.go(this::parkedHere);

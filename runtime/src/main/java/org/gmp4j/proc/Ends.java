@@ -4,6 +4,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import org.gmp4j.stack.Goexit;
+import org.gmp4j.stack.JdkThreads;
 
 /**
  * How a goroutine ends. On its own stack, with its own identity, whatever its stack is (a pooled one, or a thread with an
@@ -11,6 +12,7 @@ import org.gmp4j.stack.Goexit;
  * <ol>
  * <li>its function returned, threw, or called goexit;
  * <li>deferred work runs, last first; goexit in there replaces an exception, an exception replaces goexit;
+ * <li>structured scopes that it left open are closed;
  * <li>whoever asked for it with {@link GStack#onEnd} is told; where nobody did, an exception is reported ({@link Uncaught});
  * <li>its bubble counts it out.
  * </ol>
@@ -32,7 +34,7 @@ final class Ends {
         } catch (Throwable t) {
             end = t;
         }
-        if (end != null || st.exiting || st.defers != null || st.onEnd != null) {
+        if (end != null || st.exiting || st.defers != null || st.onEnd != null || JdkThreads.hasScopes(st)) {
             finish(st, end);
         }
         Bubble b = st.bubble;
@@ -50,7 +52,7 @@ final class Ends {
         if (panics) {
             int unused = s.panicDefers.incrementAndGet();
         }
-        Throwable last = deferred(st, end);
+        Throwable last = closeScopes(st, deferred(st, end));
         tell(st, last);
         if (panics) { // Deferred work replaced it by goexit, or a handler of the Thread API was told.
             int unused = s.panicDefers.decrementAndGet();
@@ -92,6 +94,16 @@ final class Ends {
         }
         st.exiting = false;
         return last;
+    }
+
+    /** Closes what structured scopes the goroutine left open, as the JDK does for its threads; may wait for their threads. */
+    private static Throwable closeScopes(GStack st, Throwable end) {
+        try {
+            JdkThreads.closeScopes(st);
+            return end;
+        } catch (Throwable t) {
+            return t;
+        }
     }
 
     private static void tell(GStack st, Throwable end) {

@@ -5,6 +5,7 @@ import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.queue.StealOrder;
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
@@ -336,6 +337,7 @@ final class FindRunnable {
         }
         long list = 0;
         if (Schedt.closingAcquire(sched) < Scheduler.STOPPED) {
+            JdkThreads.idle(m);
             list = s.netpoll.poll(s, delay);
         }
         Schedt.setPollUntilVolatile(sched, 0);

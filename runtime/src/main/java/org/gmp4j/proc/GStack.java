@@ -81,6 +81,7 @@ public final class GStack extends Stack {
     }
 
     GStack(Scheduler s) {
+        super(s.goroutines);
         this.s = s;
         system = false;
         pooled = true;

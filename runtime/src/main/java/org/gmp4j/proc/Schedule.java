@@ -52,6 +52,9 @@ final class Schedule {
                 pick = 0;
             } else {
                 pick = execute(m, gp, Mcall.inherits(pick));
+                if (pick == 0 && m.pp() == 0 && !Syscall.reacquire(m) && M.lockedg(m.mp) == 0) {
+                    Threads.stopm(m); // Not in execute: an interpreted frame would keep the stack while the M sleeps.
+                }
             }
         }
     }
@@ -87,11 +90,7 @@ final class Schedule {
         if (M.gateOpaque(m.mp) != M.GATE_OPEN && !Gate.pass(m.mp)) {
             M.setIncgoOpaque(m.mp, 0); // The JDK parked the goroutine inside a system call.
         }
-        long next = after(m, st, ended);
-        if (next == 0 && m.pp() == 0 && !Syscall.reacquire(m) && M.lockedg(m.mp) == 0) {
-            Threads.stopm(m);
-        }
-        return next;
+        return after(m, st, ended);
     }
 
     /** What the goroutine asked for, or the JDK. The P may be gone if it was the JDK, or exitsyscall. */

@@ -59,6 +59,7 @@ public final class Scheduler {
     public final Stalls stalls;
     Netpoll netpoll = Netpoll.NONE; // Tests put their own here.
     final Pollers pollers = new Pollers(this);
+    final Goroutines goroutines;
 
     volatile StealOrder stealOrder;
     private volatile Machine[] machines = new Machine[0];
@@ -81,6 +82,7 @@ public final class Scheduler {
         this.config = config;
         this.name = "gmp" + NAMES.getAndIncrement();
         RetiredSched.recycle();
+        this.goroutines = new Goroutines(name, slots);
         this.sched = Mem.alloc(schedt.layout(), 1);
         this.timers = timers;
         this.allp = new Allp(sched, timers);
@@ -457,6 +459,7 @@ public final class Scheduler {
         exited.acquireUninterruptibly(count);
         joinUninterruptibly(sysmon.thread());
         ALL.remove(this);
+        goroutines.deregister();
         for (Machine mach : machines) {
             joinUninterruptibly(mach.thread);
             Mem.recycle(m.layout(), mach.mp);

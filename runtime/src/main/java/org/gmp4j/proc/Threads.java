@@ -11,6 +11,7 @@ import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.Host.HostThread;
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -233,6 +234,7 @@ final class Threads {
 
     /** Sleeps until somebody who took this M from the idle list has given it a P; ends it when that is the end of all. */
     static void awaitP(Machine m) {
+        JdkThreads.idle(m);
         long start = System.nanoTime();
         mPark(m, m.s.config.idleNanos());
         m.inVain = System.nanoTime() - start < SOON_NANOS ? m.inVain + 1 : 0; // Until it finds something.

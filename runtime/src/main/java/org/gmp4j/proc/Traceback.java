@@ -74,7 +74,12 @@ public final class Traceback {
     }
 
     private static void header(StringBuilder b, long gp, int status) {
-        b.append("goroutine ").append(G.goid(gp)).append(" [").append(switch (status) {
+        b.append(label(gp, status)).append(":\n");
+    }
+
+    /** A goroutine's number, with its state and wait reason. */
+    static String label(long gp, int status) {
+        StringBuilder b = new StringBuilder("goroutine ").append(G.goid(gp)).append(" [").append(switch (status) {
             case GStatus.GRUNNABLE -> "runnable";
             case GStatus.GRUNNING -> "running";
             case GStatus.GSYSCALL -> "syscall";
@@ -90,7 +95,7 @@ public final class Traceback {
         if (G.lockedm(gp) != 0) {
             b.append(", locked to thread");
         }
-        b.append("]:\n");
+        return b.append(']').toString();
     }
 
     private static void createdBy(StringBuilder b, long gp) {

@@ -12,7 +12,7 @@ public abstract class Host {
 
     /** The host's thread. */
     public HostThread thread;
-    /** What was mounted last on {@link #thread}; the thread itself at first. */
+    /** What was mounted last on {@link #thread}; the thread itself at first, and after {@link JdkThreads#idle}. */
     Thread before;
 
     /** A platform thread that belongs to a host. */

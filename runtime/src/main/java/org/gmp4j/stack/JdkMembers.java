@@ -8,6 +8,8 @@ import java.lang.reflect.Field;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
+import jdk.internal.vm.StackableScope;
+import jdk.internal.vm.ThreadContainer;
 
 /** The private members of the JDK that {@link JdkThreads} uses, looked up at once: one that is missing is one exception. */
 final class JdkMembers {
@@ -39,6 +41,10 @@ final class JdkMembers {
     final MethodHandle target;
     final MethodHandle task;
     final MethodHandle setTask;
+    final MethodHandle setContainer;
+    final VarHandle scopes;
+    final VarHandle name;
+    final VarHandle carrier;
 
     /** Looks them up; those of the switch, which define classes, only if it is not left to the JDK. */
     JdkMembers(boolean jdkMount) throws ReflectiveOperationException {
@@ -88,6 +94,11 @@ final class JdkMembers {
         field.setAccessible(true);
         task = l.unreflectGetter(field).asType(MethodType.methodType(Runnable.class, Runnable.class));
         setTask = l.unreflectSetter(field).asType(MethodType.methodType(void.class, Runnable.class, Runnable.class));
+        setContainer = tl.findVirtual(Thread.class, "setThreadContainer",
+                MethodType.methodType(void.class, ThreadContainer.class)).asType(set);
+        scopes = word(tl, Thread.class, "headStackableScopes", StackableScope.class);
+        name = word(tl, Thread.class, "name", String.class);
+        carrier = word(l, vt, "carrierThread", Thread.class);
         Continuation.pin(); // The export of jdk.internal.vm is checked here, not in the middle of a switch.
         Continuation.unpin();
     }

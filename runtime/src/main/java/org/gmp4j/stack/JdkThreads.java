@@ -6,6 +6,7 @@ import java.lang.reflect.Field;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
+import jdk.internal.vm.StackableScope;
 
 /**
  * The class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
@@ -26,7 +27,8 @@ import jdk.internal.vm.Continuation;
  * mount of anything on this carrier reads {@code interrupted} of the thread that was on it before. Who read the old carrier
  * had set {@code interrupted}. So when it is clear, either nobody did, or the thread has cleared it since: under the lock,
  * hence after the interrupter was done, and its mark is seen. When it is set, taking the lock once waits for an interrupter
- * that is still at it. The JDK's {@code mount} then drops a mark that the new thread does not deserve.
+ * that is still at it. The JDK's {@code mount} then drops a mark that the new thread does not deserve. A carrier that is to
+ * sleep without anything mounted does all but the last at once ({@link #idle}), or it would keep a thread that has ended.
  *
  * <p>In between only the M's own code runs, and its sleep is a futex, which no interrupt ends. The same lock also guards the
  * JDK's {@code unpark} of a pinned thread; a late one leaves the carrier a permit: a park that returns for no reason, which
@@ -43,12 +45,12 @@ public final class JdkThreads {
     // VirtualThread's states, JDK 25.
     private static final int NEW = 0;
     private static final int STARTED = 1;
-    private static final int RUNNING = 2;
-    private static final int UNPARKED = 9;
-    private static final int YIELDED = 11;
-    private static final int UNBLOCKED = 14;
-    private static final int WAIT = 16;
-    private static final int SUSPENDED = 1 << 8;
+    static final int RUNNING = 2;
+    static final int UNPARKED = 9;
+    static final int YIELDED = 11;
+    static final int UNBLOCKED = 14;
+    static final int WAIT = 16;
+    static final int SUSPENDED = 1 << 8;
 
     private static final MethodHandle NEW_VTHREAD;
     private static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
@@ -72,7 +74,7 @@ public final class JdkThreads {
     private static final MethodHandle SCHEDULER;
     private static final MethodHandle DEFAULT_SCHEDULER;
     private static final Field SCHEDULER_FIELD;
-    private static final VarHandle STATE;
+    static final VarHandle STATE;
     private static final VarHandle PARK_PERMIT;
     private static final VarHandle BLOCK_PERMIT;
     private static final VarHandle INTERRUPTED;
@@ -83,6 +85,10 @@ public final class JdkThreads {
     private static final MethodHandle TARGET;
     private static final MethodHandle TASK;
     private static final MethodHandle SET_TASK;
+    private static final MethodHandle SET_CONTAINER;
+    private static final VarHandle SCOPES;
+    static final VarHandle NAME;
+    static final VarHandle CARRIER;
     private static final String PROBLEM;
 
     /** Where the class of {@code runContinuation} tasks, of which there is one in a JVM, keeps its thread. */
@@ -141,6 +147,10 @@ public final class JdkThreads {
         TARGET = h == null ? null : h.target;
         TASK = h == null ? null : h.task;
         SET_TASK = h == null ? null : h.setTask;
+        SET_CONTAINER = h == null ? null : h.setContainer;
+        SCOPES = h == null ? null : h.scopes;
+        NAME = h == null ? null : h.name;
+        CARRIER = h == null ? null : h.carrier;
     }
 
     private JdkThreads() {
@@ -273,9 +283,7 @@ public final class JdkThreads {
                 Thread vt = st.thread;
                 Host host = st.host;
                 Thread carrier = host.thread;
-                if (interrupted(host.before)) {
-                    awaitInterrupters(host.before);
-                }
+                awaitInterrupters(host.before);
                 host.before = vt;
                 MOUNT.invokeExact(vt);
                 try {
@@ -286,7 +294,7 @@ public final class JdkThreads {
                         START.invokeExact(st.cont);
                     }
                 } finally {
-                    LIGHT_UNMOUNT.invokeExact(vt, carrier);
+                    leave(st, carrier);
                 }
             }
             return st.cont.isDone();
@@ -304,17 +312,48 @@ public final class JdkThreads {
         try {
             st.cont.run();
         } finally {
-            UNMOUNT.invokeExact(st.thread);
+            leave(st, null);
         }
+    }
+
+    /** Unmounts, once nobody holds the stack. That the look and the unmounting are in this method is what {@link Hold} relies on. */
+    private static void leave(Stack st, Thread carrier) throws Throwable {
+        if (st.hold != null) {
+            NOTIFY_UNMOUNT.invokeExact(st.thread, false); // The dump may be waiting for the end of the switch.
+            while (st.hold != null) {
+                Thread.onSpinWait();
+            }
+            NOTIFY_UNMOUNT.invokeExact(st.thread, true);
+        }
+        if (JDK_MOUNT) {
+            UNMOUNT.invokeExact(st.thread);
+        } else {
+            LIGHT_UNMOUNT.invokeExact(st.thread, carrier);
+        }
+    }
+
+    /**
+     * The host is going to sleep, on its own stack: forgets the thread that was on it last, which may have ended. What the next
+     * mount would do about that thread's interrupters is done now; it finds the carrier in its place, and no interrupter of its.
+     */
+    public static void idle(Host host) {
+        try {
+            awaitInterrupters(host.before);
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+        host.before = host.thread;
     }
 
     private static boolean interrupted(Thread t) {
         return (boolean) INTERRUPTED.getVolatile(t);
     }
 
-    private static void awaitInterrupters(Thread vt) throws Throwable {
-        synchronized ((Object) INTERRUPT_LOCK.invokeExact(vt)) {
-            // Whoever was interrupting it is done with the carrier.
+    private static void awaitInterrupters(Thread t) throws Throwable {
+        if (interrupted(t)) {
+            synchronized ((Object) INTERRUPT_LOCK.invokeExact(t)) {
+                // Whoever was interrupting it is done with the carrier.
+            }
         }
     }
 
@@ -447,6 +486,26 @@ public final class JdkThreads {
         }
         if (vt.getContextClassLoader() != CLASS_LOADER) {
             vt.setContextClassLoader(CLASS_LOADER);
+        }
+    }
+
+    /** Closes the structured scopes that the calling goroutine has left open; may wait for their threads. */
+    public static void closeScopes(Stack st) {
+        if (hasScopes(st)) {
+            StackableScope.popAll();
+        }
+    }
+
+    /** Whether structured scopes are open on the stack. */
+    public static boolean hasScopes(Stack st) {
+        return (StackableScope) SCOPES.getVolatile(st.thread) != null;
+    }
+
+    static void setContainer(Thread vt, Object container) {
+        try {
+            SET_CONTAINER.invokeExact(vt, container);
+        } catch (Throwable e) {
+            throw sneaky(e);
         }
     }
 

@@ -1,5 +1,7 @@
 package org.gmp4j.stack;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
@@ -13,6 +15,16 @@ import jdk.internal.vm.Continuation;
  * across a yield wrongly. The identity of a virtual thread does not change when it migrates.
  */
 public abstract class Stack implements Executor, Runnable {
+    private static final VarHandle HOLD;
+
+    static {
+        try {
+            HOLD = MethodHandles.lookup().findVarHandle(Stack.class, "hold", Hold.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** The virtual thread. */
     public final Thread thread;
     /** What it runs on. */
@@ -24,10 +36,18 @@ public abstract class Stack implements Executor, Runnable {
     /** Whether the continuation ever ran. Written by the M that runs it. */
     boolean begun;
 
-    /** A pooled stack: a new virtual thread that will run {@link #run}, never started through the JDK. */
-    protected Stack() {
+    /** Set while a thread dump looks at the stack where it is mounted: by {@link Hold}, read by the host. */
+    volatile Hold hold;
+
+    /**
+     * A pooled stack: a new virtual thread that will run {@link #run}, never started through the JDK.
+     *
+     * @param container the {@link JdkContainer} it is in; not named by its type, which cannot be loaded where a flag is missing
+     */
+    protected Stack(Object container) {
         thread = JdkThreads.newVirtualThread(this, "", this);
         cont = JdkThreads.continuation(thread);
+        JdkThreads.setContainer(thread, container);
     }
 
     /** The stack of a new virtual thread with an identity of its own, to be started by {@code Thread.start}. */
@@ -61,6 +81,10 @@ public abstract class Stack implements Executor, Runnable {
 
     /** An exception came out of the JDK's code after the thread's task, which ended the thread. On the host's own stack. */
     protected abstract void escaped(Throwable t);
+
+    final boolean casHold(Hold from, Hold to) {
+        return HOLD.compareAndSet(this, from, to);
+    }
 
     /** The stack of a virtual thread of ours, or null. */
     public static Stack of(Thread t) {

@@ -3,6 +3,7 @@ package org.gmp4j.stack;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -10,11 +11,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import jdk.internal.vm.Continuation;
 import jdk.internal.vm.ContinuationScope;
 
+import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
+import org.gmp4j.time.Time;
+import org.gmp4j.time.Timer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Interrupts and mounting: while a goroutine runs, its carrier is marked as interrupted if and only if the goroutine is.
@@ -81,6 +87,36 @@ class MountTest {
             });
             gmp.check();
         }
+    }
+
+    /** A sleeping M keeps nothing of the last thread that ran on it: on the idle list, or as the one that watches a timer. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anIdleHostForgetsTheLastThread(boolean timer) throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            Chan<Timer> timers = Chan.make(1);
+            WeakReference<Thread> last = endedThread(gmp, () -> {
+                if (timer) {
+                    timers.send(Time.afterFunc(Duration.ofHours(1), () -> { }));
+                }
+                Thread.currentThread().interrupt();
+            });
+            long end = System.nanoTime() + 30_000_000_000L;
+            while (!last.refersTo(null)) {
+                assertTrue(System.nanoTime() < end, "the thread is still reachable");
+                System.gc();
+            }
+            if (timer) {
+                assertTrue(timers.recv().stop());
+            }
+        }
+    }
+
+    private static WeakReference<Thread> endedThread(TestGmp gmp, Runnable body) throws InterruptedException {
+        Thread t = gmp.gmp.threadFactory().newThread(body);
+        t.start();
+        t.join();
+        return new WeakReference<>(t);
     }
 
     /** An interrupt that meets a mount is seen by one side or the other: the goroutine cannot miss it. */

@@ -1,0 +1,43 @@
+package org.gmp4j.proc;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+import org.gmp4j.stack.JdkContainer;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.GStatus;
+
+/**
+ * The goroutines on pooled stacks in the JDK's own thread dumps: {@code jcmd PID Thread.dump_to_file}. One that has not begun has
+ * no thread yet and is not there, as in the JDK's list of threads; {@link Traceback} has it.
+ */
+final class Goroutines extends JdkContainer {
+    private final GSlots slots;
+
+    Goroutines(String name, GSlots slots) {
+        super(name);
+        this.slots = slots;
+    }
+
+    @Override
+    protected Collection<Stack> stacks() {
+        List<Stack> all = new ArrayList<>();
+        slots.forEach(gp -> {
+            if (GSlots.stack(gp) instanceof GStack st && st.pooled) {
+                all.add(st);
+            }
+        });
+        return all;
+    }
+
+    @Override
+    protected String label(Stack st) {
+        long gp = ((GStack) st).gp;
+        if (gp == 0 || GSlots.stack(gp) != st) {
+            return null;
+        }
+        return Traceback.label(gp, GStatus.readgstatus(gp) & ~GStatus.GSCAN);
+    }
+}

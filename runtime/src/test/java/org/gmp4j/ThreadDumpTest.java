@@ -1,0 +1,333 @@
+package org.gmp4j;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import jdk.internal.vm.ThreadDumper;
+
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Goroutines in the JDK's thread dumps, which list the containers of threads: {@code jcmd PID Thread.dump_to_file}. */
+class ThreadDumpTest {
+    private static final int MANY = 200;
+    private static final Pattern CONTAINER = Pattern.compile("\"container\": \"(.*)\",\\s+\"parent\": \"?(.*?)\"?,\\s+"
+            + "\"owner\": \"?(.*?)\"?,");
+    private static final Pattern THREAD = Pattern.compile("\"tid\": \"?(\\d+)\"?,(?s:.*?)\"name\": \"(.*)\",");
+
+    /** One container of a dump: the text of it, its threads by number. */
+    private record Container(String name, String parent, String owner, String text) {
+        List<Long> threads() {
+            return THREAD.matcher(text).results().map(r -> Long.valueOf(r.group(1))).toList();
+        }
+
+        String nameOf(Thread t) {
+            return THREAD.matcher(text).results().filter(r -> r.group(1).equals(String.valueOf(t.threadId())))
+                    .map(r -> r.group(2)).findFirst().orElseThrow();
+        }
+    }
+
+    private static List<Container> dump() throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ThreadDumper.dumpThreadsToJson(out);
+        String text = out.toString(StandardCharsets.UTF_8).replace("\\/", "/");
+        List<Container> all = new ArrayList<>();
+        Matcher m = CONTAINER.matcher(text);
+        for (boolean found = m.find(); found;) {
+            String[] of = {m.group(1), m.group(2), m.group(3)};
+            int from = m.end();
+            found = m.find();
+            all.add(new Container(of[0], of[1], of[2], text.substring(from, found ? m.start() : text.length())));
+        }
+        return all;
+    }
+
+    private static String text() throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ThreadDumper.dumpThreads(out);
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
+    /** The one container that has the thread. */
+    private static Container of(List<Container> all, Thread t) {
+        List<Container> with = all.stream().filter(c -> c.threads().contains(t.threadId())).toList();
+        assertEquals(1, with.size(), () -> t + " is in " + with);
+        return with.getFirst();
+    }
+
+    /** A goroutine that receives once, and its thread, once it waits. */
+    private static Thread receiver(TestGmp gmp, Chan<Integer> from) {
+        AtomicReference<Thread> t = new AtomicReference<>();
+        gmp.go(() -> {
+            t.set(Thread.currentThread());
+            from.recv();
+        });
+        return waiting(t);
+    }
+
+    private static Thread waiting(AtomicReference<Thread> t) {
+        while (t.get() == null || t.get().getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        return t.get();
+    }
+
+    @Test
+    void goroutinesAndTheirScopes() throws IOException {
+        String container;
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Chan<Integer> c = Chan.make();
+            Thread receiver = receiver(gmp, c);
+            CountDownLatch end = new CountDownLatch(1);
+            AtomicReference<Thread> owner = new AtomicReference<>();
+            AtomicReference<Thread> forked = new AtomicReference<>();
+            gmp.go(() -> {
+                try (Scope scope = new Scope()) {
+                    scope.fork(() -> {
+                        forked.set(Thread.currentThread());
+                        end.await();
+                        return 1;
+                    });
+                    owner.set(Thread.currentThread());
+                    scope.join();
+                }
+            });
+            Thread identity = gmp.gmp.threadFactory().newThread(() -> c.recv());
+            identity.start();
+            waiting(owner);
+            waiting(forked);
+            waiting(new AtomicReference<>(identity));
+
+            List<Container> all = dump();
+            Container ours = of(all, receiver);
+            container = ours.name;
+            assertTrue(container.matches("gmp\\d+/.*"), container);
+            assertEquals("<root>", ours.parent);
+            assertEquals("null", ours.owner);
+            assertTrue(ours.nameOf(receiver).matches("goroutine \\d+ \\[chan receive]"), ours.nameOf(receiver));
+            assertTrue(ours.text.contains("ThreadDumpTest.lambda$receiver"), ours.text);
+            assertEquals(ours, of(all, owner.get()));
+            Container scope = of(all, forked.get());
+            assertEquals(String.valueOf(owner.get().threadId()), scope.owner);
+            assertEquals(container, scope.parent);
+            assertEquals("<root>", of(all, identity).name);
+            assertEquals(2, ours.threads().size(), ours.text);
+
+            String text = text();
+            for (Thread t : List.of(receiver, owner.get(), forked.get(), identity)) {
+                assertEquals(2, text.split("\n#" + t.threadId() + " ").length, text);
+                assertEquals("", t.getName());
+            }
+            end.countDown();
+            c.send(1);
+            c.send(2);
+            gmp.check();
+        }
+        assertTrue(dump().stream().noneMatch(c -> c.name.equals(container)), "still there after close");
+    }
+
+    /** A scope left open waits for its threads when the goroutine ends, and is not the next goroutine's. */
+    @Test
+    void aScopeLeftOpen() throws IOException {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            for (int i = 0; i < 3; i++) {
+                AtomicBoolean done = new AtomicBoolean();
+                gmp.run(() -> {
+                    Scope scope = new Scope();
+                    scope.fork(() -> {
+                        Go.sleep(Duration.ofMillis(1));
+                        done.set(true);
+                        return 1;
+                    });
+                });
+                assertTrue(done.get());
+            }
+            Chan<Integer> c = Chan.make();
+            Thread next = receiver(gmp, c);
+            List<Container> all = dump();
+            assertTrue(all.stream().noneMatch(o -> o.owner.equals(String.valueOf(next.threadId()))), all::toString);
+            c.send(1);
+        }
+    }
+
+    /** Dumps of goroutines that switch all the time, from a plain thread and from one of them. */
+    @Stress
+    void whileTheyMove() throws IOException {
+        for (int procs = 1; procs <= 2; procs++) {
+            try (TestGmp gmp = TestGmp.procs(procs)) {
+                AtomicBoolean stop = new AtomicBoolean();
+                WaitGroup wg = new WaitGroup();
+                gmp.run(() -> {
+                    for (int i = 0; i < 8; i++) {
+                        int how = i;
+                        wg.go(() -> {
+                            while (!stop.get()) {
+                                move(how);
+                            }
+                        });
+                    }
+                });
+                Set<String> seen = new HashSet<>();
+                for (int i = 0; i < 20; i++) {
+                    List<Container> all = i % 2 == 0 ? dump() : gmp.call(ThreadDumpTest::dump);
+                    all.stream().filter(c -> c.name.startsWith("gmp")).forEach(c -> {
+                        List<Long> threads = c.threads();
+                        assertEquals(threads.size(), new HashSet<>(threads).size(), c.text);
+                        THREAD.matcher(c.text).results().forEach(r -> seen.add(r.group(2).replaceAll("\\d+", "N")));
+                    });
+                    String unused = text();
+                }
+                stop.set(true);
+                gmp.run(wg::await);
+                gmp.check();
+                assertTrue(seen.stream().anyMatch(s -> s.matches("goroutine N \\[.*]")), seen::toString);
+            }
+        }
+    }
+
+    private static void move(int how) {
+        switch (how % 4) {
+            case 0 -> Go.gosched();
+            case 1 -> Thread.yield();
+            case 2 -> LockSupport.parkNanos(1_000);
+            default -> Go.sleep(Duration.ofNanos(1_000));
+        }
+    }
+
+    /** What a dump is written to: nothing more comes through after so many bytes. */
+    private static final class Stuck extends OutputStream {
+        private static final int ROOM = 30_000;
+
+        final CountDownLatch stuck = new CountDownLatch(1);
+        final CountDownLatch goOn = new CountDownLatch(1);
+        private final boolean fails;
+        private int n;
+
+        Stuck(boolean fails) {
+            this.fails = fails;
+        }
+
+        @Override
+        public void write(int b) throws IOException {
+            if (++n == ROOM) {
+                stuck.countDown();
+                if (fails) {
+                    throw new IOException("full");
+                }
+                try {
+                    goOn.await();
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+            }
+        }
+    }
+
+    /** A dump that waits for a disk, or gives up in the middle, holds no goroutine, however that is to be woken. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void nothingIsHeldWhileItIsWritten(boolean fails) throws Exception {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Set<Thread> parked = ConcurrentHashMap.newKeySet();
+            Chan<Integer> c = Chan.make();
+            AtomicBoolean stop = new AtomicBoolean();
+            WaitGroup wg = new WaitGroup();
+            gmp.run(() -> {
+                for (int i = 0; i < MANY; i++) {
+                    boolean jdk = i % 2 == 0;
+                    wg.go(() -> {
+                        parked.add(Thread.currentThread());
+                        if (jdk) {
+                            while (!stop.get()) {
+                                LockSupport.park();
+                            }
+                        } else {
+                            c.recv();
+                        }
+                    });
+                }
+            });
+            while (parked.size() < MANY || parked.stream().anyMatch(t -> t.getState() != Thread.State.WAITING)) {
+                Thread.onSpinWait();
+            }
+            Stuck out = new Stuck(fails);
+            AtomicReference<IOException> failed = new AtomicReference<>();
+            Thread dumper = Thread.ofPlatform().start(() -> {
+                try {
+                    ThreadDumper.dumpThreadsToJson(out);
+                } catch (IOException e) {
+                    failed.set(e);
+                }
+            });
+            out.stuck.await();
+            stop.set(true);
+            parked.forEach(LockSupport::unpark);
+            c.close();
+            gmp.run(wg::await);
+            out.goOn.countDown();
+            dumper.join();
+            assertEquals(fails, failed.get() != null);
+            gmp.check();
+        }
+    }
+
+    /** A preview in Java 25, so by reflection. */
+    private static final class Scope implements AutoCloseable {
+        private static final Class<?> TYPE;
+
+        static {
+            try {
+                TYPE = Class.forName("java.util.concurrent.StructuredTaskScope");
+            } catch (ClassNotFoundException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        private final Object scope = call(null, "open", new Class<?>[0]);
+
+        private static Object call(Object on, String name, Class<?>[] types, Object... args) {
+            try {
+                Method m = TYPE.getMethod(name, types);
+                return m.invoke(on, args);
+            } catch (ReflectiveOperationException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        void fork(Callable<?> task) {
+            Object unused = call(scope, "fork", new Class<?>[] {Callable.class}, task);
+        }
+
+        void join() {
+            Object unused = call(scope, "join", new Class<?>[0]);
+        }
+
+        @Override
+        public void close() {
+            Object unused = call(scope, "close", new Class<?>[0]);
+        }
+    }
+}
