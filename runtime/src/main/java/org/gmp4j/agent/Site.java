@@ -41,10 +41,14 @@ final class Site extends MutableCallSite implements Runnable {
         Points.reached();
     }
 
-    void arm() {
+    /** Before {@link #arm}: takes the memory for it. */
+    void prepare() {
         if (armed == null) {
             armed = JdkPoint.ARMED.bindTo(this);
         }
+    }
+
+    void arm() {
         isArmed = true;
         armings++;
         lastUse = System.nanoTime();

@@ -79,21 +79,35 @@ public abstract class Bubble {
 
     /** {@code fn} as a goroutine of this bubble, which counts from now on. */
     public final Runnable wrap(Runnable fn) {
+        Runnable member = new Member(fn);
         int unused = living.incrementAndGet();
         unused = running.incrementAndGet();
-        return () -> {
-            GStack st = GStack.current();
-            st.bubble = this;
-            st.onEnd(end -> {
-                st.bubble = null;
-                if (end != null && end != Goexit.INSTANCE) {
-                    failed(end);
-                }
-                int left = living.decrementAndGet();
-                stops();
-            });
+        return member;
+    }
+
+    /** A goroutine of this bubble. */
+    private final class Member extends Awaited {
+        private final Runnable fn;
+
+        Member(Runnable fn) {
+            this.fn = fn;
+        }
+
+        @Override
+        public void run() {
+            GStack.current().bubble = Bubble.this;
             fn.run();
-        };
+        }
+
+        @Override
+        protected void ended(Throwable end) {
+            GStack.current().bubble = null;
+            if (end != null && end != Goexit.INSTANCE) {
+                failed(end);
+            }
+            int left = living.decrementAndGet();
+            stops();
+        }
     }
 
     private void stops() {

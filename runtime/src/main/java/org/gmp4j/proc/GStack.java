@@ -2,7 +2,6 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.function.Consumer;
 
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.stack.Goexit;
@@ -61,6 +60,9 @@ public final class GStack extends Stack {
 
     private volatile int ticket;
 
+    /** Of {@link Leftovers}. */
+    GStack nextLeft;
+
     /** The bubble of the goroutine, set by itself; null for none. Whether it counts as waiting: by it and by its waker in turn. */
     Bubble bubble;
     boolean durable;
@@ -70,8 +72,8 @@ public final class GStack extends Stack {
     /** A poller that the JDK's own scheduler runs from here on. Written by whoever closed the ticket; never cleared. */
     private volatile boolean handedOver;
 
-    /** Told how the goroutine ended, instead of the uncaught-exception policy: null, Goexit.INSTANCE or an exception. */
-    private Consumer<Throwable> onEnd;
+    /** Told how the goroutine ended, instead of the uncaught-exception policy; null for none. */
+    private Awaited awaited;
 
     /** One deferred call. */
     record Defer(Runnable fn, Defer next) {
@@ -199,11 +201,6 @@ public final class GStack extends Stack {
         Uncaught.report(s, gp, thread, t);
     }
 
-    /** Has {@code f} told how this goroutine ended, after its deferred work: see {@code Gmp.call}. */
-    public void onEnd(Consumer<Throwable> f) {
-        onEnd = f;
-    }
-
     /** Adds deferred work. */
     public void defer(Runnable fn) {
         defers = new Defer(fn, defers);
@@ -223,6 +220,9 @@ public final class GStack extends Stack {
 
     private void runGoroutine(Runnable fn) {
         Throwable end = null;
+        if (fn instanceof Awaited a) {
+            awaited = a;
+        }
         try {
             fn.run();
         } catch (Throwable t) {
@@ -242,10 +242,10 @@ public final class GStack extends Stack {
             }
         }
         exiting = false;
-        Consumer<Throwable> told = onEnd;
+        Awaited told = awaited;
         if (told != null) {
-            onEnd = null;
-            told.accept(end);
+            awaited = null;
+            told.ended(end);
         } else if (end != null && end != Goexit.INSTANCE) {
             uncaught(end);
         }

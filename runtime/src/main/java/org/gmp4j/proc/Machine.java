@@ -49,10 +49,37 @@ public final class Machine extends Host {
     long untold;
     /** How many times in a row it was woken soon and found nothing. */
     int inVain;
+    /** Whether its thread's timer slack was set. */
+    boolean slackSet;
+    /** Of those that have ended, by {@link Scheduler#free}: the next. Under sched.lock. */
+    Machine nextFree;
 
     Machine(Scheduler s, long mp) {
         this.s = s;
         this.mp = mp;
+    }
+
+    /** Of one that has ended: whether its struct may have another thread. */
+    boolean isFree() {
+        return thread == null || !thread.isAlive();
+    }
+
+    /** Its struct gets another thread: all is as in a new one. The last thread has ended, or was never started. */
+    void renew() {
+        pinnedTo = -1;
+        op = Mcall.JDK;
+        unlock = null;
+        lock = null;
+        pick = 0;
+        spinUntil = 0;
+        preempted = -1;
+        ranTimer = false;
+        newWork = false;
+        listed = false;
+        untold = 0;
+        inVain = 0;
+        slackSet = false;
+        held = 0;
     }
 
     /** The M whose thread this code runs on, inside a goroutine or not; null elsewhere. */

@@ -135,21 +135,32 @@ final class Retake {
                 SCHEDTICK.set(pp, P.schedtickOpaque(pp));
                 SCHEDWHEN.set(pp, now - earlier);
             }
-            if (status == PStatus.PSYSCALL) {
-                took |= answered(pr) ? takeFrom(pr) : syscall(pp, now);
-            } else if (work(pp, now)) {
-                workWaits = true;
-                long over = (long) SCHEDWHEN.get(pp) + quantum;
-                if (over > now) {
-                    firstOver = Math.min(firstOver, over);
-                }
-                took |= same && running(pr, now, now - (long) SCHEDWHEN.get(pp));
+            try {
+                took |= look(pr, status, same, now);
+            } catch (OutOfMemoryError e) {
+                took = true; // For the others there may be enough; for this one it looks again soon.
             }
         }
         suspected = threads.suspected();
         strays.look(now);
         points.looked(anyOver || strays.calling(), now);
         return took;
+    }
+
+    private boolean look(Processor pr, int status, boolean same, long now) {
+        long pp = pr.pp;
+        if (status == PStatus.PSYSCALL) {
+            return answered(pr) ? takeFrom(pr) : syscall(pp, now);
+        }
+        if (!work(pp, now)) {
+            return false;
+        }
+        workWaits = true;
+        long over = (long) SCHEDWHEN.get(pp) + quantum;
+        if (over > now) {
+            firstOver = Math.min(firstOver, over);
+        }
+        return same && running(pr, now, now - (long) SCHEDWHEN.get(pp));
     }
 
     /** Whether anything could run on this P. */
@@ -267,8 +278,8 @@ final class Retake {
     private boolean takeFrom(Processor pr) {
         Processor.Request r = pr.request;
         boolean unused = r.running && May.DEMOTE ? demoteAndTake(pr.pp, r.mp, r.tick) : take(pr.pp);
-        s.stalls.add(r);
         r.mp = 0;
+        s.stalls.add(r);
         return true; // Also when the thread was faster: it blocks others, so look again soon.
     }
 
@@ -278,14 +289,18 @@ final class Retake {
         if (tid == 0 || P.schedtickOpaque(pp) != tick || !usual(tid)) {
             return take(pp); // Another's by now; or somebody gave the thread a policy of its own.
         }
-        setScheduler(tid, OsThread.SCHED_IDLE);
+        if (!setScheduler(tid, OsThread.SCHED_IDLE)) {
+            return take(pp);
+        }
         M.setDemotedOpaque(mp, 1);
         VarHandle.fullFence(); // Before the CAS: an M that loses it reads m.demoted afterwards.
         if (P.syscalltickOpaque(pp) == syscall && take(pp)) {
             return true;
         }
         M.setDemotedOpaque(mp, 0);
-        setScheduler(tid, OsThread.SCHED_OTHER);
+        if (!setScheduler(tid, OsThread.SCHED_OTHER)) {
+            M.setDemotedOpaque(mp, 1); // Then it raises itself when it next has a P.
+        }
         return false;
     }
 
@@ -297,11 +312,12 @@ final class Retake {
         }
     }
 
-    private static void setScheduler(int tid, int policy) {
+    private static boolean setScheduler(int tid, int policy) {
         try {
             OsThread.setScheduler(tid, policy, 0);
-        } catch (NativeException e) {
-            // The thread ended.
+            return true;
+        } catch (NativeException | OutOfMemoryError e) {
+            return false; // The thread ended, or there is no memory for the call.
         }
     }
 
@@ -317,23 +333,25 @@ final class Retake {
     }
 
     private static boolean mayDemote() {
-        boolean[] may = new boolean[1];
-        Thread t = new Thread(() -> {
-            try {
-                OsThread.setScheduler(0, OsThread.SCHED_IDLE, 0);
-                OsThread.setScheduler(0, OsThread.SCHED_OTHER, 0);
-                may[0] = true;
-            } catch (NativeException e) {
-                may[0] = false;
-            }
-        }, "gmp-may-demote");
-        t.start();
         try {
+            boolean[] may = new boolean[1];
+            Thread t = new Thread(() -> {
+                try {
+                    OsThread.setScheduler(0, OsThread.SCHED_IDLE, 0);
+                    OsThread.setScheduler(0, OsThread.SCHED_OTHER, 0);
+                    may[0] = true;
+                } catch (NativeException | OutOfMemoryError e) {
+                    may[0] = false;
+                }
+            }, "gmp-may-demote");
+            t.start();
             t.join();
+            return may[0];
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
+        } catch (OutOfMemoryError e) {
+            return false;
         }
-        return may[0];
     }
 }

@@ -139,6 +139,8 @@ public final class Syscall {
             M.setDemotedOpaque(mp, 0);
             try {
                 OsThread.setScheduler(0, OsThread.SCHED_OTHER, 0);
+            } catch (OutOfMemoryError e) {
+                M.setDemotedOpaque(mp, 1); // With the next P.
             } catch (NativeException e) {
                 return; // It could be raised when the process began: see Retake. Then it stays low, and that is all.
             }

@@ -38,15 +38,24 @@ final class ThreadState {
         if (tid == 0 || pp == 0 || M.locksOpaque(m.mp) != 0) {
             return false;
         }
-        if (entries.size() >= MAX_FILES) {
-            close(); // Most are of threads that have ended; the others are opened again.
+        Entry e;
+        try {
+            e = entry(tid);
+        } catch (OutOfMemoryError noMemory) {
+            return false;
         }
-        Entry e = entries.computeIfAbsent(tid, t -> new Entry());
         boolean before = e.asleep && e.schedtick == P.schedtickOpaque(pp);
         e.schedtick = P.schedtickOpaque(pp);
         e.asleep = state(tid, e) != 'R';
         suspected |= e.asleep && !before;
         return before && e.asleep;
+    }
+
+    private Entry entry(long tid) {
+        if (entries.size() >= MAX_FILES) {
+            close(); // Most are of threads that have ended; the others are opened again.
+        }
+        return entries.computeIfAbsent(tid, t -> new Entry());
     }
 
     /** Whether a thread was found asleep for the first time since this was last asked: the second look should come soon. */
@@ -73,14 +82,16 @@ final class ThreadState {
         } catch (IOException ex) {
             close(tid);
             return 'R';
+        } catch (OutOfMemoryError noMemory) {
+            return 'R';
         }
     }
 
-    /** The CPU time of the thread in nanoseconds; 0 when it has ended. */
+    /** The CPU time of the thread in nanoseconds; 0 when it has ended, or there is no memory for the call. */
     static long cpuNanos(Machine m) {
         try {
             return OsThread.cpuNanos((int) M.procid(m.mp));
-        } catch (NativeException e) {
+        } catch (NativeException | OutOfMemoryError e) {
             return 0;
         }
     }
