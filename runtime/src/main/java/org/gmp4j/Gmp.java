@@ -134,7 +134,11 @@ public final class Gmp implements AutoCloseable {
         /** After how long a goroutine is told to yield, 200 µs to 1 minute. Default 10 ms. */
         Builder quantum(Duration d);
 
-        /** Most threads, at least 1. Default 10,000. More end the process with Go's text. */
+        /**
+         * Most threads, at least 1. Default 10,000. When all of them are blocked, what is ready to run waits for the first that is
+         * not, as it does when the system gives no more threads; a line on stderr says so, once a minute at most. (In program
+         * mode both end the process with Go's text.)
+         */
         Builder maxThreads(int n);
 
         /**
