@@ -51,17 +51,17 @@ final class ChanTimer extends RuntimeTimer {
         if (when == 0 || now < when) {
             return null;
         }
-        long due = when;
+        long late = now() - when; // Both clocks now, one right after the other; in this order it errs late, as Go's.
+        Instant due = instant().minusNanos(late); // Before anything changes: there may be no memory.
         if (period == 0) {
             when = 0;
         } else {
-            when += period * (1 + (now - due) / period);
+            when += period * (1 + (now - when) / period);
             if (when <= 0) {
                 when = Long.MAX_VALUE;
             }
         }
-        long late = now() - due; // Both clocks now, one right after the other; in this order it errs late, as Go's.
-        return instant().minusNanos(late);
+        return due;
     }
 
     /**
@@ -90,20 +90,23 @@ final class ChanTimer extends RuntimeTimer {
     @Override
     protected void look(long now) {
         long receiver = 0;
-        if (!c.recvq.isEmpty()) {
-            Instant at = due(now);
-            if (at != null) {
-                receiver = Math.max(0, c.give(at, 0));
+        try {
+            if (!c.recvq.isEmpty()) {
+                Instant at = due(now);
+                if (at != null) {
+                    receiver = Math.max(0, c.give(at, 0));
+                }
+                if (when != 0 && !c.recvq.isEmpty()) {
+                    arm();
+                } else {
+                    disarm();
+                }
             }
-            if (when != 0 && !c.recvq.isEmpty()) {
-                arm();
-            } else {
-                disarm();
+        } finally { // Also when there was no memory to set the next tick.
+            lock.unlock();
+            if (receiver != 0) {
+                Waiting.wake(receiver);
             }
-        }
-        lock.unlock();
-        if (receiver != 0) {
-            Waiting.wake(receiver);
         }
     }
 

@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.GStack;
@@ -68,21 +69,38 @@ public final class Gmp implements AutoCloseable {
             System.exit(BAD_USAGE);
             return;
         }
-        CountDownLatch returned = new CountDownLatch(1);
-        s.go(() -> {
-            GStack.current().onEnd(end -> {
-                if (end == Goexit.INSTANCE) {
-                    s.setMainExited(); // The others go on; when they are done, that is a deadlock.
-                } else if (end != null) {
-                    GStack.current().report(end);
-                } else {
-                    s.setMainReturned();
-                    returned.countDown();
-                }
-            });
-            main.run();
-        });
-        awaitUninterruptibly(returned);
+        Main m = new Main(s, main);
+        s.go(m);
+        awaitUninterruptibly(m.returned);
+    }
+
+    /** Goroutine 1 of a program. */
+    private static final class Main extends Awaited {
+        private final Scheduler s;
+        private final Runnable fn;
+        private final CountDownLatch returned = new CountDownLatch(1);
+
+        Main(Scheduler s, Runnable fn) {
+            this.s = s;
+            this.fn = fn;
+        }
+
+        @Override
+        public void run() {
+            fn.run();
+        }
+
+        @Override
+        protected void ended(Throwable end) {
+            if (end == Goexit.INSTANCE) {
+                s.setMainExited(); // The others go on; when they are done, that is a deadlock.
+            } else if (end != null) {
+                GStack.current().report(end);
+            } else {
+                s.setMainReturned();
+                returned.countDown();
+            }
+        }
     }
 
     /** A builder for embedded mode, with the defaults of its methods. */
@@ -121,7 +139,11 @@ public final class Gmp implements AutoCloseable {
         /** After how long a goroutine is told to yield, 200 µs to 1 minute. Default 10 ms. */
         Builder quantum(Duration d);
 
-        /** Most threads, at least 1. Default 10,000. More end the process with Go's text. */
+        /**
+         * Most threads, at least 1. Default 10,000. When all of them are blocked, what is ready to run waits for the first that is
+         * not, as it does when the system gives no more threads; a line on stderr says so, once a minute at most. (In program
+         * mode both end the process with Go's text.)
+         */
         Builder maxThreads(int n);
 
         /**
@@ -323,11 +345,12 @@ public final class Gmp implements AutoCloseable {
      */
     public void run(Runnable fn) {
         Objects.requireNonNull(fn, "go of nil func value");
-        Outcome<Void> o = new Outcome<>();
-        start(o, () -> {
+        Outcome<Void> o = new Outcome<>(() -> {
             fn.run();
             return null;
         });
+        s.go(o);
+        o.await();
         if (o.thrown != null) {
             throw Go.<RuntimeException>sneaky(o.thrown);
         }
@@ -341,16 +364,18 @@ public final class Gmp implements AutoCloseable {
      */
     public <T> T call(Callable<T> fn) throws Exception {
         Objects.requireNonNull(fn, "go of nil func value");
-        Outcome<T> o = new Outcome<>();
-        start(o, fn);
+        Outcome<T> o = new Outcome<>(fn);
+        s.go(o);
+        o.await();
         if (o.thrown != null) {
             throw Go.<RuntimeException>sneaky(o.thrown);
         }
         return o.result;
     }
 
-    /** How a goroutine ended; written by it, read by the one who waited for it. */
-    private static final class Outcome<T> {
+    /** A goroutine, and how it ended; written by it, read by the one who waited for it. */
+    private static final class Outcome<T> extends Awaited {
+        private final Callable<T> fn;
         private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
         private final WaitQ waiters = new WaitQ();
         private final CountDownLatch latch = new CountDownLatch(1);
@@ -358,7 +383,21 @@ public final class Gmp implements AutoCloseable {
         private T result;
         private Throwable thrown;
 
-        void ended(Throwable end) {
+        Outcome(Callable<T> fn) {
+            this.fn = fn;
+        }
+
+        @Override
+        public void run() {
+            try {
+                result = fn.call();
+            } catch (Throwable t) {
+                throw Go.<RuntimeException>sneaky(t);
+            }
+        }
+
+        @Override
+        protected void ended(Throwable end) {
             if (end != null && end != Goexit.INSTANCE) {
                 thrown = end;
             }
@@ -388,18 +427,6 @@ public final class Gmp implements AutoCloseable {
             }
             GStack.exit(st);
         }
-    }
-
-    private <T> void start(Outcome<T> o, Callable<T> fn) {
-        s.go(() -> {
-            GStack.current().onEnd(o::ended);
-            try {
-                o.result = fn.call();
-            } catch (Throwable t) {
-                throw Go.<RuntimeException>sneaky(t);
-            }
-        });
-        o.await();
     }
 
     /**

@@ -4,16 +4,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.ffi.gmp.g;
+import org.gmp4j.proc.Config;
+import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
+import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.Raw;
+import org.gmp4j.timer.TimerHeaps;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -64,12 +70,13 @@ class FatalTest {
         }
 
         private static void threadExhaustion() {
-            try (Gmp gmp = Gmp.builder().procs(1).maxThreads(5).build()) {
-                Chan<Integer> c = Chan.make();
-                for (int i = 0; i < 10; i++) {
-                    gmp.go(() -> PinningCall.run(c::recv));
-                }
+            Scheduler s = Scheduler.schedinit(new Config(1, null, List.of(), 0, 10_000_000, 5, -1, 1 << 20, null, true, true,
+                    DebugVars.parse(null)), new TimerHeaps());
+            Chan<Integer> c = Chan.make();
+            for (int i = 0; i < 10; i++) {
+                s.go(() -> PinningCall.run(c::recv));
             }
+            LockSupport.park();
         }
 
         private static void corrupt(Runnable next) {
@@ -102,6 +109,7 @@ class FatalTest {
                 """);
     }
 
+    /** In program mode; a service's work waits: {@code proc.ThreadLimitTest}. */
     @Test
     void threadExhaustion() {
         jvm().fatal("ThreadExhaustion", "runtime: program exceeds 5-thread limit\nfatal error: thread exhaustion\n");

@@ -182,11 +182,15 @@ public final class Points {
     }
 
     private static void arm(List<Site> fresh) {
+        MutableCallSite[] all = fresh.toArray(MutableCallSite[]::new);
+        for (Site s : fresh) {
+            s.prepare();
+        }
+        ARMED.addAll(fresh); // The last that wants memory: all are armed, and on the list, or none.
         for (Site s : fresh) {
             s.arm();
         }
-        sync(fresh);
-        ARMED.addAll(fresh);
+        MutableCallSite.syncAll(all);
         armings += fresh.size();
     }
 
@@ -254,17 +258,14 @@ public final class Points {
     }
 
     private static int disarm(List<Site> sites) {
+        MutableCallSite[] all = sites.toArray(MutableCallSite[]::new);
         for (Site s : sites) {
             s.disarm();
         }
-        sync(sites);
+        MutableCallSite.syncAll(all);
         ARMED.removeIf(s -> !s.isArmed);
         disarmings += sites.size();
         return sites.size();
-    }
-
-    private static void sync(List<Site> sites) {
-        MutableCallSite.syncAll(sites.toArray(MutableCallSite[]::new));
     }
 
     /** The methods that have armed points, with the depth of each: {@code com.acme.Parser.parse 0}. */

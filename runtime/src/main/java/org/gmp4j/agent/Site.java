@@ -54,6 +54,7 @@ final class Site extends MutableCallSite implements Runnable {
         unarmed = JdkPoint.UNARMED.bindTo(this);
         setTarget(unarmed);
         if (this.eager) {
+            prepare();
             arm();
         }
     }
@@ -65,10 +66,14 @@ final class Site extends MutableCallSite implements Runnable {
         Points.reached(this);
     }
 
-    void arm() {
+    /** Before {@link #arm}: takes the memory for it. */
+    void prepare() {
         if (armed == null) {
             armed = JdkPoint.ARMED.bindTo(this);
         }
+    }
+
+    void arm() {
         isArmed = true;
         armings++;
         lastUse = System.nanoTime();

@@ -29,41 +29,76 @@ final class Allp {
         return procs;
     }
 
-    /** Makes allp and the masks long enough; world stopped. */
-    void grow(int n) {
+    /** More Ps than there were ever, and arrays for them: all the memory that {@link #grow} needs. */
+    private static final class Room {
+        private Processor[] procs;
+        private long[] replaced;
+        private long allp;
+        private long idle;
+        private long timer;
+    }
+
+    /**
+     * Takes the memory for {@code n} Ps; by whoever holds WORLDSEMA, the world running.
+     *
+     * @return for {@link #grow}; null when there is room for so many
+     */
+    Object room(int n) {
         Processor[] old = procs;
         if (n <= old.length) {
-            return;
+            return null;
         }
-        long allp = Memory.map((long) n * Long.BYTES);
-        long idle = Memory.map(maskBytes(n));
-        long timer = Memory.map(maskBytes(n));
-        Processor[] grown = Arrays.copyOf(old, n);
-        for (int i = 0; i < n; i++) {
-            if (i >= old.length) {
+        Room r = new Room();
+        long[] fresh = new long[n - old.length];
+        try {
+            r.procs = Arrays.copyOf(old, n);
+            r.replaced = replaced;
+            if (old.length > 0) {
+                r.replaced = Arrays.copyOf(replaced, replaced.length + 6);
+                System.arraycopy(arrays(old.length), 0, r.replaced, replaced.length, 6);
+            }
+            for (int i = old.length; i < n; i++) {
                 long pp = Mem.alloc(p.layout(), 1);
+                fresh[i - old.length] = pp;
                 P.setId(pp, i);
                 PStatus.set(pp, PStatus.PGCSTOP);
-                grown[i] = new Processor(pp);
-                timers.added(pp);
-            } else {
-                copyBit(Schedt.idlepMaskAcquire(sched), idle, i);
-                copyBit(Schedt.timerpMaskAcquire(sched), timer, i);
+                r.procs[i] = new Processor(pp);
             }
-            Mem.LONG.set(allp + (long) i * Long.BYTES, grown[i].pp);
+            timers.added(fresh);
+            r.allp = Memory.map((long) n * Long.BYTES);
+            r.idle = Memory.map(maskBytes(n));
+            r.timer = Memory.map(maskBytes(n)); // The last: maps are not given back, which would want memory too.
+            return r;
+        } catch (Throwable t) {
+            for (long pp : fresh) {
+                if (pp != 0) {
+                    Mem.recycle(p.layout(), pp);
+                }
+            }
+            throw t;
+        }
+    }
+
+    /** Makes allp and the masks as long as {@link #room} said, if it did; world stopped. Needs no memory. */
+    void grow(Object room) {
+        if (room == null) {
+            return;
+        }
+        Room r = (Room) room;
+        for (int i = 0; i < procs.length; i++) {
+            copyBit(Schedt.idlepMaskAcquire(sched), r.idle, i);
+            copyBit(Schedt.timerpMaskAcquire(sched), r.timer, i);
+        }
+        for (int i = 0; i < r.procs.length; i++) {
+            Mem.LONG.set(r.allp + (long) i * Long.BYTES, r.procs[i].pp);
         }
         // The old arrays stay mapped until release: an M that is about to sleep may still read them. Doubling would bound
         // the waste; a few kilobytes a resize do not need it.
-        if (old.length > 0) {
-            int at = replaced.length;
-            long[] more = Arrays.copyOf(replaced, at + 6);
-            System.arraycopy(arrays(old.length), 0, more, at, 6);
-            replaced = more;
-        }
-        Schedt.setIdlepMaskRelease(sched, idle);
-        Schedt.setTimerpMaskRelease(sched, timer);
-        Schedt.setAllpRelease(sched, allp);
-        procs = grown;
+        Schedt.setIdlepMaskRelease(sched, r.idle);
+        Schedt.setTimerpMaskRelease(sched, r.timer);
+        Schedt.setAllpRelease(sched, r.allp);
+        replaced = r.replaced;
+        procs = r.procs;
     }
 
     private static void copyBit(long from, long to, int i) {

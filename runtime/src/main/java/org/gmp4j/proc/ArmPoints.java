@@ -64,7 +64,7 @@ final class ArmPoints {
             o.slice = slice;
             o.since = now;
             o.level = -1;
-            o.helpless = Points.counters().linked() == 0;
+            o.helpless = !Points.any();
             o.nudges = 0;
             if (!o.helpless) {
                 want(true);
@@ -115,9 +115,16 @@ final class ArmPoints {
 
     private void want(boolean on) {
         if (on != wanting) {
-            wanting = on;
-            if (on ? WANTING.getAndIncrement() == 0 : WANTING.decrementAndGet() == 0) {
-                Points.setWanted(on);
+            int change = on ? 1 : -1;
+            int now = WANTING.addAndGet(change);
+            try {
+                if (now == Math.max(0, change)) {
+                    Points.setWanted(on);
+                }
+                wanting = on;
+            } catch (OutOfMemoryError e) {
+                int unused = WANTING.addAndGet(-change);
+                throw e; // Again at the next look.
             }
         }
     }

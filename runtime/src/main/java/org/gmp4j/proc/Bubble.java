@@ -78,13 +78,18 @@ public abstract class Bubble {
 
     /** {@code fn} as a goroutine of this bubble, which counts from now on. */
     public final Runnable wrap(Runnable fn) {
+        Runnable member = new Member(this, fn);
         int unused = living.incrementAndGet();
         unused = running.incrementAndGet();
-        return () -> {
-            GStack st = GStack.current();
-            st.bubble = this;
+        return member;
+    }
+
+    /** What a goroutine of a bubble runs; {@link Ends} counts it out. */
+    record Member(Bubble bubble, Runnable fn) implements Runnable {
+        @Override
+        public void run() {
             fn.run();
-        };
+        }
     }
 
     /** Of a goroutine that has ended, and was reported. */

@@ -81,7 +81,7 @@ final class Checkdead {
 
     /** Whether another scheduler's goroutines could wake ours. */
     private static boolean othersLive(Scheduler s) {
-        for (Scheduler other : Scheduler.all()) {
+        for (Scheduler other : Scheduler.live()) {
             if (other != s && !other.mainReturned()) {
                 return true;
             }

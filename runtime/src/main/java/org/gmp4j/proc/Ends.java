@@ -1,7 +1,6 @@
 package org.gmp4j.proc;
 
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.JdkThreads;
@@ -13,7 +12,7 @@ import org.gmp4j.stack.JdkThreads;
  * <li>its function returned, threw, or called goexit;
  * <li>deferred work runs, last first; goexit in there replaces an exception, an exception replaces goexit;
  * <li>structured scopes that it left open are closed;
- * <li>whoever asked for it with {@link GStack#onEnd} is told; where nobody did, an exception is reported ({@link Uncaught});
+ * <li>whoever awaits it ({@link Awaited}) is told; where nobody did, an exception is reported ({@link Uncaught});
  * <li>its bubble counts it out.
  * </ol>
  * Then {@link Newproc#goexit0} for a pooled stack; a thread with an identity returns to the JDK's code, and its M tells those
@@ -28,13 +27,22 @@ final class Ends {
 
     /** Runs {@code fn} as the goroutine on {@code st}, the caller's stack, from its first instruction to its end. */
     static void run(GStack st, Runnable fn) {
+        Runnable body = fn;
+        // Who is told is settled before it runs: from its first instruction on anything may fail, for want of memory say.
+        if (body instanceof Bubble.Member member) {
+            st.bubble = member.bubble();
+            body = member.fn();
+        }
+        if (body instanceof Awaited a) {
+            st.awaited = a;
+        }
         Throwable end = null;
         try {
-            fn.run();
+            body.run();
         } catch (Throwable t) {
             end = t;
         }
-        if (end != null || st.exiting || st.defers != null || st.onEnd != null || JdkThreads.hasScopes(st)) {
+        if (end != null || st.exiting || st.defers != null || st.awaited != null || JdkThreads.hasScopes(st)) {
             finish(st, end);
         }
         Bubble b = st.bubble;
@@ -107,13 +115,13 @@ final class Ends {
     }
 
     private static void tell(GStack st, Throwable end) {
-        Consumer<Throwable> told = st.onEnd;
-        st.onEnd = null;
+        Awaited told = st.awaited;
+        st.awaited = null;
         try {
             if (told == null) {
                 st.report(end);
             } else {
-                told.accept(end);
+                told.ended(end);
             }
         } catch (Throwable t) { // Of the one who was told.
             Uncaught.report(st, t);

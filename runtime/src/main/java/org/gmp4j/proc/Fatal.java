@@ -1,6 +1,5 @@
 package org.gmp4j.proc;
 
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
@@ -19,11 +18,17 @@ public final class Fatal {
     private static final int EXIT = 2;
     /** A stack that takes longer will never be printed. */
     private static final long DUMP_MILLIS = 10_000;
+    /** A report that needs heap is tried so often, with such pauses. */
+    private static final int REPORT_TRIES = 20;
+    private static final int RESERVE = 64 << 10;
+    private static final long REPORT_PAUSE_NANOS = 50_000_000;
     private static final AtomicReference<Thread> REPORTER = new AtomicReference<>();
     private static final boolean AS_ERROR = "error".equals(System.getProperty("gmp.throw"));
     /** Made while there is memory. */
     private static final byte[] OUT_OF_MEMORY = Stderr.bytes("fatal error: out of memory in the scheduler\n");
     private static final byte[] UNGUARDED = Stderr.bytes("gmp4j: a report without stacks: no thread to guard it\n");
+    /** For a report when the heap is full. */
+    private static byte[] reserve = new byte[RESERVE];
     private static boolean installed;
     /** How many stacks were; written by the reporter. */
     private static volatile int printed;
@@ -129,9 +134,24 @@ public final class Fatal {
         }
     }
 
+    /** Prints it with its stack: other threads may give memory back, which the report needs. */
+    private static void whenThereIsMemory(Throwable t) {
+        reserve = null;
+        for (int i = 0; i < REPORT_TRIES; i++) {
+            try {
+                Stderr.print(t);
+                return;
+            } catch (OutOfMemoryError again) {
+                LockSupport.parkNanos(REPORT_PAUSE_NANOS);
+            }
+        }
+    }
+
     /** Whether it was the heap that was full, not the metaspace, the threads or the memory outside. */
-    private static boolean isHeap(String message) {
-        return message == null || message.contains("heap") || message.contains("GC overhead");
+    static boolean isHeap(Throwable t) {
+        String message = t.getMessage();
+        return t instanceof OutOfMemoryError
+                && (message == null || message.contains("heap") || message.contains("GC overhead"));
     }
 
     private static void halt() {
@@ -154,8 +174,8 @@ public final class Fatal {
             try {
                 if (t instanceof OutOfMemoryError) {
                     Stderr.write(OUT_OF_MEMORY);
-                    if (isHeap(t.getMessage())) { // The rest needs heap, and time, in which other threads fail.
-                        Stderr.print(t);
+                    if (isHeap(t)) { // The rest needs heap, and time, in which other threads fail.
+                        whenThereIsMemory(t);
                         return;
                     }
                 }
@@ -201,7 +221,7 @@ public final class Fatal {
      */
     public static IllegalStateException misuse(String message) {
         GStack st = GStack.current();
-        for (Scheduler s : st == null ? Scheduler.all() : Set.of(st.s)) {
+        for (Scheduler s : st == null ? Scheduler.live() : new Scheduler[] {st.s}) {
             if (s.config.program() && !s.mainReturned()) {
                 throw fatal(s, "", message);
             }

@@ -2,7 +2,6 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.function.Consumer;
 
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.stack.Goexit;
@@ -61,6 +60,9 @@ public final class GStack extends Stack {
 
     private volatile int ticket;
 
+    /** Of {@link Leftovers}. */
+    GStack nextLeft;
+
     /** The bubble of the goroutine, set by itself; null for none. Whether it counts as waiting: by it and by its waker in turn. */
     Bubble bubble;
     boolean durable;
@@ -70,8 +72,8 @@ public final class GStack extends Stack {
     /** A poller that the JDK's own scheduler runs from here on. Written by whoever closed the ticket; never cleared. */
     private volatile boolean handedOver;
 
-    /** Told how the goroutine ended, instead of the uncaught-exception policy: null, Goexit.INSTANCE or an exception. */
-    Consumer<Throwable> onEnd;
+    /** Told how the goroutine ended, instead of {@link #report}; null for nobody. */
+    Awaited awaited;
 
     /** One that goroutines take turns on; false for a thread with an identity, which was started as threads are. */
     final boolean pooled;
@@ -235,11 +237,6 @@ public final class GStack extends Stack {
      */
     public Throwable runDeferred(Throwable end) {
         return Ends.deferred(this, end);
-    }
-
-    /** Has {@code f} told how this goroutine ended, after its deferred work, instead of {@link #report}: see {@code Gmp.call}. */
-    public void onEnd(Consumer<Throwable> f) {
-        onEnd = f;
     }
 
     /** Adds deferred work. */

@@ -13,7 +13,8 @@ public final class GcWatch {
 
     /** The object to be collected, and since when. */
     private static final class Sentinel extends WeakReference<Object> {
-        private final long since = System.nanoTime();
+        /** Moved on only where there is no memory for another; sysmon and who misses in a cache may do so at once. */
+        private volatile long since = System.nanoTime();
 
         Sentinel() {
             super(new Object());
@@ -34,8 +35,15 @@ public final class GcWatch {
     /** Runs the task if the collector ran since the last beat. Cheap otherwise. */
     public static void look() {
         Sentinel s = SENTINEL.get();
-        if (s.refersTo(null) && System.nanoTime() - s.since >= LEAST_NANOS
-                && SENTINEL.compareAndSet(s, new Sentinel())) {
+        if (!s.refersTo(null) || System.nanoTime() - s.since < LEAST_NANOS) {
+            return;
+        }
+        try {
+            if (SENTINEL.compareAndSet(s, new Sentinel())) {
+                task.run();
+            }
+        } catch (OutOfMemoryError e) {
+            s.since = System.nanoTime(); // The collector is at work indeed: what can be emptied should be.
             task.run();
         }
     }

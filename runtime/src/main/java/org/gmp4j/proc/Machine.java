@@ -53,10 +53,37 @@ public final class Machine extends Host {
     boolean wasLocked;
     /** How many times in a row it was woken soon and found nothing. */
     int inVain;
+    /** Whether its thread has begun as {@link CleanStart} wants it. */
+    boolean begun;
+    /** Of those that have ended, by {@link Scheduler#free}: the next. Under sched.lock. */
+    Machine nextFree;
 
     Machine(Scheduler s, long mp) {
         this.s = s;
         this.mp = mp;
+    }
+
+    /** Of one that has ended: whether its struct may have another thread. */
+    boolean isFree() {
+        return thread == null || !thread.isAlive();
+    }
+
+    /** Its struct gets another thread: all is as in a new one. The last thread has ended, or was never started. */
+    void renew() {
+        pinnedTo = -1;
+        op = Mcall.JDK;
+        unlock = null;
+        lock = null;
+        pick = 0;
+        spinUntil = 0;
+        preempted = -1;
+        ranTimer = false;
+        newWork = false;
+        listed = false;
+        untold = 0;
+        inVain = 0;
+        begun = false;
+        held = 0;
     }
 
     /** The M whose thread this code runs on, inside a goroutine or not; null elsewhere. */

@@ -180,7 +180,9 @@ final class Mcall {
             long unused = Schedt.addNjdkwait(m.s.sched, 1);
         }
         st.jdkParking();
-        JdkThreads.afterYield(st);
+        if (!JdkThreads.afterYield(st)) {
+            m.s.leftovers.add(st);
+        }
     }
 
     /** goexit0 of a stack that cannot go on in place: keep it for the next fresh G. */

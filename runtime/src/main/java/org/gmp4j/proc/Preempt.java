@@ -135,7 +135,7 @@ final class Preempt {
         try {
             Signals.queue(tid, signal, mp);
             return true;
-        } catch (NativeException e) {
+        } catch (NativeException | OutOfMemoryError e) { // Of which the second is for want of memory for the first.
             return false; // The thread has ended, or too many signals wait: the next look asks again.
         }
     }

@@ -143,21 +143,32 @@ final class Retake {
                 SCHEDTICK.set(pp, P.schedtickOpaque(pp));
                 SCHEDWHEN.set(pp, now - earlier);
             }
-            if (status == PStatus.PSYSCALL) {
-                took |= answered(pr) ? takeFrom(pr) : syscall(pp, now);
-            } else if (work(pp, now)) {
-                workWaits = true;
-                long over = (long) SCHEDWHEN.get(pp) + quantum;
-                if (over > now) {
-                    firstOver = Math.min(firstOver, over);
-                }
-                took |= same && running(pr, now, now - (long) SCHEDWHEN.get(pp));
+            try {
+                took |= look(pr, status, same, now);
+            } catch (OutOfMemoryError e) {
+                took = true; // For the others there may be enough; for this one it looks again soon.
             }
         }
         suspected = threads.suspected();
         strays.look(now);
         points.looked(anyOver || strays.calling(), now);
         return took;
+    }
+
+    private boolean look(Processor pr, int status, boolean same, long now) {
+        long pp = pr.pp;
+        if (status == PStatus.PSYSCALL) {
+            return answered(pr) ? takeFrom(pr) : syscall(pp, now);
+        }
+        if (!work(pp, now)) {
+            return false;
+        }
+        workWaits = true;
+        long over = (long) SCHEDWHEN.get(pp) + quantum;
+        if (over > now) {
+            firstOver = Math.min(firstOver, over);
+        }
+        return same && running(pr, now, now - (long) SCHEDWHEN.get(pp));
     }
 
     /** Whether anything could run on this P. */
@@ -293,8 +304,8 @@ final class Retake {
     private boolean takeFrom(Processor pr) {
         Processor.Request r = pr.request;
         boolean unused = take(pr.pp);
-        s.stalls.add(r);
         r.mp = 0;
+        s.stalls.add(r);
         return true; // Also when the thread was faster: it blocks others, so look again soon.
     }
 

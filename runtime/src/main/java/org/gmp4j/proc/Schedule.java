@@ -2,6 +2,7 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.VarHandle;
 
+import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.JdkThreads;
@@ -21,6 +22,8 @@ import org.gmp4j.struct.Schedt;
 final class Schedule {
     /** Every so many schedules the global queue comes first, or two goroutines that ready each other would starve it. */
     private static final int GLOBAL_FIRST = 61;
+    /** So long an M sleeps that has only a G to run for whose stack there is no memory: each try is a collection or two. */
+    private static final long NO_STACK_NAP = 1_000_000;
 
     private Schedule() {
     }
@@ -65,17 +68,21 @@ final class Schedule {
      * @return what to run next without asking the queues, with {@link Runq#INHERIT}; 0 for none
      */
     private static long execute(Machine m, long gp, boolean inheritTime) {
-        begin(m, gp, inheritTime);
         GStack st;
         if (G.hasstack(gp) != 0) {
             st = (GStack) GSlots.stack(gp);
         } else {
             st = m.s.proc(m.pp()).take();
             if (st == null) {
-                st = new GStack(m.s);
+                st = newStack(m.s);
+                if (st == null) {
+                    putOff(m, gp);
+                    return 0;
+                }
             }
             Newproc.give(gp, st);
         }
+        begin(m, gp, inheritTime);
         st.host = m;
         m.op = Mcall.JDK;
         JdkThreads.toRunning(st);
@@ -91,6 +98,24 @@ final class Schedule {
             M.setIncgoOpaque(m.mp, 0); // The JDK parked the goroutine inside a system call.
         }
         return after(m, st, ended);
+    }
+
+    private static GStack newStack(Scheduler s) {
+        try {
+            return new GStack(s);
+        } catch (OutOfMemoryError e) {
+            return null;
+        }
+    }
+
+    /** There is no memory for the stack of a fresh G: it waits behind all others, whose stacks may serve it when they end. */
+    private static void putOff(Machine m, long gp) {
+        GlobalRunq.lock(m.s.sched);
+        GlobalRunq.globrunqput(m.s.sched, gp);
+        GlobalRunq.unlock(m.s.sched);
+        if (Runq.runqempty(m.pp())) {
+            boolean unused = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP); // Nobody rings it: the M is on no list.
+        }
     }
 
     /** What the goroutine asked for, or the JDK. The P may be gone if it was the JDK, or exitsyscall. */
@@ -129,9 +154,9 @@ final class Schedule {
                 m.s.pollers.ended(st);
             }
             Newproc.dead(m, st.gp);
-            if (!st.pooled) {
-                JdkThreads.afterDone(st);
-            } // Else it was never started as a thread: nobody joins it.
+            if (!st.pooled && !JdkThreads.afterDone(st)) { // A pooled one was never started as a thread: nobody joins it.
+                m.s.leftovers.add(st);
+            }
         }
         if (M.lockedExt(m.mp) != 0) {
             Threads.mexit(m); // As Mcall.exited does. No pick: an M that is locked takes none.

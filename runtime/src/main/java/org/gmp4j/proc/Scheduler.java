@@ -1,11 +1,8 @@
 package org.gmp4j.proc;
 
 import java.lang.invoke.VarHandle;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -42,8 +39,13 @@ public final class Scheduler {
     /** How often {@link #close} looks whether any goroutine is left, nanoseconds. */
     private static final long DRAIN_LOOK = 10_000_000;
 
+    /** What {@link #allocm} returns besides Ms of this scheduler: no M, for there are as many as may be. */
+    static final Machine TOO_MANY = new Machine(null, 0);
+    private static final Machine UNDECIDED = new Machine(null, 0);
+
     private static final AtomicInteger NAMES = new AtomicInteger();
-    private static final Set<Scheduler> ALL = ConcurrentHashMap.newKeySet();
+    /** Those that are not closed; replaced under the class's lock. */
+    private static volatile Scheduler[] live = new Scheduler[0];
 
     /** Its struct schedt. */
     public final long sched;
@@ -70,9 +72,12 @@ public final class Scheduler {
     /** Program mode, {@link Ends}: goroutines whose deferred work runs after an exception; whether one is being reported. */
     final AtomicInteger panicDefers = new AtomicInteger();
     volatile boolean panicking;
-    /** Ms that ended, under sched.lock; and how many threads were started. */
-    private final ArrayDeque<Machine> freem = new ArrayDeque<>();
+    /** Ms that ended, the first to end first, under sched.lock; and how many threads were to start. */
+    private Machine freem;
+    private Machine lastFreem;
     private int starts;
+    final Shortage shortage = new Shortage(this);
+    final Leftovers leftovers = new Leftovers();
     private final Sysmon sysmon;
     private final Semaphore exited = new Semaphore(0);
     /** Set by whoever takes a P by its {@link Gate}: one at a time. */
@@ -100,18 +105,45 @@ public final class Scheduler {
         Scheduler s = new Scheduler(config, timers);
         Schedt.setMaxmcount(s.sched, config.maxThreads());
         Schedt.setLastpollVolatile(s.sched, System.nanoTime());
+        StopTheWorld.Procs procs = new StopTheWorld.Procs(s, config.procs());
         GlobalRunq.lock(s.sched);
-        long runnable = StopTheWorld.procresize(s, config.procs(), null);
+        long runnable = StopTheWorld.procresize(s, procs, null);
         GlobalRunq.unlock(s.sched);
         assert runnable == 0;
-        ALL.add(s);
-        s.sysmon.start();
+        live(s, true);
+        try {
+            s.sysmon.start();
+        } catch (Throwable t) { // No thread to be had: it never was.
+            live(s, false);
+            s.allp.release();
+            throw t;
+        }
         return s;
     }
 
     /** All schedulers that are not closed. */
-    static Set<Scheduler> all() {
-        return ALL;
+    static List<Scheduler> all() {
+        return List.of(live);
+    }
+
+    /** The same without an object: for who looks under a lock. */
+    static Scheduler[] live() {
+        return live;
+    }
+
+    private static synchronized void live(Scheduler s, boolean lives) {
+        Scheduler[] now = live;
+        int n = 0;
+        Scheduler[] next = new Scheduler[lives ? now.length + 1 : now.length - 1];
+        for (Scheduler other : now) {
+            if (other != s) {
+                next[n++] = other;
+            }
+        }
+        if (lives) {
+            next[n] = s;
+        }
+        live = next;
     }
 
     // Ps
@@ -126,10 +158,6 @@ public final class Scheduler {
         return allp.procs()[P.id(pp)];
     }
 
-    void setStealOrder(int n) {
-        stealOrder = new StealOrder(n);
-    }
-
     /** {@code GOMAXPROCS(0)}. */
     public int gomaxprocs() {
         return Schedt.gomaxprocsOpaque(sched);
@@ -138,10 +166,11 @@ public final class Scheduler {
     /** {@code GOMAXPROCS(n)}: stops the world and resizes; returns the old number. From here on it is set by hand. */
     public int setProcs(int n) {
         procsByHand = true;
-        StopTheWorld.stopTheWorld(this);
-        int old = Schedt.gomaxprocsOpaque(sched);
-        StopTheWorld.startTheWorld(this, n);
-        return old;
+        return StopTheWorld.resize(this, n);
+    }
+
+    boolean procsByHand() {
+        return procsByHand;
     }
 
     /** From sysmon: follows the machine's limits unless the number was set by hand. */
@@ -151,9 +180,7 @@ public final class Scheduler {
             int n = config.autoProcs().getAsInt();
             if (n != gomaxprocs()) {
                 try {
-                    if (StopTheWorld.tryStopTheWorld(this)) { // Or again at the next look.
-                        StopTheWorld.startTheWorld(this, procsByHand ? gomaxprocs() : n);
-                    }
+                    boolean unused = StopTheWorld.tryResize(this, n); // Or again at the next look.
                 } catch (IllegalStateException closed) {
                     // Just now: sysmon ends.
                 }
@@ -168,47 +195,77 @@ public final class Scheduler {
 
     // Ms
 
-    /** A struct m with its Java side, in allm; {@code allocm} and {@code mcommoninit}. Null when the scheduler has ended. */
+    /**
+     * A struct m with its Java side, in allm; {@code allocm} and {@code mcommoninit}. Its thread is to start, or to be reported
+     * {@link #unstarted}. Nothing has changed when it throws for want of memory, which it takes without sched.lock.
+     *
+     * @return null when the scheduler has ended; {@link #TOO_MANY}, in embedded mode, with as many as may be
+     */
     Machine allocm() {
-        GlobalRunq.lock(sched);
-        if (Schedt.closingAcquire(sched) == STOPPED) {
+        Machine fresh = null;
+        Machine[] grown = null;
+        for (;;) {
+            GlobalRunq.lock(sched);
+            Machine[] old = machines;
+            int id = (int) Schedt.mnext(sched);
+            Machine found = Schedt.closingAcquire(sched) == STOPPED ? null
+                    : freem != null && freem.isFree() ? takeFree()
+                    : id - Schedt.nmfreed(sched) >= Schedt.maxmcount(sched) ? TOO_MANY
+                    : grown != null && grown.length == id + 1 ? publish(fresh, grown) : UNDECIDED;
+            if (found != null && found.s != null) {
+                starts++;
+            }
             GlobalRunq.unlock(sched);
-            return null;
+            if (found == UNDECIDED) {
+                if (fresh == null) {
+                    fresh = new Machine(this, Mem.alloc(m.layout(), 1));
+                }
+                grown = Arrays.copyOf(old, id + 1); // Only newm replaces the list, and each makes it longer.
+                grown[id] = fresh;
+                continue;
+            }
+            if (fresh != null && found != fresh) {
+                Mem.recycle(m.layout(), fresh.mp);
+            }
+            if (found == TOO_MANY && config.program()) {
+                throw Fatal.fatal(this, "runtime: program exceeds %d-thread limit\n".formatted(Schedt.maxmcount(sched)),
+                        "thread exhaustion");
+            }
+            return found;
         }
-        starts++;
-        Machine dead = freem.isEmpty() || freem.peek().thread.isAlive() ? null : freem.poll();
-        if (dead != null) {
-            Schedt.setNmfreed(sched, Schedt.nmfreed(sched) - 1);
-            Machine again = new Machine(this, dead.mp); // All else of the struct is as mexit and stopm left it.
-            M.setExited(again.mp, 0);
-            M.setProcid(again.mp, 0);
-            M.setCpu(again.mp, -1);
-            Machine[] replaced = machines.clone();
-            replaced[M.index(again.mp)] = again;
-            machines = replaced;
-            GlobalRunq.unlock(sched);
-            return again;
-        }
+    }
+
+    /** Takes the M that ended first; under the lock. */
+    private Machine takeFree() {
+        Machine m = freem;
+        freem = m.nextFree;
+        m.nextFree = null;
+        Schedt.setNmfreed(sched, Schedt.nmfreed(sched) - 1);
+        m.renew(); // All else of the struct is as mexit and stopm left it.
+        M.setExited(m.mp, 0);
+        M.setProcid(m.mp, 0);
+        M.setCpu(m.mp, -1);
+        return m;
+    }
+
+    /** Puts a new M into allm; under the lock. */
+    private Machine publish(Machine m, Machine[] grown) {
         long id = Schedt.mnext(sched);
-        if (id - Schedt.nmfreed(sched) >= Schedt.maxmcount(sched)) {
-            GlobalRunq.unlock(sched);
-            throw Fatal.fatal(this, "runtime: program exceeds %d-thread limit\n".formatted(Schedt.maxmcount(sched)),
-                    "thread exhaustion");
-        }
         Schedt.setMnext(sched, id + 1);
-        long mp = Mem.alloc(m.layout(), 1);
-        M.setId(mp, id);
-        M.setIndex(mp, (int) id);
-        M.setCpu(mp, -1);
-        M.setFastrand(mp, System.nanoTime() * 0x9E3779B97F4A7C15L | 1);
-        M.setAlllink(mp, Schedt.allm(sched));
-        Machine mach = new Machine(this, mp);
-        Machine[] grown = java.util.Arrays.copyOf(machines, (int) id + 1);
-        grown[(int) id] = mach;
+        M.setId(m.mp, id);
+        M.setIndex(m.mp, (int) id);
+        M.setCpu(m.mp, -1);
+        M.setFastrand(m.mp, System.nanoTime() * 0x9E3779B97F4A7C15L | 1);
+        M.setAlllink(m.mp, Schedt.allm(sched));
         machines = grown;
-        Schedt.setAllm(sched, mp);
-        GlobalRunq.unlock(sched);
-        return mach;
+        Schedt.setAllm(sched, m.mp);
+        return m;
+    }
+
+    /** No thread could be had for this M. */
+    void unstarted(Machine m) {
+        mexited(m); // Of the threads that were to start it is one that stop need not wait for.
+        free(m); // Somebody may take it at once.
     }
 
     /** The Java side of an M. */
@@ -225,7 +282,12 @@ public final class Scheduler {
     void free(Machine m) {
         GlobalRunq.lock(sched);
         Schedt.setNmfreed(sched, Schedt.nmfreed(sched) + 1);
-        freem.add(m);
+        if (freem == null) {
+            freem = m;
+        } else {
+            lastFreem.nextFree = m;
+        }
+        lastFreem = m;
         boolean dead = Checkdead.dead(this);
         GlobalRunq.unlock(sched);
         if (dead) {
@@ -367,7 +429,7 @@ public final class Scheduler {
             throw t; // A call of the runtime found it corrupt.
         } catch (Throwable t) {
             idleHook = null; // Once is enough: it would be called again at once.
-            Stderr.print("gmp4j: the idle hook threw " + ThrowableText.line(t) + " and is off\n");
+            Stderr.tryPrint("gmp4j: the idle hook threw %s and is off\n", ThrowableText.line(t));
             return false;
         }
     }
@@ -440,28 +502,28 @@ public final class Scheduler {
      * No goroutine lives and none can be started: ends all Ms and sysmon, and recycles the structs; schedt only later.
      */
     private void stop() {
-        List<Long> sleeping = new ArrayList<>();
         StopTheWorld.WORLDSEMA.acquireUninterruptibly(); // Nobody has stopped the world or will: there is none any more.
         GlobalRunq.lock(sched);
         boolean stopped = Schedt.closingAcquire(sched) == STOPPED;
         Schedt.setClosingVolatile(sched, STOPPED);
         int count = starts; // Final: allocm looks at closing under the same lock.
-        for (long mp = Idle.mget(sched); mp != 0; mp = Idle.mget(sched)) {
-            sleeping.add(mp);
-        }
         GlobalRunq.unlock(sched);
         StopTheWorld.WORLDSEMA.release();
         if (stopped) {
             return;
         }
-        sleeping.forEach(mp -> Note.wakeup(M.parkAddress(mp))); // With nextp 0: they leave.
+        for (long mp = idle(); mp != 0; mp = idle()) {
+            Note.wakeup(M.parkAddress(mp)); // With nextp 0: they leave.
+        }
         netpoll.wake(this);
         exited.acquireUninterruptibly(count);
         joinUninterruptibly(sysmon.thread());
-        ALL.remove(this);
+        live(this, false);
         goroutines.deregister();
         for (Machine mach : machines) {
-            joinUninterruptibly(mach.thread);
+            if (mach.thread != null) { // Else there never was the memory for one.
+                joinUninterruptibly(mach.thread);
+            }
             Mem.recycle(m.layout(), mach.mp);
         }
         GStack caller = GStack.enter(); // It may be another scheduler's goroutine: the heaps' locks are not to be preempted.
@@ -476,6 +538,13 @@ public final class Scheduler {
         slots.release();
         allp.release();
         RetiredSched.add(this);
+    }
+
+    private long idle() {
+        GlobalRunq.lock(sched);
+        long mp = Idle.mget(sched);
+        GlobalRunq.unlock(sched);
+        return mp;
     }
 
     private static void joinUninterruptibly(Thread t) {

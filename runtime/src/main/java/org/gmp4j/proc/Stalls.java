@@ -64,6 +64,14 @@ public final class Stalls {
             return; // It has ended.
         }
         last = now;
+        try {
+            tell(r, c, st);
+        } catch (OutOfMemoryError e) {
+            return; // It is counted.
+        }
+    }
+
+    private void tell(Processor.Request r, Consumer<Stall> c, Stack st) {
         Stall stall = new Stall(r.goid, r.running, st.thread.getStackTrace());
         if (c != null) {
             try {
@@ -72,7 +80,7 @@ public final class Stalls {
                 throw t; // A call of the runtime found it corrupt.
             } catch (Throwable t) {
                 callback = null;
-                Stderr.print("gmp4j: the stall callback threw " + ThrowableText.line(t) + " and is off\n");
+                Stderr.tryPrint("gmp4j: the stall callback threw %s and is off\n", ThrowableText.line(t));
             }
         }
         if (printRate > 0) {

@@ -26,6 +26,15 @@ final class Stderr {
         write(bytes(text));
     }
 
+    /** Prints a formatted text, or nothing for want of memory. */
+    static void tryPrint(String format, Object... args) {
+        try {
+            print(format.formatted(args));
+        } catch (OutOfMemoryError e) {
+            return; // It was no more than a hint.
+        }
+    }
+
     /** What {@link #write} takes, made in time: it needs no memory then. */
     static byte[] bytes(String text) {
         return text.getBytes(CHARSET);

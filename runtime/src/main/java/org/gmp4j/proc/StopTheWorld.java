@@ -7,6 +7,7 @@ import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.queue.StealOrder;
 import org.gmp4j.queue.SudogCache;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.M;
@@ -25,7 +26,7 @@ import org.gmp4j.struct.Throw;
  * returning M loses).
  * <li>Each running M sees gcwaiting when it next schedules, stops its P and counts stopwait down; the last rings stopnote.
  * <li>The caller works, alone.
- * <li>{@link #startTheWorld}: procresize hands the Ps out, gcwaiting = 0, Ms are started for the Ps with work.
+ * <li>{@link #startTheWorld}: procresize, which needs no memory, hands the Ps out, gcwaiting = 0, Ms are started for the Ps with work.
  * </ol>
  */
 final class StopTheWorld {
@@ -53,15 +54,6 @@ final class StopTheWorld {
     static void stopTheWorld(Scheduler s) {
         WORLDSEMA.acquireUninterruptibly();
         stop(s);
-    }
-
-    /** The same; false, and nothing stopped, while another stops a world. For sysmon, which must not wait for goroutines. */
-    static boolean tryStopTheWorld(Scheduler s) {
-        if (!WORLDSEMA.tryAcquire()) {
-            return false;
-        }
-        stop(s);
-        return true;
     }
 
     /** With WORLDSEMA. */
@@ -144,8 +136,76 @@ final class StopTheWorld {
         return m != null && m.s == s && m.pp() != 0 ? m : null;
     }
 
-    /** Lets the world go on with {@code procs} Ps. */
-    static void startTheWorld(Scheduler s, int procs) {
+    /** A number of Ps, and all the memory that going over to it takes. */
+    static final class Procs {
+        private final int count;
+        private final Object room;
+        private final StealOrder order;
+
+        /** By whoever holds WORLDSEMA, before the world is stopped. */
+        Procs(Scheduler s, int count) {
+            this.count = count;
+            room = s.allp.room(count);
+            order = new StealOrder(count);
+        }
+    }
+
+    /**
+     * {@code GOMAXPROCS(n)}: stops the world and resizes. When there is not the memory for it, or it cannot be stopped because the
+     * scheduler is closed, that is thrown and nothing has changed.
+     *
+     * @return the old number
+     */
+    static int resize(Scheduler s, int n) {
+        WORLDSEMA.acquireUninterruptibly();
+        return resizeHeld(s, n);
+    }
+
+    /** The same unless another stops a world: then false. For sysmon, which must not wait for goroutines. */
+    static boolean tryResize(Scheduler s, int n) {
+        if (!WORLDSEMA.tryAcquire()) {
+            return false;
+        }
+        if (s.procsByHand()) { // Since sysmon looked; it is set before WORLDSEMA is asked for.
+            WORLDSEMA.release();
+            return false;
+        }
+        int unused = resizeHeld(s, n);
+        return true;
+    }
+
+    private static int resizeHeld(Scheduler s, int n) {
+        Procs procs;
+        try {
+            procs = new Procs(s, n);
+        } catch (Throwable t) {
+            WORLDSEMA.release();
+            throw t;
+        }
+        stop(s);
+        int old = Schedt.gomaxprocsOpaque(s.sched);
+        try {
+            prepareMoves(s, n, old);
+        } catch (Throwable t) {
+            startTheWorld(s, null);
+            throw t;
+        }
+        startTheWorld(s, procs);
+        return old;
+    }
+
+    /** The last that needs memory: how many timers there are to move is known only when nobody adds any. */
+    private static void prepareMoves(Scheduler s, int n, int old) {
+        int timers = 0;
+        for (int i = n; i < old; i++) {
+            long pp = Idle.allp(s.sched, i);
+            s.timers.prepareMove(pp, Idle.allp(s.sched, 0), timers);
+            timers += P.timersLenOpaque(pp);
+        }
+    }
+
+    /** Lets the world go on with so many Ps; null: as many as there were. Needs no memory. */
+    static void startTheWorld(Scheduler s, Procs procs) {
         long sched = s.sched;
         Machine m = self(s);
         GlobalRunq.lock(sched);
@@ -168,20 +228,24 @@ final class StopTheWorld {
     }
 
     /**
-     * Makes {@code procs} Ps live and all others dead; world stopped, under sched.lock.
+     * Makes so many Ps live and all others dead; world stopped, under sched.lock. Needs no memory.
      *
+     * @param to null for as many as there were
      * @param m the M that goes on with a P, or null
      * @return Ps with local work, by link, idle and in no list
      */
-    static long procresize(Scheduler s, int procs, Machine m) {
+    static long procresize(Scheduler s, Procs to, Machine m) {
         long sched = s.sched;
         int old = Schedt.gomaxprocsOpaque(sched);
+        int procs = to == null ? old : to.count;
         long now = System.nanoTime();
         if (Schedt.procresizetime(sched) != 0) {
             Schedt.setTotaltime(sched, Schedt.totaltime(sched) + old * (now - Schedt.procresizetime(sched)));
         }
         Schedt.setProcresizetimeVolatile(sched, now);
-        s.allp.grow(procs);
+        if (to != null) {
+            s.allp.grow(to.room);
+        }
         if (m != null && P.id(m.pp()) >= procs) {
             // The caller's P is to die: it goes on with the first.
             long pp = m.pp();
@@ -197,7 +261,9 @@ final class StopTheWorld {
             destroy(s, Idle.allp(sched, i));
         }
         Schedt.setGomaxprocsOpaque(sched, procs);
-        s.setStealOrder(procs);
+        if (to != null) {
+            s.stealOrder = to.order;
+        }
         long runnable = 0;
         for (int i = procs - 1; i >= 0; i--) {
             long pp = Idle.allp(sched, i);
@@ -272,7 +338,7 @@ final class StopTheWorld {
             body.run();
         } finally {
             JdkThreads.unpin();
-            startTheWorld(s, Schedt.gomaxprocsOpaque(s.sched));
+            startTheWorld(s, null);
         }
     }
 }

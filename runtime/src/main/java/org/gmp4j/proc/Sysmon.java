@@ -26,7 +26,8 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>Its duties: {@link Retake}, {@link Strays} among it, {@link Checkdead}, {@link GcWatch}, since when who waits, what C
  * code readied, schedtrace, the machine's CPU limits and whose the signal is once a second, and a poll of the network when
- * nobody did for 10 ms.
+ * nobody did for 10 ms. And what could not be done for want of memory or threads: {@link Leftovers}, {@link Shortage}. Where
+ * there is no memory for a duty itself, it waits for the next look: nothing ends sysmon but a bug.
  */
 final class Sysmon {
     /** The kernel's time slices for it, of which it never needs a whole one. */
@@ -50,6 +51,20 @@ final class Sysmon {
     /** So far off, in nanoseconds, are the minutes that a traceback says somebody waits. */
     private static final long WAITS_EVERY = 20_000_000_000L;
 
+    // Its duties.
+    private static final int BEGIN = 0;
+    private static final int LEFTOVERS = 1;
+    private static final int SHORTAGE = 2;
+    private static final int CHECKDEAD = 3;
+    private static final int WATCH_GC = 4;
+    private static final int TIME_WAITS = 5;
+    private static final int STRAYS = 6;
+    private static final int RETAKE = 7;
+    private static final int POLL = 8;
+    private static final int FOLLOW = 9;
+    private static final int TRACE = 10;
+    private static final int WARM_UP = 11;
+
     private final Scheduler s;
     private final Thread thread;
     private final Retake retake;
@@ -64,6 +79,9 @@ final class Sysmon {
     private long lastTrace = began;
     private long lastProcs = began;
     private volatile boolean drained;
+    private boolean warm;
+    /** How often there was no memory for a duty; for whoever looks into a heap dump. */
+    private int noMemory;
     /** When it last began to look who waits, and how far it has come: 0 when it has ended. */
     private long lastWaits = began;
     private int waits;
@@ -96,9 +114,8 @@ final class Sysmon {
 
     private void run() {
         try {
-            CleanStart.begin();
-            boolean unused = OsThread.setSlice(SLICE); // Or its look comes late where others want the CPU too.
-            while (Schedt.closingAcquire(s.sched) != Scheduler.STOPPED) {
+            duty(BEGIN, began);
+            while (Schedt.closingAcquire(s.sched) != Scheduler.STOPPED || s.leftovers.any()) {
                 round(); // A method that is called is compiled after some seconds, a loop after half a minute.
             }
             retake.close();
@@ -115,7 +132,7 @@ final class Sysmon {
         } else if (idle > BUSY_ROUNDS) {
             sleep = Math.min(sleep * 2, MAX_SLEEP);
         }
-        if (trace > 0 || Schedt.closingAcquire(sched) != 0 || !allIdle()) {
+        if (trace > 0 || Schedt.closingAcquire(sched) != 0 || s.shortage.lasts() || !allIdle()) {
             Note.sleep(note, sleepFor());
         } else {
             idle = rest(note) ? 0 : BUSY_ROUNDS;
@@ -127,24 +144,60 @@ final class Sysmon {
             drained = false;
             s.signalDrained();
         }
-        checkdead.look();
         long now = System.nanoTime();
-        GcWatch.look();
-        timeWaits(now);
+        if (!warm && now - began >= Warm.AFTER_NANOS) {
+            duty(WARM_UP, now);
+        }
+        duty(LEFTOVERS, now);
+        duty(SHORTAGE, now);
+        duty(CHECKDEAD, now);
+        duty(WATCH_GC, now);
+        duty(TIME_WAITS, now);
         if (trace == 0 && Schedt.closingAcquire(sched) == 0 && allIdle()) {
-            retake.lookForStrays(now);
+            duty(STRAYS, now);
             return; // Nothing to retake, and what follows may wait for a stopped world or for a lock that it holds.
         }
-        idle = retake.look(now) ? 0 : idle + 1;
-        pollNetwork(now);
+        idle++;
+        duty(RETAKE, now);
+        duty(POLL, now);
         if (now - lastProcs >= PROCS_EVERY) {
             lastProcs = now;
-            Preempt.follow();
-            s.updateProcs();
+            duty(FOLLOW, now);
         }
         if (trace > 0 && now - lastTrace >= trace) {
             lastTrace = now;
-            SchedTrace.print(s, now - began);
+            duty(TRACE, now);
+        }
+    }
+
+    /** One of its duties; when there is no memory for it, or for a part of it, that is left for the next look. */
+    private void duty(int which, long now) {
+        try {
+            switch (which) {
+                case BEGIN -> {
+                    CleanStart.begin();
+                    boolean unused = OsThread.setSlice(SLICE); // Or its look comes late where others want the CPU too.
+                }
+                case WARM_UP -> {
+                    Warm.start();
+                    warm = true;
+                }
+                case LEFTOVERS -> s.leftovers.look();
+                case SHORTAGE -> s.shortage.look(now);
+                case CHECKDEAD -> checkdead.look();
+                case WATCH_GC -> GcWatch.look();
+                case TIME_WAITS -> timeWaits(now);
+                case STRAYS -> retake.lookForStrays(now);
+                case RETAKE -> idle = retake.look(now) ? 0 : idle;
+                case POLL -> pollNetwork(now);
+                case FOLLOW -> {
+                    Preempt.follow();
+                    s.updateProcs();
+                }
+                default -> SchedTrace.print(s, now - began);
+            }
+        } catch (OutOfMemoryError e) {
+            noMemory++;
         }
     }
 

@@ -38,7 +38,12 @@ final class ThreadState {
         if (tid == 0 || pp == 0 || M.locksOpaque(m.mp) != 0) {
             return false;
         }
-        Entry e = entry(m, tid);
+        Entry e;
+        try {
+            e = entry(m, tid);
+        } catch (OutOfMemoryError noMemory) {
+            return false;
+        }
         boolean before = e.asleep && e.schedtick == P.schedtickOpaque(pp);
         e.schedtick = P.schedtickOpaque(pp);
         e.asleep = state(tid, e) != 'R';
@@ -83,14 +88,16 @@ final class ThreadState {
         } catch (IOException ex) {
             close(tid);
             return 'R';
+        } catch (OutOfMemoryError noMemory) {
+            return 'R';
         }
     }
 
-    /** The CPU time of the thread in nanoseconds; 0 when it has ended. */
+    /** The CPU time of the thread in nanoseconds; 0 when it has ended, or there is no memory for the call. */
     static long cpuNanos(Machine m) {
         try {
             return OsThread.cpuNanos((int) M.procid(m.mp));
-        } catch (NativeException e) {
+        } catch (NativeException | OutOfMemoryError e) {
             return 0;
         }
     }

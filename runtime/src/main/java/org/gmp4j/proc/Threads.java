@@ -28,6 +28,12 @@ import org.gmp4j.struct.Throw;
 final class Threads {
     private static final long SOON_NANOS = 100_000;
 
+    /** What comes of {@link #tryNewm}. */
+    private static final String STARTED = "";
+    private static final String NO_HEAP = "the heap is full";
+    private static final String NO_THREAD = "the system gives no more threads, or memory for one";
+    private static final String LIMIT = "all that maxThreads allows are blocked";
+
     /** Ends an M's loop; one instance, no stack trace. */
     static final class Exit extends RuntimeException {
         private static final long serialVersionUID = 1L;
@@ -84,13 +90,17 @@ final class Threads {
         int slot = id % place.size();
         if (m.pinnedTo != slot) {
             m.pinnedTo = slot; // Also when it is refused: no second try until the next move.
-            if (runOn(place.get(slot))) {
-                M.setCpu(m.mp, place.get(slot).nextSetBit(0));
-            } else {
-                M.setCpu(m.mp, -1);
-                BitSet any = new BitSet();
-                place.forEach(any::or); // Or it would stay where its last P, or who started it, was pinned.
-                boolean unused = runOn(any);
+            try {
+                if (runOn(place.get(slot))) {
+                    M.setCpu(m.mp, place.get(slot).nextSetBit(0));
+                } else {
+                    M.setCpu(m.mp, -1);
+                    BitSet any = new BitSet();
+                    place.forEach(any::or); // Or it would stay where its last P, or who started it, was pinned.
+                    boolean unused = runOn(any);
+                }
+            } catch (OutOfMemoryError e) {
+                m.pinnedTo = -1; // It is not where it should be: again with the next P.
             }
         }
     }
@@ -147,30 +157,58 @@ final class Threads {
         Note.wakeup(M.parkAddress(mp));
     }
 
-    /** Makes a new M that begins with {@code pp}. */
+    /** Makes a new M that begins with {@code pp}; where none can be made, see {@link Shortage}. Never throws but to end all. */
     static void newm(Scheduler s, long pp, boolean spinning) {
-        Machine m = s.allocm();
-        if (m == null) {
-            return; // The scheduler has ended; the caller readied a goroutine that is long gone.
+        String why = s.shortage.lasts() ? null : tryNewm(s, pp, spinning);
+        if (why != STARTED) {
+            s.shortage.without(pp, spinning, why);
         }
+    }
+
+    /** Returns {@link #STARTED}, or why there is no M; then nothing has changed. */
+    private static String tryNewm(Scheduler s, long pp, boolean spinning) {
+        Machine m = null;
+        try {
+            m = s.allocm();
+            if (m == null) {
+                return STARTED; // The scheduler has ended; the caller readied a goroutine that is long gone.
+            }
+            if (m == Scheduler.TOO_MANY) {
+                return LIMIT;
+            }
+            newosproc(m, pp, spinning);
+            return STARTED;
+        } catch (OutOfMemoryError | NativeException e) {
+            if (m != null) {
+                M.setNextp(m.mp, 0);
+                M.setSpinningOpaque(m.mp, 0);
+                s.unstarted(m);
+            }
+            boolean heap = Fatal.isHeap(e);
+            if (!heap && s.config.program()) {
+                throw Fatal.fatal(s, "runtime: failed to create new OS thread (have %d already): %s\n"
+                        .formatted(s.mcount(), e.getMessage()), "newosproc");
+            }
+            return heap ? NO_HEAP : NO_THREAD;
+        }
+    }
+
+    /** The thread of a new M. */
+    private static void newosproc(Machine m, long pp, boolean spinning) {
+        Scheduler s = m.s;
+        HostThread thread = new HostThread(m, () -> mstart(m), s.name + "-M" + M.id(m.mp), s.config.maxStack());
         M.setNextp(m.mp, pp);
         if (spinning) {
             Wakep.startSpinning(m);
         }
-        HostThread thread = new HostThread(m, () -> mstart(m), s.name + "-M" + M.id(m.mp), s.config.maxStack());
-        try {
-            CleanStart.start(thread);
-        } catch (OutOfMemoryError e) {
-            Fatal.fatal(s, "runtime: failed to create new OS thread (have %d already): %s\n"
-                    .formatted(M.id(m.mp), e.getMessage()), "newosproc");
-        }
+        CleanStart.start(thread);
     }
 
     /** The M's thread. */
     private static void mstart(Machine m) {
         try {
             M.setLocksOpaque(m.mp, 1); // On g0 always: the handler leaves the scheduler alone.
-            CleanStart.begin();
+            begin(m);
             M.setProcid(m.mp, OsThread.gettid());
             takeNextp(m);
             Schedule.schedule(m);
@@ -178,6 +216,15 @@ final class Threads {
             m.s.mexited(m);
         } catch (Throwable e) {
             Fatal.broken(m.s, e);
+        }
+    }
+
+    private static void begin(Machine m) {
+        try {
+            CleanStart.begin();
+            m.begun = true;
+        } catch (OutOfMemoryError e) {
+            m.begun = false; // When it next wakes up.
         }
     }
 
@@ -240,6 +287,9 @@ final class Threads {
         m.inVain = System.nanoTime() - start < SOON_NANOS ? m.inVain + 1 : 0; // Until it finds something.
         if (M.nextp(m.mp) == 0) {
             throw Exit.INSTANCE; // Scheduler.stop woke it.
+        }
+        if (!m.begun) {
+            begin(m);
         }
         takeNextp(m);
     }

@@ -2,8 +2,15 @@ package org.gmp4j.proc;
 
 /** What the loop asks of the timers, which live a floor above. The next due time of a P is {@code p.timer0When}. */
 public interface Timers {
-    /** A P was made; the world is stopped. */
-    void added(long pp);
+    /** Ps were made, with one id after the other; none is in use yet. Throws for want of memory. */
+    void added(long[] pps);
+
+    /**
+     * Takes the memory that {@link #move} will need; the world is stopped. Throws for want of it.
+     *
+     * @param before how many timers of other Ps are to be moved there too
+     */
+    void prepareMove(long from, long to, int before);
 
     /**
      * Runs the due timers of {@code pp} on {@code m}, which holds a P (this or another), and says in

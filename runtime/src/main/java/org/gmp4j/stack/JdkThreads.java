@@ -50,7 +50,12 @@ public final class JdkThreads {
     static final int YIELDED = 11;
     static final int UNBLOCKED = 14;
     static final int WAIT = 16;
+    private static final int TERMINATED = 99;
     static final int SUSPENDED = 1 << 8;
+
+    /** So often HotSpot lets a handle be called before it makes code for that one. */
+    public static final int CUSTOMIZED_AFTER = 127;
+    private static final int HANDLES = 19; // Of warm.
 
     private static final MethodHandle NEW_VTHREAD;
     private static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
@@ -154,6 +159,61 @@ public final class JdkThreads {
     }
 
     private JdkThreads() {
+    }
+
+    /**
+     * Calls each handle so often that it takes no memory from then on, without an object to work on, which all refuse: see
+     * {@code proc.Warm}. {@code DO_YIELD} has none; it fails before it does anything, like a yield without memory.
+     */
+    public static void warm() {
+        for (int i = 0; i <= CUSTOMIZED_AFTER; i++) {
+            for (int handle = 0; handle < HANDLES; handle++) {
+                try {
+                    call(handle);
+                } catch (NullPointerException e) {
+                    continue; // As expected.
+                } catch (Throwable e) {
+                    throw sneaky(e);
+                }
+            }
+        }
+    }
+
+    private static void call(int handle) throws Throwable {
+        Thread none = null;
+        Object unused;
+        switch (handle) {
+            case 0 -> MOUNT.invokeExact(none);
+            case 1 -> AFTER_YIELD.invokeExact(none);
+            case 2 -> AFTER_DONE.invokeExact(none);
+            case 3 -> CANCEL_TIMEOUT.invokeExact(none);
+            case 4 -> unused = (Continuation) CONT.invokeExact(none);
+            case 5 -> unused = (Runnable) RUN_CONTINUATION.invokeExact(none);
+            case 6 -> unused = (Executor) SCHEDULER.invokeExact(none);
+            case 7 -> unused = (Object) THREAD_LOCALS.invokeExact(none);
+            case 8 -> SET_THREAD_LOCALS.invokeExact(none, (Object) null);
+            case 9 -> unused = (Object) INHERITABLE_THREAD_LOCALS.invokeExact(none);
+            case 10 -> SET_INHERITABLE_THREAD_LOCALS.invokeExact(none, (Object) null);
+            case 11 -> NOTIFY_UNMOUNT.invokeExact(none, true);
+            case 12 -> NOTIFY_MOUNT.invokeExact(none, false);
+            case 13 -> unused = (Object) INTERRUPT_LOCK.invokeExact(none);
+            case 14 -> unused = (Thread) NEW_VTHREAD.invokeExact((Executor) Runnable::run, "", 0, (Runnable) () -> { });
+            default -> callSwitch(handle);
+        }
+    }
+
+    private static void callSwitch(int handle) throws Throwable {
+        if (!JDK_MOUNT) {
+            Thread none = null;
+            Continuation noCont = null;
+            Object unused;
+            switch (handle) {
+                case 15 -> START.invokeExact(noCont);
+                case 16 -> RESUME.invokeExact(noCont);
+                case 17 -> LIGHT_UNMOUNT.invokeExact(none, none);
+                default -> unused = (Continuation) INNERMOST.invokeExact();
+            }
+        }
     }
 
     /**
@@ -364,6 +424,7 @@ public final class JdkThreads {
      */
     public static boolean yield(Stack st) {
         Thread vt = st.thread;
+        boolean yielded = false;
         try {
             if (JDK_MOUNT) {
                 return (boolean) YIELD.invokeExact(vt);
@@ -373,10 +434,28 @@ public final class JdkThreads {
             }
             NOTIFY_UNMOUNT.invokeExact(vt, true);
             try {
-                return (int) DO_YIELD.invokeExact() == 0;
+                yielded = (int) DO_YIELD.invokeExact() == 0;
             } finally {
                 NOTIFY_MOUNT.invokeExact(vt, false);
             }
+            return yielded;
+        } catch (OutOfMemoryError e) {
+            return yielded; // If so, it was away and has come back: only what is told to debuggers failed.
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    /**
+     * The JDK itself asked to yield (a park, a monitor, {@code Thread.yield}): let it finish. May call execute.
+     *
+     * @return false when there was no memory for the alarm of a timed wait, which the JDK sets first: then nothing was done, and
+     *     it is to be called again
+     */
+    public static boolean afterYield(Stack st) {
+        try {
+            AFTER_YIELD.invokeExact(st.thread);
+            return true;
         } catch (OutOfMemoryError e) {
             return false;
         } catch (Throwable e) {
@@ -384,19 +463,17 @@ public final class JdkThreads {
         }
     }
 
-    /** The JDK itself asked to yield (a park, a monitor, {@code Thread.yield}): let it finish. May call execute. */
-    public static void afterYield(Stack st) {
-        try {
-            AFTER_YIELD.invokeExact(st.thread);
-        } catch (Throwable e) {
-            throw sneaky(e);
-        }
-    }
-
-    /** The virtual thread ended: let the JDK tell those who join it. Only for threads that were started by {@code Thread.start}. */
-    public static void afterDone(Stack st) {
+    /**
+     * The virtual thread ended: let the JDK tell those who join it. Only for threads that were started by {@code Thread.start}.
+     *
+     * @return false when there was no memory to begin with that: it is to be called again
+     */
+    public static boolean afterDone(Stack st) {
         try {
             AFTER_DONE.invokeExact(st.thread);
+            return true;
+        } catch (OutOfMemoryError e) {
+            return ((int) STATE.getVolatile(st.thread) & ~SUSPENDED) == TERMINATED; // Once is enough for the rest of it.
         } catch (Throwable e) {
             throw sneaky(e);
         }
@@ -424,6 +501,8 @@ public final class JdkThreads {
     private static void cancelTimeout(Thread vt) {
         try {
             CANCEL_TIMEOUT.invokeExact(vt);
+        } catch (OutOfMemoryError e) {
+            return; // Then it comes late, and ends a later park for no reason, as any park may.
         } catch (Throwable e) {
             throw sneaky(e);
         }
@@ -531,7 +610,8 @@ public final class JdkThreads {
         }
     }
 
-    private static RuntimeException sneaky(Throwable e) {
+    /** Throws {@code e} as it is. */
+    public static RuntimeException sneaky(Throwable e) {
         throw JdkThreads.<RuntimeException>hide(e);
     }
 

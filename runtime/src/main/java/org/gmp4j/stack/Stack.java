@@ -67,6 +67,11 @@ public abstract class Stack implements Executor, Runnable {
     @Override
     public abstract void run();
 
+    /** Whether its thread has run to its end. */
+    public final boolean ended() {
+        return cont.isDone();
+    }
+
     /** Whether the JDK means this stack's own thread by {@code task}, and not one that inherited us. */
     protected final boolean isMine(Runnable task) {
         return task == JdkThreads.runContinuation(thread);

@@ -116,7 +116,11 @@ public final class Mem {
         }
 
         synchronized void give(long addr) {
-            free.add(addr);
+            try {
+                free.add(addr);
+            } catch (OutOfMemoryError e) {
+                return; // One struct is lost: a small price on the way out of a full heap.
+            }
         }
 
         long check(long addr) {

@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.util.Objects;
 
 import org.gmp4j.Go;
+import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Sema;
 import org.gmp4j.proc.WaitReason;
@@ -119,19 +120,34 @@ public final class WaitGroup {
         add(1);
         boolean started = false;
         try {
-            Go.go(() -> {
-                GStack st = GStack.current();
-                st.onEnd(end -> {
-                    st.report(end); // Does not return where it ends the program.
-                    done();
-                });
-                fn.run();
-            });
+            Go.go(new Counted(this, fn));
             started = true;
         } finally {
             if (!started) {
                 done();
             }
+        }
+    }
+
+    /** A goroutine that {@link #go} started. */
+    private static final class Counted extends Awaited {
+        private final WaitGroup group;
+        private final Runnable fn;
+
+        Counted(WaitGroup group, Runnable fn) {
+            this.group = group;
+            this.fn = fn;
+        }
+
+        @Override
+        public void run() {
+            fn.run();
+        }
+
+        @Override
+        protected void ended(Throwable end) {
+            GStack.current().report(end); // Does not return where it ends the program.
+            group.done();
         }
     }
 }

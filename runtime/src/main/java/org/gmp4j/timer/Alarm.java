@@ -11,9 +11,10 @@ import java.lang.invoke.VarHandle;
  *  ZOMBIE to LIVE     the timer, under its lock: set again, not before this entry's time
  *  LIVE   to GONE     whoever takes it off the heap because it is due: he looks at the timer next
  *  ZOMBIE to GONE     whoever finds it in the heap: due, at the head, or one of too many
+ *  GONE   to LIVE     whoever took it off and could not look for want of memory: the timer no longer knows of it
  * </pre>
  *
- * A GONE alarm is in no heap and never comes back. All edges are CASes: the timer and the heap have different locks.
+ * A GONE alarm is in no heap. All edges but the last are CASes: the timer and the heap have different locks.
  */
 final class Alarm {
     private static final int LIVE = 0;
@@ -80,6 +81,12 @@ final class Alarm {
     /** Under the heap's lock: whether this was a zombie, and is gone now. */
     boolean buried() {
         return state == ZOMBIE && STATE.compareAndSet(this, ZOMBIE, GONE);
+    }
+
+    /** Under the heap's lock, GONE, in the hands of the caller alone: it goes back into the heap, at whatever place. */
+    void comeBack(RuntimeTimer t) {
+        timer = t;
+        state = LIVE;
     }
 
     boolean live() {

@@ -13,6 +13,8 @@ public final class FuncTimer extends RuntimeTimer {
     private final Runnable fn;
     /** Null when it was made outside all schedulers. */
     private final Scheduler s;
+    /** Whether it fired when there was no memory for a goroutine: that comes later, stopped or not. Under the lock. */
+    private boolean owed;
 
     private FuncTimer(Runnable fn) {
         super(new HeapMutex(LockRank.SEMA));
@@ -25,11 +27,12 @@ public final class FuncTimer extends RuntimeTimer {
     public static FuncTimer start(long nanos, Runnable fn) {
         FuncTimer t = new FuncTimer(fn);
         GStack st = GStack.enter();
-        t.lock.lock();
-        t.when = t.in(nanos);
-        t.arm();
-        t.lock.unlock();
-        GStack.exit(st);
+        try {
+            t.lock.lock();
+            boolean unused = t.set(nanos);
+        } finally {
+            GStack.exit(st);
+        }
         return t;
     }
 
@@ -60,16 +63,31 @@ public final class FuncTimer extends RuntimeTimer {
 
     @Override
     protected void look(long now) {
-        boolean fires = when != 0 && now >= when;
-        if (fires) {
-            when = 0;
-            disarm();
-        } else if (when != 0) {
-            arm();
+        boolean fires = owed || when != 0 && now >= when;
+        try {
+            if (fires && !owed) {
+                when = 0;
+                disarm();
+            } else if (when != 0) {
+                arm();
+            }
+            owed = false;
+        } finally {
+            lock.unlock();
         }
-        lock.unlock();
         if (fires) {
+            start();
+        }
+    }
+
+    private void start() {
+        try {
             run(s, bubble, fn);
+        } catch (OutOfMemoryError e) {
+            lock.lock();
+            owed = true;
+            lock.unlock();
+            throw e;
         }
     }
 
@@ -86,10 +104,21 @@ public final class FuncTimer extends RuntimeTimer {
     @Override
     public boolean reset(long nanos) {
         lock.lock();
-        boolean pending = when != 0;
-        when = in(nanos);
-        arm();
-        lock.unlock();
-        return pending;
+        return set(nanos);
+    }
+
+    /** With the lock, which it gives back; as it was if there is no memory. */
+    private boolean set(long nanos) {
+        long before = when;
+        try {
+            when = in(nanos);
+            arm();
+        } catch (OutOfMemoryError e) {
+            when = before;
+            throw e;
+        } finally {
+            lock.unlock();
+        }
+        return before != 0;
     }
 }

@@ -65,17 +65,18 @@ public abstract class RuntimeTimer {
         }
     }
 
-    /** Under the lock, with {@code when} set: has somebody look at it then. */
+    /** Under the lock, with {@code when} set: has somebody look at it then. Nothing has changed if there is no memory. */
     protected final void arm() {
         Alarm a = alarm;
+        if (a != null && a.when <= when && a.revive(this)) {
+            return;
+        }
+        Alarm fresh = new Alarm(this, when);
+        add(fresh);
         if (a != null) {
-            if (a.when <= when && a.revive(this)) {
-                return;
-            }
             a.bury();
         }
-        alarm = new Alarm(this, when);
-        add(alarm);
+        alarm = fresh; // Who takes it meanwhile waits for the lock.
     }
 
     /** Puts an alarm into the heap at hand; the tests have others. */
@@ -105,7 +106,8 @@ public abstract class RuntimeTimer {
 
     /**
      * Fires if due at {@code now}, else arms again if still wanted. Called with the lock held and gives it back; on an M's own
-     * stack, or outside all schedulers.
+     * stack, or outside all schedulers. When there is no memory it throws, with the lock given back, and is called again later: it
+     * must then do what it has not done.
      */
     protected abstract void look(long now);
 

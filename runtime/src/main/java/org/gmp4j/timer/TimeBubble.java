@@ -72,13 +72,26 @@ public final class TimeBubble extends Bubble {
 
     void add(Alarm a) {
         heap.lock();
-        heap.push(a);
-        heap.unlock();
+        try {
+            heap.push(a);
+        } finally {
+            heap.unlock();
+        }
+    }
+
+    /** Before a goroutine parks: there will be room for its {@link #add}, which other goroutines may have taken by then. */
+    void reserve() {
+        heap.lock();
+        try {
+            heap.reserve(living() + 1);
+        } finally {
+            heap.unlock();
+        }
     }
 
     void add(long when, long gp) {
         heap.lock();
-        heap.push(when, gp);
+        heap.push(when, gp); // See reserve.
         heap.unlock();
     }
 

@@ -9,6 +9,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.RuntimeMutex;
 import org.gmp4j.proc.Park;
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 
@@ -28,6 +29,8 @@ final class TimerHeap {
     /** Sweep when more than this share of the entries are zombies, and more than a few. */
     private static final int ZOMBIE_SHARE = 4;
     private static final int FEW_ZOMBIES = 32;
+    /** When a timer is looked at again that could not fire, or be set, for want of memory. */
+    private static final long NO_MEMORY_NANOS = 1_000_000;
 
     private static final VarHandle HELD;
 
@@ -49,6 +52,11 @@ final class TimerHeap {
     private int[] free = new int[FIRST_CAPACITY];
     private int nfree;
     private int fresh;
+    /** Alarms that were taken off and are being seen to: they may come back, for which there is room. */
+    private int flying;
+    /** For {@link #moveTo}; null when there is nothing prepared. */
+    private Alarm[] spareSlots;
+    private int[] spareFree;
     /**
      * How many are in here, or were taken off and are still being seen to: written under the lock with release, read without
      * it. An alarm that is looked at and set anew is counted twice rather than not at all.
@@ -71,8 +79,35 @@ final class TimerHeap {
         RuntimeMutex.unlock(P.timersLockAddress(pp), LockRank.TIMERS);
     }
 
+    /**
+     * Makes room for so many more entries, alarms or sleeps; under the lock. Throws for want of memory before anything has
+     * changed. What follows needs none.
+     */
+    void reserve(int more) {
+        int entries = P.timersLenOpaque(pp) + flying + more;
+        if (fresh - nfree + more > slots.length) {
+            int n = Math.max(slots.length * 2, fresh - nfree + more);
+            int[] room = Arrays.copyOf(free, n); // For all of them: to free one must not need memory.
+            slots = Arrays.copyOf(slots, n);
+            free = room;
+        }
+        if (entries > P.timersCap(pp)) {
+            grow(Math.max(FIRST_CAPACITY, Math.max(entries, P.timersCap(pp) * 2)));
+        }
+    }
+
+    /** Whether {@link #reserve} of one has something to do; by who may add, without the lock: others only make room. */
+    boolean full() {
+        return fresh - nfree + 1 > slots.length || P.timersLenOpaque(pp) + flying + 1 > P.timersCap(pp);
+    }
+
     /** Adds a sleeping G; under the lock. */
     void push(long when, long gp) {
+        reserve(1);
+        add(when, gp);
+    }
+
+    private void add(long when, long gp) {
         if (zombies.get() > FEW_ZOMBIES && zombies.get() > P.timersLenOpaque(pp) / ZOMBIE_SHARE) {
             sweep();
         }
@@ -81,22 +116,15 @@ final class TimerHeap {
 
     /** Adds an alarm; under the lock. */
     void push(Alarm a) {
+        reserve(1);
         a.heap = this;
         int slot = nfree > 0 ? free[--nfree] : fresh++;
-        if (slot == slots.length) {
-            int[] room = Arrays.copyOf(free, slot * 2); // For all of them: to free one must not need memory.
-            slots = Arrays.copyOf(slots, slot * 2);
-            free = room;
-        }
         slots[slot] = a;
-        push(a.when, (long) slot << 1 | 1);
+        add(a.when, (long) slot << 1 | 1);
     }
 
     private void put(long when, long what) {
         int n = P.timersLenOpaque(pp);
-        if (n == P.timersCap(pp)) {
-            grow(n);
-        }
         hold(1);
         P.setTimersLenOpaque(pp, n + 1);
         long heap = P.timers(pp);
@@ -104,16 +132,26 @@ final class TimerHeap {
         P.setTimer0WhenRelease(pp, when(heap, 0));
     }
 
-    private void grow(int n) {
-        int cap = Math.max(FIRST_CAPACITY, n * 2);
+    private void grow(int cap) {
         long heap = Memory.map((long) cap * ENTRY);
         long old = P.timers(pp);
-        if (n > 0) {
-            Memory.ALL.asSlice(heap, (long) n * ENTRY).copyFrom(Memory.ALL.asSlice(old, (long) n * ENTRY));
-            Memory.unmap(old, (long) P.timersCap(pp) * ENTRY);
+        int oldCap = P.timersCap(pp);
+        for (int i = 0, n = P.timersLenOpaque(pp); i < n; i++) { // No segments, which would be objects.
+            set(heap, i, when(old, i), what(old, i));
         }
         P.setTimers(pp, heap);
         P.setTimersCap(pp, cap);
+        unmap(old, oldCap);
+    }
+
+    private static void unmap(long heap, int cap) {
+        if (heap != 0) {
+            try {
+                Memory.unmap(heap, (long) cap * ENTRY);
+            } catch (OutOfMemoryError e) {
+                return; // The call wants an object or two. What it would have freed is half of what the heap has now, at most.
+            }
+        }
     }
 
     private static long when(long heap, int i) {
@@ -212,6 +250,7 @@ final class TimerHeap {
 
     /**
      * Takes what is due at {@code now}: readies Gs and has timers looked at, these without the lock, which theirs rank below.
+     * One for which there is no memory is looked at again a little later.
      *
      * @return how many
      */
@@ -225,21 +264,27 @@ final class TimerHeap {
                 ran++;
             } else {
                 Alarm a = slots[slot(what)];
-                freeSlot(slot(what));
                 RuntimeTimer t = a.take();
                 if (t == null) {
+                    freeSlot(slot(what));
                     zombies.decrementAndGet();
                 } else {
+                    flying++;
                     unlock();
-                    try {
-                        t.ring(a, now);
-                    } catch (Throwable e) { // No memory: the outside thread goes on without this one.
-                        lock();
+                    Throwable failed = ring(t, a, now);
+                    lock();
+                    flying--;
+                    if (failed instanceof OutOfMemoryError) {
+                        a.comeBack(t);
+                        put(now + NO_MEMORY_NANOS, what);
+                    } else {
+                        freeSlot(slot(what));
+                    }
+                    if (failed != null && !(failed instanceof OutOfMemoryError)) {
                         hold(-1);
                         unlock();
-                        throw e;
+                        throw JdkThreads.sneaky(failed); // The outside thread goes on without this one.
                     }
-                    lock();
                     ran++;
                 }
             }
@@ -247,6 +292,15 @@ final class TimerHeap {
         }
         unlock();
         return ran;
+    }
+
+    private static Throwable ring(RuntimeTimer t, Alarm a, long now) {
+        try {
+            t.ring(a, now);
+            return null;
+        } catch (Throwable e) {
+            return e;
+        }
     }
 
     /** Removes the zombies at the head, and all when there are many. Returns when the first alarm or sleep is due, or 0. */
@@ -280,9 +334,21 @@ final class TimerHeap {
 
     /** The empty heap's memory; its P is no more. */
     void free() {
-        long heap = P.timers(pp);
-        if (heap != 0) {
-            Memory.unmap(heap, (long) P.timersCap(pp) * ENTRY);
+        unmap(P.timers(pp), P.timersCap(pp));
+    }
+
+    /** Takes the memory that {@link #moveTo} needs to move all this heap has behind {@code before} others; world stopped. */
+    void prepareMove(TimerHeap to, int before) {
+        if (spareSlots == null) {
+            int[] ints = new int[FIRST_CAPACITY];
+            spareSlots = new Alarm[FIRST_CAPACITY];
+            spareFree = ints;
+        }
+        to.lockMoved();
+        try {
+            to.reserve(before + P.timersLenOpaque(pp));
+        } finally {
+            to.unlockMoved();
         }
     }
 
@@ -304,8 +370,12 @@ final class TimerHeap {
      * Moves all but zombies to another heap, with the world stopped or the scheduler at its end. Nobody holds a P then, but an M
      * without one may be in {@link #next}, and sysmon in {@link #pending}: so with the locks, one after the other, though the
      * caller may hold sched.lock. None of the two waits for that. Until all have arrived they count as being seen to here.
+     * Needs no memory after {@link #prepareMove}.
      */
     void moveTo(TimerHeap to) {
+        if (spareSlots == null) {
+            prepareMove(to, 0);
+        }
         lockMoved();
         long heap = P.timers(pp);
         int n = P.timersLenOpaque(pp);
@@ -315,8 +385,9 @@ final class TimerHeap {
         P.setTimersCap(pp, 0);
         P.setTimers(pp, 0);
         P.setTimer0WhenRelease(pp, 0);
-        slots = new Alarm[FIRST_CAPACITY];
-        free = new int[FIRST_CAPACITY];
+        slots = spareSlots;
+        free = spareFree;
+        spareSlots = null;
         nfree = 0;
         fresh = 0;
         unlockMoved();
@@ -333,9 +404,7 @@ final class TimerHeap {
             }
         }
         to.unlockMoved();
-        if (heap != 0) {
-            Memory.unmap(heap, (long) cap * ENTRY);
-        }
+        unmap(heap, cap);
 
         lockMoved();
         hold(-n);

@@ -22,7 +22,7 @@ import org.gmp4j.struct.P;
  * poller is told later, when its M has found another to run: as a rule it finds none, and is the poller itself.
  */
 public final class TimerHeaps implements Timers {
-    /** By the id of the P; replaced with the world stopped. */
+    /** By the id of the P; replaced by whoever holds WORLDSEMA. */
     private volatile TimerHeap[] heaps = new TimerHeap[0];
 
     /** Called on g0, the G parked: only now may a timer wake it. */
@@ -53,8 +53,29 @@ public final class TimerHeaps implements Timers {
         TimeBubble b = (TimeBubble) st.bubble();
         G.setSleepWhen(st.gp(), RuntimeTimer.in(b == null ? System.nanoTime() : b.now(), nanos));
         GStack unused = GStack.enter();
-        Park.gopark(st, b == null ? START : START_IN_BUBBLE, b, WaitReason.SLEEP, 0);
-        GStack.exit(st);
+        try {
+            reserve(st, b);
+            Park.gopark(st, b == null ? START : START_IN_BUBBLE, b, WaitReason.SLEEP, 0);
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    /** On g0 it would be too late to find that there is no memory. Until then nobody else adds to the heap of this P. */
+    private static void reserve(GStack st, TimeBubble b) {
+        if (b != null) {
+            b.reserve();
+            return;
+        }
+        TimerHeap h = of((Machine) st.host);
+        if (h.full()) {
+            h.lock();
+            try {
+                h.reserve(1);
+            } finally {
+                h.unlock();
+            }
+        }
     }
 
     /** Adds an alarm to the heap of the P at hand; without one, outside all schedulers. The timer's lock is held. */
@@ -66,7 +87,12 @@ public final class TimerHeaps implements Timers {
         }
         TimerHeap h = of(m);
         h.lock();
-        h.push(a);
+        try {
+            h.push(a);
+        } catch (OutOfMemoryError e) {
+            h.unlock();
+            throw e;
+        }
         if (unlock(h, a.when)) {
             m.s.wakeNetPoller(a.when);
         }
@@ -88,11 +114,17 @@ public final class TimerHeaps implements Timers {
     }
 
     @Override
-    public void added(long pp) {
-        int id = P.id(pp);
-        TimerHeap[] grown = Arrays.copyOf(heaps, Math.max(heaps.length, id + 1));
-        grown[id] = new TimerHeap(pp);
+    public void added(long[] pps) {
+        TimerHeap[] grown = Arrays.copyOf(heaps, P.id(pps[pps.length - 1]) + 1);
+        for (long pp : pps) {
+            grown[P.id(pp)] = new TimerHeap(pp);
+        }
         heaps = grown;
+    }
+
+    @Override
+    public void prepareMove(long from, long to, int before) {
+        heap(from).prepareMove(heap(to), before);
     }
 
     @Override

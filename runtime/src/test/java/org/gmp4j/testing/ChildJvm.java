@@ -82,7 +82,10 @@ public final class ChildJvm {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(flags);
-        command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+        if (flags.stream().noneMatch(f -> f.startsWith("-XX:+Use") && f.endsWith("GC"))) {
+            command.add("-XX:+UseSerialGC");
+        }
+        command.add("-XX:TieredStopAtLevel=1");
         command.addAll(what);
         command.addAll(Arrays.asList(args));
         try {

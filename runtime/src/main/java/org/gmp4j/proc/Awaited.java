@@ -1,0 +1,14 @@
+package org.gmp4j.proc;
+
+/**
+ * The function of a goroutine of which somebody has to know how it ended. That is settled before it runs: from its first
+ * instruction on anything may fail, for want of memory say.
+ */
+public abstract class Awaited implements Runnable {
+    /**
+     * Told on the goroutine's stack after its deferred work, instead of the uncaught-exception policy.
+     *
+     * @param end null, Goexit.INSTANCE or what it threw
+     */
+    protected abstract void ended(Throwable end);
+}

@@ -1,0 +1,273 @@
+package org.gmp4j.proc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.Select;
+import org.gmp4j.sync.Mutex;
+import org.gmp4j.time.Time;
+import org.gmp4j.time.Timer;
+
+/**
+ * Fills the heap again and again while everything runs, then looks whether anything was lost. What users do may throw
+ * OutOfMemoryError, and they try again; the scheduler goes on whatever happens. Argument: seconds.
+ */
+final class FullHeapProgram {
+    private static final int PROCS = 3;
+    private static final long WARM_MILLIS = 500;
+    private static final long PATIENCE_SECONDS = 30;
+
+    private static final Gmp GMP = Gmp.builder().procs(PROCS).quantum(Duration.ofMillis(1)).debug("schedtrace=20,scheddetail=1")
+            .uncaught((goid, t) -> unexpected(t)).build();
+    private static final AtomicReference<Throwable> UNEXPECTED = new AtomicReference<>();
+    private static final LongAdder NO_MEMORY = new LongAdder();
+    private static final LongAdder DONE = new LongAdder();
+    private static final List<CountDownLatch> LIVING = new ArrayList<>();
+    private static volatile boolean stop;
+    private static volatile Object ballast;
+
+    private FullHeapProgram() {
+    }
+
+    public static void main(String[] args) throws Exception {
+        Scheduler s = GMP.call(() -> GStack.current().scheduler());
+        Warm.up(0);
+        users();
+        Thread.sleep(WARM_MILLIS);
+        long before = DONE.sum();
+        fill(Long.parseLong(args[0]) * 1_000_000_000);
+        stop = true;
+        boolean ended = true;
+        for (CountDownLatch living : LIVING) {
+            ended &= living.await(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        }
+        if (!ended) {
+            System.out.println("hangs:\n" + GMP.dump());
+            Runtime.getRuntime().halt(1);
+        }
+        if (UNEXPECTED.get() != null) {
+            UNEXPECTED.get().printStackTrace(System.out);
+            Runtime.getRuntime().halt(1);
+        }
+        AtomicReference<List<String>> broken = new AtomicReference<>();
+        s.withWorldStopped(() -> broken.set(Invariants.check(s)));
+        int unused = GMP.setProcs(2);
+        int sum = GMP.call(() -> pingPong(1_000));
+        String left = GMP.close(Duration.ofSeconds(PATIENCE_SECONDS));
+        System.out.printf("broken %s, sum %d, left [%s]%n", broken.get(), sum, left);
+        System.err.printf("done %d, with a full heap %d, no memory %d%n", before, DONE.sum() - before, NO_MEMORY.sum());
+        System.exit(0); // Nothing else keeps the process alive, nor may.
+    }
+
+    private static void unexpected(Throwable t) {
+        if (t instanceof OutOfMemoryError) {
+            NO_MEMORY.increment();
+        } else {
+            boolean unused = UNEXPECTED.compareAndSet(null, t);
+        }
+    }
+
+    /** Rounds of filling the heap to the last byte, with what one of the users then drops to live on. */
+    private static void fill(long nanos) {
+        long end = System.nanoTime() + nanos;
+        while (System.nanoTime() < end) {
+            LockSupport.parkNanos(System.nanoTime() & 0xffffff); // Up to 16 ms.
+            fillOnce();
+            LockSupport.parkNanos(System.nanoTime() & 0x3fffff);
+            ballast = null;
+        }
+    }
+
+    private static void fillOnce() {
+        Object[] head = null;
+        for (int size = 1 << 16; size >= 16;) {
+            try {
+                head = new Object[] {head, new byte[size]};
+                ballast = head;
+            } catch (OutOfMemoryError e) {
+                size /= 4;
+            }
+        }
+    }
+
+    /** One step of a user, done again and again; without memory it has not happened. */
+    private interface Step {
+        void run() throws Exception;
+    }
+
+    private static void user(Step step) {
+        loop(GMP::go, step);
+    }
+
+    private static void loop(java.util.function.Consumer<Runnable> start, Step step) {
+        CountDownLatch living = new CountDownLatch(1);
+        LIVING.add(living);
+        start.accept(() -> {
+            while (!stop) {
+                attempt(step);
+            }
+            living.countDown();
+        });
+    }
+
+    private static void attempt(Step step) {
+        try {
+            step.run();
+            DONE.increment();
+        } catch (OutOfMemoryError e) {
+            NO_MEMORY.increment();
+        } catch (Exception e) {
+            unexpected(e);
+        }
+    }
+
+    /** Until it has happened. */
+    private static <T> T surely(Callable<T> step) throws Exception {
+        for (;;) {
+            try {
+                return step.call();
+            } catch (OutOfMemoryError e) {
+                NO_MEMORY.increment();
+            }
+        }
+    }
+
+    private static int pingPong(int n) {
+        Chan<Integer> there = Chan.make();
+        Chan<Integer> back = Chan.make();
+        Go.go(() -> {
+            for (int i : there) {
+                back.send(i + 1);
+            }
+        });
+        int sum = 0;
+        for (int i = 0; i < n; i++) {
+            there.send(i);
+            sum += back.recv() - i;
+        }
+        there.close();
+        return sum;
+    }
+
+    private static void users() {
+        channels();
+        sleepers();
+        locks();
+        starts();
+        loop(body -> Thread.ofPlatform().daemon().start(body), () -> {
+            int unused = GMP.setProcs(1 + (int) (System.nanoTime() & 3));
+            Thread.sleep(3);
+        });
+        loop(body -> Thread.ofPlatform().daemon().start(body), () -> GMP.run(Go::gosched));
+        user(() -> {
+            int unused = Go.gomaxprocs(1 + (int) (System.nanoTime() & 3));
+            Go.sleep(Duration.ofMillis(7));
+        });
+        user(() -> { // Without a point.
+            for (long end = System.nanoTime() + 3_000_000; System.nanoTime() < end;) {
+                Thread.onSpinWait();
+            }
+            Go.sleep(Duration.ofMillis(2));
+        });
+    }
+
+    private static void channels() {
+        Chan<Integer> c = Chan.make();
+        Chan<Integer> d = Chan.make(4);
+        user(() -> {
+            c.send(1);
+            if (stop) {
+                c.send(0); // The last, for the other's last.
+            }
+        });
+        user(() -> {
+            int got = c.recv();
+            boolean unused = d.trySend(got);
+            while (got != 0 && stop) {
+                got = surely(c::recv);
+            }
+        });
+        user(() -> {
+            int unused = Select.of().recv(d, v -> { }).recv(Time.after(Duration.ofMillis(1)), v -> { }).run();
+        });
+    }
+
+    private static void sleepers() {
+        for (int i = 0; i < 4; i++) {
+            user(() -> Go.sleep(Duration.ofNanos(300_000)));
+            user(() -> Thread.sleep(1));
+        }
+        user(() -> Time.after(Duration.ofMillis(1)).recv());
+        user(() -> {
+            Chan<Integer> fired = Chan.make(1);
+            Timer t = Time.afterFunc(Duration.ofMillis(1), () -> {
+                boolean unused = fired.trySend(1);
+            });
+            fired.recv();
+            boolean unused = t.stop();
+        });
+        user(() -> Go.blocking(() -> {
+            Thread.sleep(1);
+            return null;
+        }));
+    }
+
+    private static void locks() {
+        Object monitor = new Object();
+        ReentrantLock jdk = new ReentrantLock();
+        Mutex mutex = new Mutex();
+        for (int i = 0; i < 3; i++) {
+            user(() -> {
+                synchronized (monitor) {
+                    monitor.wait(1);
+                    monitor.notifyAll();
+                }
+            });
+            user(() -> {
+                synchronized (monitor) {
+                    Go.gosched();
+                }
+            });
+            user(() -> {
+                jdk.lock();
+                try {
+                    Go.gosched();
+                } finally {
+                    jdk.unlock();
+                }
+            });
+            user(() -> {
+                mutex.lock();
+                try {
+                    Go.gosched();
+                } finally {
+                    mutex.unlock();
+                }
+            });
+        }
+    }
+
+    private static void starts() {
+        user(() -> {
+            Go.go(DONE::increment);
+            Go.gosched();
+        });
+        user(() -> {
+            Thread t = GMP.threadFactory().newThread(DONE::increment);
+            t.start();
+            t.join();
+        });
+        user(() -> GMP.run(DONE::increment));
+    }
+}

@@ -1,0 +1,71 @@
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.concurrent.CountDownLatch;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.testing.PinningCall;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+/** No more threads to be had, in a service: what is ready waits for one. The end of a program: {@code FatalTest}. */
+class ThreadLimitTest {
+    /** All threads that may be are in calls that block; what others are to do is done when the first comes back. */
+    @Test
+    void workWaitsForAThread() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).maxThreads(2))) {
+            CountDownLatch blocked = new CountDownLatch(2);
+            CountDownLatch back = new CountDownLatch(1);
+            CountDownLatch ran = new CountDownLatch(100);
+            for (int i = 0; i < 2; i++) {
+                gmp.go(() -> PinningCall.run(() -> {
+                    blocked.countDown();
+                    await(back);
+                }));
+            }
+            blocked.await();
+            for (int i = 0; i < 100; i++) {
+                gmp.go(ran::countDown);
+            }
+            assertEquals(100, ran.getCount(), "no thread was free to run them");
+            back.countDown();
+            ran.await();
+            assertEquals(2, gmp.gmp.setProcs(3), "the number of Ps");
+            gmp.run(Go::gosched);
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The one thread that may be sleeps with the goroutine that is locked to it, until that is ready. */
+    @Test
+    void aLockedGoroutineNeedsNoOtherThread() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).maxThreads(1))) {
+            Chan<Integer> c = Chan.make();
+            CountDownLatch locked = new CountDownLatch(1);
+            CountDownLatch done = new CountDownLatch(1);
+            gmp.go(() -> {
+                Go.lockOSThread();
+                locked.countDown();
+                int got = c.recv() + c.recv();
+                Go.unlockOSThread();
+                if (got == 3) {
+                    done.countDown();
+                }
+            });
+            locked.await();
+            c.send(1);
+            c.send(2);
+            done.await();
+            gmp.run(Go::gosched);
+        }
+    }
+}
