@@ -36,6 +36,12 @@ final class Link {
                 Linker.Option.firstVariadicArg(firstVariadic));
     }
 
+    /** A function of the C library that has no generated binding and no errno worth reading. */
+    @SuppressWarnings("restricted")
+    static MethodHandle plain(String function, FunctionDescriptor descriptor) {
+        return LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow(function), descriptor);
+    }
+
     /** Without thread state transition: only for functions that return at once. */
     @SuppressWarnings("restricted")
     static MethodHandle critical(MemorySegment function, FunctionDescriptor descriptor) {

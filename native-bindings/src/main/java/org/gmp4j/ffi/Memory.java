@@ -1,13 +1,15 @@
 package org.gmp4j.ffi;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import org.gmp4j.ffi.gmp.shims_h;
 import org.gmp4j.ffi.linux.linux_h;
 
 /**
- * Anonymous memory from the kernel, by address. Addresses and lengths given back to a method are multiples of the page
+ * Anonymous memory from the kernel, and blocks from the C library, by address. Addresses and lengths given back to a method are multiples of the page
  * size where the kernel wants it so. Nothing is checked: a wrong address is the end of the process. Thread-safe.
  */
 public final class Memory {
@@ -152,6 +154,40 @@ public final class Memory {
             throw new NativeException(
                     call + "(0x" + Long.toHexString(addr) + ", " + bytes + " bytes)", Link.errno(state));
         }
+    }
+
+    /**
+     * Takes a block from the C library's allocator, with whatever stands in it.
+     *
+     * @param bytes how much, positive
+     * @return the address, a multiple of 16; 0 when there is no memory
+     */
+    public static long malloc(long bytes) {
+        try {
+            return (long) Blocks.MALLOC.invokeExact(bytes);
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /**
+     * Gives a block back, from any thread.
+     *
+     * @param addr what {@link #malloc} returned, once
+     */
+    public static void free(long addr) {
+        try {
+            Blocks.FREE.invokeExact(addr);
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /** Apart, so that nobody links them who needs whole pages only. */
+    private static final class Blocks {
+        static final MethodHandle MALLOC =
+                Link.plain("malloc", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+        static final MethodHandle FREE = Link.plain("free", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
     }
 
     /** Apart, so that plain memory needs no libgmp4j. */
