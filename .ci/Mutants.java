@@ -290,7 +290,7 @@ public final class Mutants {
 
     /** The one file that changed; what depends on it stays as it is, since no mutant changes a signature or a constant. */
     private boolean compile(Mutant m, Path file, Path out) throws Exception {
-        List<String> command = m.file.endsWith(".c")
+        List<String> command = m.file.startsWith("c-shims/")
                 ? List.of("bash", copy.resolve("c-shims/build.sh").toString(), out.resolve("native").toString(), "cc")
                 : List.of(JAVAC, "-nowarn", "-g", "-proc:none", "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
                         "-cp", classPath, "-d", out.toString(), file.toString());
