@@ -142,7 +142,7 @@ class LaunchTest {
         List<String> shapes = List.of(
                 "SCHED \\d+ms: gomaxprocs=2 idleprocs=\\d threads=\\d+ spinningthreads=\\d needspinning=\\d "
                         + "idlethreads=\\d+ runqueue=\\d+ gcwaiting=(true|false) nmidlelocked=\\d+ stopwait=\\d "
-                        + "sysmonwait=(true|false)",
+                        + "sysmonwait=(true|false) strays=\\d+",
                 "  P[01]: status=[0-4] schedtick=\\d+ syscalltick=\\d+ m=(nil|\\d+) runqsize=\\d+ gfreecnt=\\d+ "
                         + "timerslen=\\d+",
                 "  M\\d+: p=(nil|[01]) curg=(nil|\\d+) mallocing=0 throwing=0 preemptoff= locks=\\d+ dying=0 "

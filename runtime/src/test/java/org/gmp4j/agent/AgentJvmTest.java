@@ -134,7 +134,7 @@ class AgentJvmTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
             "=include=com..acme|gmp4j: \"com..acme\" is no pattern of class names; write com.acme.Parser, com.acme.* or com.acme.**.",
-            "=points=maybe|gmp4j: gmp.points is on or off, not \"maybe\".",
+            "=points=maybe|gmp4j: gmp.points is on, eager or off, not \"maybe\".",
             "=verbose=1|gmp4j: The agent knows no option \"verbose\"; it knows points, include and exclude."})
     void badOptionsEndTheProgram(String options, String message) throws Exception {
         Result r = program(options, "own");

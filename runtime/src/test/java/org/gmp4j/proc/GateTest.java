@@ -106,6 +106,8 @@ class GateTest {
             assertEquals(PStatus.PSYSCALL, PStatus.get(pp));
             assertEquals(M.GATE_SHUT, M.gateOpaque(mp));
             assertFalse(take(), "once more");
+            assertEquals(1, Strays.count(s));
+            assertTrue(SchedTrace.text(s, 0, false).endsWith(" ] strays=1\n"), "after what Go prints");
         });
     }
 
