@@ -14,7 +14,9 @@ import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.ffi.gmp.sudog;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.RuntimeMutex;
+import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
@@ -43,6 +45,7 @@ final class Warm {
     private static final String[] CLASSES = {"Threads", "Threads$Exit", "Syscall", "StopTheWorld", "StopTheWorld$Procs", "Inject",
         "Mcall", "Preempt", "Wakep", "Park", "Waiting", "Checkdead", "Stderr", "GcWatch", "Newproc", "FindRunnable", "Invariants"};
 
+    private static final int GS = 8;
     private static final long RETRY_NANOS = 1_000_000_000;
     private static final AtomicBoolean STARTED = new AtomicBoolean();
 
@@ -84,6 +87,7 @@ final class Warm {
         for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) {
             states();
             locks();
+            queues();
         }
         for (String name : CLASSES) {
             try {
@@ -150,6 +154,71 @@ final class Warm {
         unused = PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE);
         status = PStatus.get(pp);
         Mem.recycle(p.layout(), pp);
+    }
+
+    /** Everything that the queues and idle lists do, on structs of nobody's. */
+    private static void queues() {
+        long sched = Mem.alloc(schedt.layout(), 1);
+        long mine = Mem.alloc(p.layout(), 1);
+        long other = Mem.alloc(p.layout(), 1);
+        long mp = Mem.alloc(m.layout(), 1);
+        long words = P.timersLockAddress(other); // A word of each mask.
+        long[] gs = new long[GS];
+        for (int i = 0; i < GS; i++) {
+            gs[i] = Mem.alloc(g.layout(), 1);
+        }
+        Schedt.setGomaxprocsOpaque(sched, 1);
+        Schedt.setIdlepMaskRelease(sched, words);
+        Schedt.setTimerpMaskRelease(sched, words);
+        GlobalRunq.lock(sched);
+        GlobalRunq.globrunqputhead(sched, gs[0]);
+        GlobalRunq.globrunqput(sched, gs[1]);
+        long unused = GlobalRunq.globrunqget(sched, mine, 0);
+        GlobalRunq.globrunqput(sched, gs[0]);
+        unused = GlobalRunq.pop(sched);
+        GlobalRunq.unlock(sched);
+        Runq.runqput(sched, mine, gs[2], false);
+        Runq.runqputAndFence(sched, mine, gs[3], true);
+        boolean empty = Runq.runqempty(mine);
+        unused = Runq.runqsteal(other, mine, false, 0);
+        drain(sched, mine);
+        drain(sched, other);
+        Runq.runqputAndFence(sched, mine, gs[0], true);
+        unused = Runq.runqsteal(other, mine, true, 0);
+        G.setSchedlink(gs[0], gs[1]);
+        G.setSchedlink(gs[1], 0);
+        Runq.runqputbatch(sched, mine, gs[0], 2);
+        for (int i = 0; i < GS; i++) { // Where rings are short this runs over, to the global queue.
+            Runq.runqput(sched, other, gs[i], i % 2 == 0);
+        }
+        drain(sched, mine);
+        drain(sched, other);
+        GlobalRunq.lock(sched);
+        Idle.mput(sched, mp);
+        unused = Idle.mget(sched);
+        Idle.mput(sched, mp);
+        empty = Idle.mremove(sched, mp);
+        Idle.pidleput(sched, mine, 0);
+        unused = Idle.pidlegetSpinning(sched, 0);
+        GlobalRunq.unlock(sched);
+        for (long gp : gs) {
+            Mem.recycle(g.layout(), gp);
+        }
+        Mem.recycle(m.layout(), mp);
+        Mem.recycle(p.layout(), mine);
+        Mem.recycle(p.layout(), other);
+        Mem.recycle(schedt.layout(), sched);
+    }
+
+    private static void drain(long sched, long pp) {
+        while (Runq.runqget(pp) != 0) {
+            Thread.onSpinWait();
+        }
+        GlobalRunq.lock(sched);
+        while (GlobalRunq.pop(sched) != 0) {
+            Thread.onSpinWait();
+        }
+        GlobalRunq.unlock(sched);
     }
 
     private static void locks() {

@@ -25,7 +25,7 @@ import org.gmp4j.time.Timer;
  */
 final class FullHeapProgram {
     private static final int PROCS = 3;
-    private static final long WARM_MILLIS = 500;
+    private static final long WARM_MILLIS = 1_000;
     private static final long PATIENCE_SECONDS = 30;
 
     private static final Gmp GMP = Gmp.builder().procs(PROCS).quantum(Duration.ofMillis(1)).debug("schedtrace=20,scheddetail=1")
