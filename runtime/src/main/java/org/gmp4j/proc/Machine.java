@@ -83,6 +83,9 @@ public final class Machine extends Host {
         untold = 0;
         inVain = 0;
         begun = false;
+        wasLocked = false;
+        takenSlice = -1;
+        takenAt = 0;
         held = 0;
     }
 
