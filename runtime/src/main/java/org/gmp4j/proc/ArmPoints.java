@@ -115,6 +115,8 @@ final class ArmPoints {
             if (on ? WANTING.getAndIncrement() == 0 : WANTING.decrementAndGet() == 0) {
                 Points.setWanted(on);
             }
+        } else if (on) {
+            Points.setWanted(true); // A goroutine that stopped has cleared it, and another is still awaited.
         }
     }
 }

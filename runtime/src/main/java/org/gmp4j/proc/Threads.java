@@ -171,6 +171,7 @@ final class Threads {
         try {
             M.setLocksOpaque(m.mp, 1); // On g0 always: the handler leaves the scheduler alone.
             OsThread.setTimerSlack(TIMER_SLACK_NANOS);
+            boolean unused = OsThread.setSlice(0); // Sysmon may have started it.
             M.setProcid(m.mp, OsThread.gettid());
             takeNextp(m);
             Schedule.schedule(m);
