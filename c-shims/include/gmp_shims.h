@@ -46,8 +46,9 @@ GMP_EXPORT int64_t gmp_signal_handler(int32_t signo);
  */
 GMP_EXPORT int32_t gmp_membarrier_register(void);
 /*
- * Asks for time slices of so many nanoseconds for the calling thread (100,000 to 100,000,000), which then waits less for one
- * that others have; what it starts has the usual ones. Linux 6.12 on; earlier kernels take no notice. 0 or -errno.
+ * Asks for time slices of so many nanoseconds for the calling thread (100,000 to 100,000,000; 0 for the usual ones), which
+ * then waits less for one that others have. What it starts inherits them: SCHED_FLAG_RESET_ON_FORK would take a negative nice
+ * value away too. Linux 6.12 on; earlier kernels take no notice. 0 or -errno.
  */
 GMP_EXPORT int32_t gmp_sched_slice(uint64_t nanos);
 GMP_EXPORT int32_t gmp_membarrier(void);

@@ -57,7 +57,6 @@ int32_t gmp_membarrier(void)
 
 int32_t gmp_sched_slice(uint64_t nanos)
 {
-    enum { RESET_ON_FORK = 1 };
     /* struct sched_attr as the kernel first had it: libc's headers may have it or not. */
     struct {
         uint32_t size, policy;
@@ -72,7 +71,6 @@ int32_t gmp_sched_slice(uint64_t nanos)
         return -errno;
     }
     a.size = sizeof a;
-    a.flags |= RESET_ON_FORK;
     a.runtime = nanos;
     long r = syscall(SYS_sched_setattr, 0, &a, 0);
     return r < 0 ? -errno : 0;

@@ -78,9 +78,9 @@ public final class OsThread {
 
     /**
      * Asks the kernel for short time slices for the calling thread: one that sleeps and works a little then need not wait for the
-     * slice of another that runs. Threads that it starts have the usual ones. Linux 6.12 and later; earlier ones ignore it.
+     * slice of another that runs. Threads that it starts inherit them. Linux 6.12 and later; earlier ones ignore it.
      *
-     * @param nanos nanoseconds, 100,000 to 100,000,000
+     * @param nanos nanoseconds, 100,000 to 100,000,000; 0 for the usual ones
      * @return whether the kernel took it
      */
     public static boolean setSlice(long nanos) {

@@ -126,6 +126,8 @@ final class ArmPoints {
                 int unused = WANTING.addAndGet(-change);
                 throw e; // Again at the next look.
             }
+        } else if (on) {
+            Points.setWanted(true); // A goroutine that stopped has cleared it, and another is still awaited.
         }
     }
 }

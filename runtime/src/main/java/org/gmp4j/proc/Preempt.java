@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import org.gmp4j.agent.Points;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.Signals;
 import org.gmp4j.struct.G;
@@ -170,6 +171,7 @@ final class Preempt {
         }
         long mp = st.machine().mp;
         if ((G.preemptOpaque(st.gp) != 0 || M.pOpaque(mp) == 0) && M.incgoOpaque(mp) == 0) {
+            Points.setWanted(false); // At once: until sysmon looks again each round of an armed loop would come here.
             st.acquirem();
             st.releasem();
         }

@@ -18,7 +18,7 @@ import org.gmp4j.struct.Schedt;
  * millisecond, or until a system call: as a rule all has been idle again for a millisecond then, and it can sleep deeply at
  * once. A hog's first slice may be that much longer. (With a quantum below 5 ms, or no P idle, it dozes less, and rests then.)
  *
- * <p>While a P has work waiting behind a goroutine it looks every tenth of a quantum, or half a millisecond, and when
+ * <p>While a P has work waiting behind a goroutine it looks every fifth of a quantum, or half a millisecond, and when
  * the quantum ends; from then until the goroutine has yielded it stays at 20 µs, if the thread answers at all. While nothing
  * waits it looks every quarter of a quantum, and if no P is idle, so that what comes will wait, at least every half
  * millisecond. A thread that it sees asleep it looks at again after 100 µs at most. So a thread that falls asleep with a P
@@ -36,7 +36,7 @@ final class Sysmon {
     private static final long MAX_SLEEP = 10_000_000;
     private static final int BUSY_ROUNDS = 50;
     /** So often it looks in a quantum: while a P has work waiting; and while one runs and nothing waits. */
-    private static final int QUANTUM_LOOKS = 10;
+    private static final int QUANTUM_LOOKS = 5;
     private static final int BUSY_LOOKS = 4;
     /** At most so many nanoseconds are between two looks while work waits, or no P is idle. */
     private static final long WORK_SLEEP = 500_000;

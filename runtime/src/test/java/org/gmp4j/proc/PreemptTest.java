@@ -347,7 +347,7 @@ class PreemptTest {
             });
             hog.await(1);
             StopTheWorld.stopTheWorld(hog.s);
-            StopTheWorld.startTheWorld(hog.s, 2);
+            StopTheWorld.startTheWorld(hog.s, null);
             hog.phase.set(2);
         }
     }

@@ -87,8 +87,8 @@ public final class ServiceCommand implements Callable<Integer> {
             defaultValue = "2")
     private int runs;
 
-    @Option(names = "--points", paramLabel = "OPTION", description = "The agent's points: on, eager or off (default: eager).")
-    private String points = "eager";
+    @Option(names = "--points", paramLabel = "OPTION", description = "The agent's points: on, eager or off (default: on).")
+    private String points = "on";
 
     @Option(names = "--json", paramLabel = "FILE", description = "Write the results to FILE too.")
     private Path json;
