@@ -31,6 +31,12 @@ GMP_EXPORT int32_t gmp_abi_version(void);
 GMP_EXPORT int32_t gmp_futex_wait(uint64_t addr, int32_t expected, int64_t timeout_ns);
 GMP_EXPORT int32_t gmp_futex_wake(uint64_t addr, int32_t n);
 
+/*
+ * stack.c: how many bytes of its stack the calling thread may still use for Java frames before HotSpot throws
+ * StackOverflowError; negative within HotSpot's shadow zone. Returns at once but for the first call of a thread.
+ */
+GMP_EXPORT int64_t gmp_stack_left(void);
+
 /* thread.c: signals and memory policy. 0 or -errno. */
 GMP_EXPORT int32_t gmp_signal_queue(int32_t tid, int32_t signo, uint64_t value);
 GMP_EXPORT int32_t gmp_tgkill(int32_t tid, int32_t signo);

@@ -52,6 +52,8 @@ final class ChanTimer extends RuntimeTimer {
             return null;
         }
         long due = when;
+        long late = now() - due; // Both clocks now, one right after the other; in this order it errs late, as Go's.
+        Instant at = instant().minusNanos(late); // Before anything changes: there may be no memory for it.
         if (period == 0) {
             when = 0;
         } else {
@@ -60,8 +62,7 @@ final class ChanTimer extends RuntimeTimer {
                 when = Long.MAX_VALUE;
             }
         }
-        long late = now() - due; // Both clocks now, one right after the other; in this order it errs late, as Go's.
-        return instant().minusNanos(late);
+        return at;
     }
 
     /**
@@ -127,10 +128,18 @@ final class ChanTimer extends RuntimeTimer {
         boolean pending = c.drain() | when != 0;
         when = in(nanos);
         period = newPeriod;
-        if (!c.recvq.isEmpty()) {
-            arm();
+        boolean armed = c.recvq.isEmpty();
+        try {
+            if (!armed) {
+                arm();
+                armed = true;
+            }
+        } finally {
+            if (!armed) { // No memory for an alarm: it is stopped.
+                when = 0;
+            }
+            lock.unlock();
         }
-        lock.unlock();
         return pending;
     }
 }

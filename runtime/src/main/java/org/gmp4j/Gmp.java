@@ -23,6 +23,7 @@ import org.gmp4j.proc.WaitReason;
 import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.Goexit;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.timer.TimerHeaps;
 
@@ -356,7 +357,7 @@ public final class Gmp implements AutoCloseable {
                 thrown = end;
             }
             latch.countDown();
-            GStack st = GStack.enter();
+            GStack st = GStack.enterChecked(); // At the bottom of its stack.
             lock.lock();
             done = true;
             long sg = waiters.dequeue();
@@ -384,6 +385,7 @@ public final class Gmp implements AutoCloseable {
     }
 
     private <T> void start(Outcome<T> o, Callable<T> fn) {
+        Headroom.checkAll(); // Once started it must be waited for.
         s.go(() -> {
             GStack.current().onEnd(o::ended);
             try {

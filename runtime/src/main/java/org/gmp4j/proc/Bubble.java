@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import org.gmp4j.stack.Goexit;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.GSlots;
 
 /**
@@ -79,6 +80,7 @@ public abstract class Bubble {
 
     /** {@code fn} as a goroutine of this bubble, which counts from now on. */
     public final Runnable wrap(Runnable fn) {
+        Headroom.checkAll(); // Once counted it must be started.
         int unused = living.incrementAndGet();
         unused = running.incrementAndGet();
         return () -> {

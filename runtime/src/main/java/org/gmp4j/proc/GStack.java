@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.stack.Goexit;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
@@ -121,12 +122,43 @@ public final class GStack extends Stack {
      * 0; so either it sees the raised locks, or the read sees that the P is gone, and the goroutine gets one as from a
      * system call. The fence between is for the compiler alone.
      *
+     * <p>The outermost makes sure that the section has room on the stack: see {@link Headroom}. On a thread that is no
+     * goroutine nobody counts how deep they are nested: what may be inside another section is {@link #enterChecked} there.
+     *
      * @return its stack; null on a thread that is no goroutine
+     * @throws StackOverflowError when there is too little room; nothing has happened
      */
     public static GStack enter() {
         GStack st = current();
         if (st != null) {
             st.acquirem();
+        } else {
+            Headroom.check();
+        }
+        return st;
+    }
+
+    /**
+     * The same for what gives back what an {@link #enter} in about the same place took: it asks for a little less room.
+     *
+     * @throws StackOverflowError when there is too little room; nothing has happened
+     */
+    public static GStack enterToGive() {
+        GStack st = current();
+        if ((st == null || M.locksOpaque(st.machine().mp) == 0) && !Headroom.enough()) {
+            throw Headroom.overflow();
+        }
+        if (st != null) {
+            st.acquirechecked();
+        }
+        return st;
+    }
+
+    /** The same where the caller has made sure that there is room, or must not fail. */
+    public static GStack enterChecked() {
+        GStack st = current();
+        if (st != null) {
+            st.acquirechecked();
         }
         return st;
     }
@@ -139,6 +171,14 @@ public final class GStack extends Stack {
     }
 
     void acquirem() {
+        if (M.locksOpaque(machine().mp) == 0) {
+            Headroom.check();
+        }
+        acquirechecked();
+    }
+
+    /** The same where there is room, or it must not fail. */
+    void acquirechecked() {
         if (raise() == 0) {
             Syscall.exitsyscall(this);
         }
@@ -215,7 +255,7 @@ public final class GStack extends Stack {
             Runnable fn = GSlots.fn(gp);
             releasem();
             runGoroutine(fn);
-            acquirem();
+            acquirechecked(); // At the bottom of the stack.
             JdkThreads.forget(this);
         } while (Newproc.goexit0(this) || JdkThreads.yield(this));
         // Only without memory for the yield: the virtual thread ends, and the M throws the stack away.
@@ -258,9 +298,22 @@ public final class GStack extends Stack {
         ticket++; // Written here only while even, by the M in whose hands the G is.
     }
 
+    /**
+     * The JDK has made the thread runnable, so this must not fail: without room on the caller's stack sysmon does it.
+     */
     @Override
     public void execute(Runnable task) {
-        GStack caller = enter();
+        GStack caller = current();
+        boolean outside = caller == null || M.locksOpaque(caller.machine().mp) == 0;
+        if (outside && !Headroom.enough() && Deferred.add(new Deferred.Wakeup(this, task))) {
+            Deferred.ring(s);
+        } else {
+            executeNow(task);
+        }
+    }
+
+    void executeNow(Runnable task) {
+        GStack caller = enterChecked();
         try {
             if (isMine(task)) {
                 if (handedOver) {

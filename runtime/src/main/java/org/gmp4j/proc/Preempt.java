@@ -2,6 +2,7 @@ package org.gmp4j.proc;
 
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.Signals;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -137,8 +138,8 @@ final class Preempt {
             return;
         }
         long mp = st.machine().mp;
-        if ((G.preemptOpaque(st.gp) != 0 || M.pOpaque(mp) == 0) && M.incgoOpaque(mp) == 0) {
-            st.acquirem();
+        if ((G.preemptOpaque(st.gp) != 0 || M.pOpaque(mp) == 0) && M.incgoOpaque(mp) == 0 && Headroom.enough()) {
+            st.acquirechecked(); // Without room it runs on: code that calls nothing is not to fail for a point.
             st.releasem();
         }
     }

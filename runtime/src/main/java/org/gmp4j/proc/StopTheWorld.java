@@ -8,6 +8,7 @@ import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.queue.SudogCache;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -51,6 +52,7 @@ final class StopTheWorld {
      * @throws IllegalStateException when the scheduler is closed
      */
     static void stopTheWorld(Scheduler s) {
+        Headroom.checkAll();
         WORLDSEMA.acquireUninterruptibly();
         stop(s);
     }
@@ -70,7 +72,7 @@ final class StopTheWorld {
             WORLDSEMA.release();
             throw new IllegalStateException("the Gmp is closed");
         }
-        GStack unused = GStack.enter(); // Until startTheWorld: the caller keeps its P.
+        GStack unused = GStack.enterChecked(); // Until startTheWorld: the caller keeps its P.
         long sched = s.sched;
         Machine m = self(s);
         GlobalRunq.lock(sched);

@@ -94,9 +94,11 @@ final class Sysmon {
     private void run() {
         try {
             org.gmp4j.ffi.OsThread.setTimerSlack(1);
+            Deferred.begin();
             while (Schedt.closingAcquire(s.sched) != Scheduler.STOPPED) {
                 round(); // A method that is called is compiled after some seconds, a loop after half a minute.
             }
+            Deferred.end();
             retake.close();
         } catch (Throwable t) {
             Fatal.broken(s, t);
@@ -119,6 +121,7 @@ final class Sysmon {
         }
         Note.clear(note);
         Inject.drain(s);
+        Deferred.drain();
         if (drained) {
             drained = false;
             s.signalDrained();

@@ -290,7 +290,11 @@ public final class JdkThreads {
     /**
      * Gives the thread up: returns on the M in {@link #run}, and here when the M runs the stack again.
      *
-     * @return false when the stack could not be taken off the thread (a native frame, a class initialiser, no memory)
+     * <p>HotSpot takes interpreted frames off the thread by a recursion of its own and throws StackOverflowError where that
+     * has no room: from about a third of the stack's size on. Nothing has happened then.
+     *
+     * @return false when the stack could not be taken off the thread (a native frame, a class initialiser, no memory, too
+     *     deep)
      */
     public static boolean yield(Stack st) {
         Thread vt = st.thread;
@@ -307,7 +311,7 @@ public final class JdkThreads {
             } finally {
                 NOTIFY_MOUNT.invokeExact(vt, false);
             }
-        } catch (OutOfMemoryError e) {
+        } catch (OutOfMemoryError | StackOverflowError e) {
             return false;
         } catch (Throwable e) {
             throw sneaky(e);

@@ -5,10 +5,12 @@ import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.function.Supplier;
 
+import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.Fatal;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Sema;
 import org.gmp4j.proc.WaitReason;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.Throw;
 
 /**
@@ -167,7 +169,35 @@ public final class Mutex {
     public void unlock() {
         int s = (int) STATE.getAndAdd(this, LOCKED);
         if (s != LOCKED) {
-            unlockSlow(s ^ LOCKED);
+            try {
+                unlockSlow(s ^ LOCKED);
+            } catch (StackOverflowError e) { // Before it was passed on.
+                if ((s & LOCKED) == 0) {
+                    throw e; // A mistake, which unlockSlow would have reported.
+                }
+                boolean left = Deferred.add(new Passing(this, s ^ LOCKED));
+                for (int now = state; !left && (now & LOCKED) == 0; now = state) { // Else its new owner passes it on.
+                    if (STATE.compareAndSet(this, now, now | LOCKED)) {
+                        throw e; // As if it had not been unlocked.
+                    }
+                }
+            }
+        }
+    }
+
+    /** An unlock for which there was no stack left, after the lock is free. */
+    private static final class Passing extends Deferred {
+        private final Mutex m;
+        private final int s;
+
+        Passing(Mutex m, int s) {
+            this.m = m;
+            this.s = s;
+        }
+
+        @Override
+        protected void run() {
+            m.pass(s);
         }
     }
 
@@ -193,6 +223,9 @@ public final class Mutex {
 
     /** The lock is free: hands it over, or wakes who waits longest, unless one is awake or somebody has it. */
     private void pass(int s) {
+        if (!Headroom.enough()) {
+            throw Headroom.overflow();
+        }
         if ((s & STARVING) != 0) {
             release(true);
             return;
@@ -206,7 +239,7 @@ public final class Mutex {
     }
 
     private void release(boolean handoff) {
-        GStack st = GStack.enter();
+        GStack st = GStack.enterChecked();
         sema.release(handoff);
         GStack.exit(st);
     }

@@ -3,10 +3,12 @@ package org.gmp4j.sync;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.Fatal;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Sema;
 import org.gmp4j.proc.WaitReason;
+import org.gmp4j.stack.Headroom;
 
 /**
  * A lock held by any number of readers or by one writer. Goroutines, virtual and plain threads may use it together; it has
@@ -60,11 +62,24 @@ public final class RWMutex {
 
     /** Takes the lock for reading, waiting while a writer has it or waits for it. */
     public void rLock() {
-        if (addReaders(1) < 0) {
-            GStack st = GStack.enter();
-            readerSema.acquire(false, WaitReason.RWMUTEX_RLOCK);
-            GStack.exit(st);
+        if ((int) READERS.getAndAdd(this, 1) + 1 < 0) {
+            try {
+                awaitWriter();
+            } catch (StackOverflowError e) { // Before the wait.
+                while (!readerSema.take()) { // Given to us by the writer, if it has counted us: then we have the lock.
+                    int r = readers;
+                    if (r < 0 && READERS.compareAndSet(this, r, r - 1)) {
+                        throw e; // It has not, and will not.
+                    }
+                }
+            }
         }
+    }
+
+    private void awaitWriter() {
+        GStack st = GStack.enter();
+        readerSema.acquire(false, WaitReason.RWMUTEX_RLOCK);
+        GStack.exit(st);
     }
 
     /** Takes the lock for reading if no writer has it or waits for it; false when it was not taken. */
@@ -83,26 +98,60 @@ public final class RWMutex {
      * @throws IllegalStateException "sync: RUnlock of unlocked RWMutex"; in program mode that ends the program
      */
     public void rUnlock() {
-        int r = addReaders(-1);
+        int r = (int) READERS.getAndAdd(this, -1) - 1;
         if (r < 0) {
-            rUnlockSlow(r);
+            try {
+                rUnlockSlow(r);
+            } catch (StackOverflowError e) { // Before it did anything.
+                if (misused(r) || !Deferred.add(new Unlocking(this, r))) {
+                    int unused = (int) READERS.getAndAdd(this, 1); // As if it had not been unlocked.
+                    throw e;
+                }
+            }
         }
     }
 
+    /** An unlock for which there was no stack left. */
+    private static final class Unlocking extends Deferred {
+        private final RWMutex m;
+        /** Readers left after a reader's unlock; 0 for a writer's. */
+        private final int r;
+
+        Unlocking(RWMutex m, int r) {
+            this.m = m;
+            this.r = r;
+        }
+
+        @Override
+        protected void run() {
+            if (r != 0) {
+                m.rUnlockSlow(r);
+            } else {
+                m.unlock();
+            }
+        }
+    }
+
+    private static boolean misused(int r) {
+        return r == -1 || r == -MAX - 1;
+    }
+
     private void rUnlockSlow(int r) {
-        if (r == -1 || r == -MAX - 1) {
+        GStack st = GStack.enterToGive();
+        if (misused(r)) {
+            GStack.exit(st);
             int unused = addReaders(1);
             throw Fatal.misuse("sync: RUnlock of unlocked RWMutex");
         }
         if (addDeparting(-1) == 0) { // The last of those the writer waits for.
-            GStack st = GStack.enter();
             writerSema.release(false);
-            GStack.exit(st);
         }
+        GStack.exit(st);
     }
 
     /** Takes the lock for writing, waiting for readers and other writers. */
     public void lock() {
+        Headroom.checkAll();
         writer.lock();
         int inside = addReaders(-MAX) + MAX;
         if (inside != 0 && addDeparting(inside) != 0) {
@@ -130,13 +179,19 @@ public final class RWMutex {
      * @throws IllegalStateException "sync: Unlock of unlocked RWMutex"; in program mode that ends the program
      */
     public void unlock() {
+        if (!Headroom.enough()) {
+            if (Deferred.add(new Unlocking(this, 0))) {
+                return;
+            }
+            throw Headroom.overflow();
+        }
         int waiting = addReaders(MAX);
         if (waiting >= MAX) {
             int unused = addReaders(-MAX);
             throw Fatal.misuse("sync: Unlock of unlocked RWMutex");
         }
         if (waiting > 0) {
-            GStack st = GStack.enter();
+            GStack st = GStack.enterChecked();
             for (int i = 0; i < waiting; i++) {
                 readerSema.release(false);
             }

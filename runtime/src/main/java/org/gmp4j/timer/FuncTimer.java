@@ -25,10 +25,13 @@ public final class FuncTimer extends RuntimeTimer {
         FuncTimer t = new FuncTimer(fn);
         GStack st = GStack.enter();
         t.lock.lock();
-        t.when = t.in(nanos);
-        t.arm();
-        t.lock.unlock();
-        GStack.exit(st);
+        try {
+            t.when = t.in(nanos);
+            t.arm();
+        } finally { // There may be no memory for an alarm.
+            t.lock.unlock();
+            GStack.exit(st);
+        }
         return t;
     }
 
@@ -87,9 +90,17 @@ public final class FuncTimer extends RuntimeTimer {
     public boolean reset(long nanos) {
         lock.lock();
         boolean pending = when != 0;
-        when = in(nanos);
-        arm();
-        lock.unlock();
+        boolean armed = false;
+        try {
+            when = in(nanos);
+            arm();
+            armed = true;
+        } finally {
+            if (!armed) { // No memory for an alarm: it is stopped.
+                when = 0;
+            }
+            lock.unlock();
+        }
         return pending;
     }
 }

@@ -46,10 +46,14 @@ final class OutsideTimers {
     static void add(Alarm a) {
         JdkThreads.pin(); // The first starts the thread.
         try {
+            boolean first;
             HEAP.lock();
-            HEAP.push(a);
-            boolean first = P.timer0WhenAcquire(HEAP.pp) == a.when;
-            HEAP.unlock();
+            try {
+                HEAP.push(a);
+                first = P.timer0WhenAcquire(HEAP.pp) == a.when;
+            } finally {
+                HEAP.unlock();
+            }
             if (first) {
                 Note.ring(NOTE);
             }

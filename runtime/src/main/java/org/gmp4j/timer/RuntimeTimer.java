@@ -74,8 +74,9 @@ public abstract class RuntimeTimer {
             }
             a.bury();
         }
-        alarm = new Alarm(this, when);
-        add(alarm);
+        Alarm n = new Alarm(this, when);
+        add(n);
+        alarm = n; // Not before it is in a heap: there may be no memory for that.
     }
 
     /** Puts an alarm into the heap at hand; the tests have others. */

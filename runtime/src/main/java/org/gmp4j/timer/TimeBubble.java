@@ -72,8 +72,11 @@ public final class TimeBubble extends Bubble {
 
     void add(Alarm a) {
         heap.lock();
-        heap.push(a);
-        heap.unlock();
+        try {
+            heap.push(a);
+        } finally {
+            heap.unlock();
+        }
     }
 
     void add(long when, long gp) {

@@ -81,13 +81,18 @@ final class TimerHeap {
 
     /** Adds an alarm; under the lock. */
     void push(Alarm a) {
-        a.heap = this;
-        int slot = nfree > 0 ? free[--nfree] : fresh++;
-        if (slot == slots.length) {
-            int[] room = Arrays.copyOf(free, slot * 2); // For all of them: to free one must not need memory.
-            slots = Arrays.copyOf(slots, slot * 2);
+        // All that needs memory first: what fails has changed nothing.
+        if (nfree == 0 && fresh == slots.length) {
+            int[] room = Arrays.copyOf(free, fresh * 2); // For all of them: to free one must not need memory.
+            slots = Arrays.copyOf(slots, fresh * 2);
             free = room;
         }
+        int n = P.timersLenOpaque(pp);
+        if (n == P.timersCap(pp)) {
+            grow(n);
+        }
+        a.heap = this;
+        int slot = nfree > 0 ? free[--nfree] : fresh++;
         slots[slot] = a;
         push(a.when, (long) slot << 1 | 1);
     }

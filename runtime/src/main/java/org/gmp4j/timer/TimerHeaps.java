@@ -2,6 +2,7 @@ package org.gmp4j.timer;
 
 import java.util.Arrays;
 
+import org.gmp4j.ffi.NativeException;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Park;
@@ -66,7 +67,12 @@ public final class TimerHeaps implements Timers {
         }
         TimerHeap h = of(m);
         h.lock();
-        h.push(a);
+        try {
+            h.push(a);
+        } catch (OutOfMemoryError | NativeException e) {
+            h.unlock();
+            throw e;
+        }
         if (unlock(h, a.when)) {
             m.s.wakeNetPoller(a.when);
         }

@@ -206,6 +206,64 @@ public class shims_h extends shims_h$shared {
         }
     }
 
+    private static class gmp_stack_left {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG    );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_stack_left");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_stack_left()
+     * }
+     */
+    public static FunctionDescriptor gmp_stack_left$descriptor() {
+        return gmp_stack_left.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int64_t gmp_stack_left()
+     * }
+     */
+    public static MethodHandle gmp_stack_left$handle() {
+        return gmp_stack_left.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_stack_left()
+     * }
+     */
+    public static MemorySegment gmp_stack_left$address() {
+        return gmp_stack_left.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int64_t gmp_stack_left()
+     * }
+     */
+    public static long gmp_stack_left() {
+        var mh$ = gmp_stack_left.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_stack_left");
+            }
+            return (long)mh$.invokeExact();
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gmp_signal_queue {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT,
