@@ -36,6 +36,12 @@ GMP_EXPORT int32_t gmp_futex_wake(uint64_t addr, int32_t n);
  * StackOverflowError; negative within HotSpot's shadow zone. Returns at once but for the first call of a thread.
  */
 GMP_EXPORT int64_t gmp_stack_left(void);
+/*
+ * Gives the kernel back what a deep recursion has left of the calling thread's stack, further than keep bytes below the
+ * caller's frame. How many bytes of address space; 0 when nothing was there; -EINVAL for locked memory. One system call when
+ * there is nothing to do.
+ */
+GMP_EXPORT int64_t gmp_stack_trim(int64_t keep);
 
 /* thread.c: signals and memory policy. 0 or -errno. */
 GMP_EXPORT int32_t gmp_signal_queue(int32_t tid, int32_t signo, uint64_t value);

@@ -64,3 +64,21 @@ int64_t gmp_stack_left(void) {
     }
     return (int64_t)((uintptr_t)__builtin_frame_address(0) - limit);
 }
+
+int64_t gmp_stack_trim(int64_t keep) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    unsigned char resident = 0;
+
+    if (limit == 0) {
+        find();
+    }
+    uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - (uintptr_t)keep) / page * page;
+    if (lowest == 0 || end <= lowest + page || end >= highest) {
+        return 0;
+    }
+    /* HotSpot touches each page that a frame comes near: if this one is not there, none below it is. */
+    if (mincore((void *)(end - page), page, &resident) != 0 || !(resident & 1)) {
+        return 0;
+    }
+    return madvise((void *)lowest, end - lowest, MADV_DONTNEED) == 0 ? (int64_t)(end - lowest) : -errno;
+}

@@ -28,4 +28,14 @@ public final class StackSpace {
             throw Link.unexpected(t);
         }
     }
+
+    /**
+     * Gives the memory back that a deep recursion has left, below what is in use.
+     *
+     * @param keep how many bytes below the caller's frame are left alone: more than HotSpot's shadow zone (80 KB)
+     * @return how many bytes of address space were freed; 0 or less when there was nothing, or the memory is locked
+     */
+    public static long trim(long keep) {
+        return shims_h.gmp_stack_trim(keep);
+    }
 }

@@ -36,6 +36,10 @@ import org.gmp4j.struct.Schedt;
  */
 public final class GStack extends Stack {
     private static final VarHandle TICKET;
+    private static final int FIRST_LOOK = 16;
+    private static final int MOST_LOOK = 1024;
+    /** At a look at so many chunks as many switches by this share are let pass, so that the looks cost little. */
+    private static final int CHUNK_SHARE = 4;
 
     static {
         try {
@@ -61,6 +65,13 @@ public final class GStack extends Stack {
     long handedOff;
 
     private volatile int ticket;
+
+    /** How much room a section must have: all that there could be when the frames on the heap are too many. By itself and its M. */
+    private long room = Headroom.toTake();
+    /** Switches until the M looks how many frames are on the heap, and what it is set to next. Written by the M. */
+    private int untilLook = FIRST_LOOK;
+    private int looks = FIRST_LOOK;
+    private long frozen;
 
     /** The bubble of the goroutine, set by itself; null for none. Whether it counts as waiting: by it and by its waker in turn. */
     Bubble bubble;
@@ -171,8 +182,8 @@ public final class GStack extends Stack {
     }
 
     void acquirem() {
-        if (M.locksOpaque(machine().mp) == 0) {
-            Headroom.check();
+        if (M.locksOpaque(machine().mp) == 0 && Headroom.left() < room) {
+            throw overflow();
         }
         acquirechecked();
     }
@@ -181,6 +192,32 @@ public final class GStack extends Stack {
     void acquirechecked() {
         if (raise() == 0) {
             Syscall.exitsyscall(this);
+        }
+    }
+
+    /** Too little room, or too many frames on the heap: then this is said once, and again when a look finds it still so. */
+    private StackOverflowError overflow() {
+        if (room == Headroom.toTake()) {
+            return Headroom.overflow();
+        }
+        room = Headroom.toTake();
+        return new StackOverflowError("goroutine stack exceeds " + s.config.maxStack() + "-byte limit");
+    }
+
+    /**
+     * Of the M, the stack unmounted. Frames that were parked come back to the thread two at a time, as calls return. So a
+     * recursion that parks on its way never fills the thread's stack, but the heap: every so many switches somebody looks how
+     * much is there. More often while it grows; the next section of the runtime then fails as if the stack were full.
+     */
+    void parked() {
+        if (--untilLook == 0) {
+            long bytes = JdkThreads.frozen(this);
+            if (bytes > s.config.maxStack()) {
+                room = Long.MAX_VALUE;
+            }
+            looks = bytes > frozen ? FIRST_LOOK : Math.min(looks * 2, MOST_LOOK);
+            frozen = bytes;
+            untilLook = Math.max(looks, chunks / CHUNK_SHARE);
         }
     }
 
@@ -256,6 +293,7 @@ public final class GStack extends Stack {
             releasem();
             runGoroutine(fn);
             acquirechecked(); // At the bottom of the stack.
+            room = Headroom.toTake();
             JdkThreads.forget(this);
         } while (Newproc.goexit0(this) || JdkThreads.yield(this));
         // Only without memory for the yield: the virtual thread ends, and the M throws the stack away.

@@ -80,6 +80,7 @@ final class Schedule {
         P.setNswitchOpaque(pp, P.nswitchOpaque(pp) + 1);
         M.setLocksOpaque(m.mp, st.locks); // From here on the P may be taken, unless the stack is inside the runtime.
         boolean ended = JdkThreads.run(st);
+        st.parked();
         st.locks = M.locksOpaque(m.mp);
         M.setLocksOpaque(m.mp, 1);
         VarHandle.acquireFence(); // As in GStack.acquirem: raise locks, then look at the P.

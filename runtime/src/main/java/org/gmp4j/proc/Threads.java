@@ -6,10 +6,12 @@ import java.util.List;
 import org.gmp4j.ffi.Affinity;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
+import org.gmp4j.ffi.StackSpace;
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.Host.HostThread;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
@@ -27,6 +29,8 @@ import org.gmp4j.struct.Throw;
 final class Threads {
     private static final long TIMER_SLACK_NANOS = 1; // The default of 50 µs would be added to every timed sleep.
     private static final long SOON_NANOS = 100_000;
+    /** How much of its stack a thread that sleeps keeps, if it was in use. */
+    private static final long KEPT_STACK = 256 << 10;
 
     /** Ends an M's loop; one instance, no stack trace. */
     static final class Exit extends RuntimeException {
@@ -158,7 +162,8 @@ final class Threads {
         if (spinning) {
             Wakep.startSpinning(m);
         }
-        HostThread thread = new HostThread(m, () -> mstart(m), s.name + "-M" + M.id(m.mp), s.config.maxStack());
+        HostThread thread = new HostThread(m, () -> mstart(m), s.name + "-M" + M.id(m.mp),
+                s.config.maxStack() + Headroom.OF_THREAD);
         try {
             thread.start();
         } catch (OutOfMemoryError e) {
@@ -251,6 +256,7 @@ final class Threads {
     private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);
         M.setBlockedOpaque(m.mp, 1);
+        long unused = StackSpace.trim(KEPT_STACK);
         if (!Note.sleep(park, nanos)) {
             GlobalRunq.lock(m.s.sched);
             boolean unwanted = Idle.mremove(m.s.sched, m.mp);

@@ -24,6 +24,10 @@ public final class Headroom {
     static final long SECTION = Long.getLong("gmp.headroom", 64 << 10);
     /** How much more is asked for by what takes something. */
     private static final long SLACK = 8 << 10;
+    /** HotSpot's guard pages and shadow zone, with some to spare for larger pages. */
+    private static final long ZONES = 112 << 10;
+    /** What an M's thread needs beside what its goroutines may use. */
+    public static final long OF_THREAD = 2 * SECTION + SLACK + ZONES;
 
     private Headroom() {
     }
@@ -48,6 +52,16 @@ public final class Headroom {
         if (StackSpace.left() < 2 * SECTION + SLACK) {
             throw overflow();
         }
+    }
+
+    /** How many bytes {@link #check} asks for. */
+    public static long toTake() {
+        return SECTION + SLACK;
+    }
+
+    /** How many bytes there are: see {@link StackSpace#left}. */
+    public static long left() {
+        return StackSpace.left();
     }
 
     /** Whether there is room for a section that gives something back. */

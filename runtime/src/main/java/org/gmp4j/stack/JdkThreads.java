@@ -6,6 +6,7 @@ import java.lang.reflect.Field;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
+import jdk.internal.vm.StackChunk;
 
 /**
  * The class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
@@ -58,6 +59,8 @@ public final class JdkThreads {
     private static final MethodHandle RESUME;
     private static final MethodHandle INNERMOST;
     private static final MethodHandle DO_YIELD;
+    private static final MethodHandle TAIL;
+    private static final MethodHandle USED;
     private static final MethodHandle NOTIFY_UNMOUNT;
     private static final MethodHandle NOTIFY_MOUNT;
     private static final MethodHandle INTERRUPT_LOCK;
@@ -113,6 +116,8 @@ public final class JdkThreads {
         RESUME = h == null || JDK_MOUNT ? null : h.switches.resume;
         INNERMOST = h == null || JDK_MOUNT ? null : h.switches.innermost;
         DO_YIELD = h == null || JDK_MOUNT ? null : h.switches.yield;
+        TAIL = h == null || JDK_MOUNT ? null : h.switches.tail;
+        USED = h == null || JDK_MOUNT ? null : h.switches.used;
         NOTIFY_UNMOUNT = h == null ? null : h.notifyUnmount;
         NOTIFY_MOUNT = h == null ? null : h.notifyMount;
         INTERRUPT_LOCK = h == null ? null : h.interruptLock;
@@ -313,6 +318,27 @@ public final class JdkThreads {
             }
         } catch (OutOfMemoryError | StackOverflowError e) {
             return false;
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    /**
+     * How many bytes of frames an unmounted stack has on the heap; 0 with {@code -Dgmp.mount=jdk}. A stack that was mounted and
+     * unmounted while it grew has them in many chunks: the time is proportional to their number.
+     */
+    public static long frozen(Stack st) {
+        try {
+            long words = 0;
+            int n = 0;
+            if (!JDK_MOUNT) {
+                for (StackChunk c = (StackChunk) TAIL.invokeExact(st.cont); c != null; c = c.parent()) {
+                    words += (int) USED.invokeExact(c);
+                    n++;
+                }
+            }
+            st.chunks = n;
+            return words * Long.BYTES;
         } catch (Throwable e) {
             throw sneaky(e);
         }

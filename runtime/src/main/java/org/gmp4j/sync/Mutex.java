@@ -59,6 +59,7 @@ public final class Mutex {
 
     /** Takes the lock, waiting for it. */
     public void lock() {
+        Headroom.check(); // Or there might be none for the unlock.
         if (!STATE.compareAndSet(this, 0, LOCKED)) {
             GStack st = GStack.enter();
             lockSlow();
@@ -72,6 +73,7 @@ public final class Mutex {
      * @return false when it was not taken
      */
     public boolean tryLock() {
+        Headroom.check();
         int s = state;
         return (s & (LOCKED | STARVING)) == 0 && STATE.compareAndSet(this, s, s | LOCKED);
     }

@@ -62,6 +62,7 @@ public final class RWMutex {
 
     /** Takes the lock for reading, waiting while a writer has it or waits for it. */
     public void rLock() {
+        Headroom.check(); // Or there might be none for the unlock.
         if ((int) READERS.getAndAdd(this, 1) + 1 < 0) {
             try {
                 awaitWriter();
@@ -84,6 +85,7 @@ public final class RWMutex {
 
     /** Takes the lock for reading if no writer has it or waits for it; false when it was not taken. */
     public boolean tryRLock() {
+        Headroom.check();
         for (int r = readers; r >= 0; r = readers) {
             if (READERS.compareAndSet(this, r, r + 1)) {
                 return true;
@@ -163,6 +165,7 @@ public final class RWMutex {
 
     /** Takes the lock for writing if it is free; false when it was not taken. */
     public boolean tryLock() {
+        Headroom.checkAll();
         if (!writer.tryLock()) {
             return false;
         }

@@ -9,6 +9,7 @@ import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Sema;
 import org.gmp4j.proc.WaitReason;
+import org.gmp4j.stack.Headroom;
 
 /**
  * Waits for a number of goroutines to be done. Thread-safe, from goroutines and plain threads. What is done before
@@ -56,6 +57,9 @@ public final class WaitGroup {
      *     with Wait" when waiters of the last round are being let go
      */
     public void add(int delta) {
+        if (delta > 0) {
+            Headroom.check(); // Or there might be none for done.
+        }
         for (;;) {
             long s = state;
             int n = counter(s) + delta;
