@@ -6,7 +6,7 @@
  * StackOverflowError when a method's frame would come nearer to them than its shadow zone, which is for native code and for
  * the VM itself. So Java code has what is above these. Their sizes are those of StackRedPages, StackYellowPages,
  * StackReservedPages and StackShadowPages, in units of 4 KB, each rounded up to pages; what is assumed here are the
- * defaults. A thread that raises StackShadowPages has that much less than this says: see the margin in Headroom.
+ * defaults. With StackShadowPages raised there is that much less than this says; Headroom asks for far more than it needs.
  */
 #define _GNU_SOURCE
 #include <errno.h>

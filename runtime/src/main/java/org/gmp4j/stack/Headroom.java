@@ -14,12 +14,16 @@ import org.gmp4j.ffi.StackSpace;
  * taken can be given back from where it was taken, in a {@code finally}, say. An operation made of several sections asks for
  * twice as much at its beginning, so that none of them is refused when others are done.
  *
- * <p>The look costs 2 to 3 ns (a critical downcall). Nothing cheaper is known: Java has no way to the stack pointer, and
- * methods with large frames, of which HotSpot checks each page at entry, cost more than the call.
+ * <p>The look costs 2 to 3 ns (a critical downcall). Nothing cheaper is known: Java has no way to the stack pointer. Rejected: a
+ * method with a large frame, of which HotSpot touches each page at entry: these pages share few cache lines' places, and where
+ * it is inlined the user's method pays at each call. To leave the look out where C2 has inlined all of a section: nobody
+ * promises that it did, and a contended unlock calls the kernel.
  */
 public final class Headroom {
     /**
-     * Most that a section may need. Measured with the sections of all public operations, {@code SectionOverflowTest}: TODO.
+     * More than any section needs, the first time it runs, too: then classes are loaded and method handles linked by Java code
+     * that is interpreted. With {@code SectionOverflowTest} sections break at 2 KB and pass from 6 KB on, interpreted as
+     * compiled, once their classes are loaded. The property is for that.
      */
     static final long SECTION = Long.getLong("gmp.headroom", 64 << 10);
     /** How much more is asked for by what takes something. */

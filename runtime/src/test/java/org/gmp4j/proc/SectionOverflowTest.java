@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -39,10 +40,15 @@ class SectionOverflowTest {
     static final class Program {
         private static final int STACK = 256 << 10;
         /** A step from one depth to the next, in bytes, and a round's shift of all of them. */
-        private static final int STEP = Integer.getInteger("test.step", 1024);
+        private static final int STEP = Integer.getInteger("test.step", 2048);
         private static final int ROUNDS = Integer.getInteger("test.rounds", 2);
         private static final int SHIFT = 352;
+        /** What a frame of {@link #descend} takes at most: the interpreter's. */
+        private static final int LARGEST_FRAME = 192;
         private static final Duration LONG = Duration.ofHours(1);
+
+        /** As long as there is any stack at all. */
+        private static final Set<String> NEVER_REFUSED = Set.of("unpark", "point");
 
         private final AtomicReference<Throwable> failed = new AtomicReference<>();
         private final Gmp gmp = Gmp.builder().procs(2).maxStack(STACK).uncaught((id, t) -> failed.compareAndSet(null, t)).build();
@@ -117,7 +123,7 @@ class SectionOverflowTest {
                 ends.get(name).run();
             }
             partner.await();
-            if (failed.get() != null || done == 0 || refused == 0) {
+            if (failed.get() != null || done == 0 || refused == 0 && !NEVER_REFUSED.contains(name)) {
                 throw new AssertionError(name + ": done " + done + ", refused " + refused, failed.get());
             }
             assertEquals(List.of(), Invariants.sample(s), name);
@@ -128,7 +134,8 @@ class SectionOverflowTest {
             for (int round = 0; round < ROUNDS; round++) {
                 for (long room = 2 * Headroom.toTake() + 2048 - round * SHIFT; room > -1024; room -= STEP) {
                     try {
-                        long unused = descend(op, room, 1, 2, 3);
+                        int sure = (int) ((Headroom.left() - room) / LARGEST_FRAME);
+                        long unused = descend(op, room, sure, 2, 3);
                     } catch (StackOverflowError e) {
                         refused++;
                     }
@@ -139,9 +146,10 @@ class SectionOverflowTest {
             }
         }
 
-        private long descend(Runnable op, long room, long a, long b, long c) {
-            if (Headroom.left() > room) {
-                return descend(op, room, b, c, a) + a * b - c;
+        /** Looks at each frame only after {@code sure} of them, as that takes time. */
+        private long descend(Runnable op, long room, int sure, long a, long b) {
+            if (sure > 0 || Headroom.left() > room) {
+                return descend(op, room, sure - 1, b, a) + a * b;
             }
             op.run();
             done++;
@@ -342,10 +350,10 @@ class SectionOverflowTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"goroutine, ", "goroutine, -Xint", "thread, ", "thread, -Xint"})
+    @CsvSource({"goroutine, -Xmixed", "goroutine, -Xint", "thread, -Xmixed", "thread, -Xint"})
     void operationsAreDoneOrRefused(String from, String option) {
-        ChildJvm jvm = new ChildJvm(Program.class).with("-Dgmp.lockrank=true");
-        ChildJvm.Result r = (option == null ? jvm : jvm.with(option)).run(from);
+        ChildJvm jvm = new ChildJvm(Program.class).with("-Dgmp.lockrank=true", option);
+        ChildJvm.Result r = (option.equals("-Xint") ? jvm.with("-Dtest.step=4096") : jvm).run(from);
         assertEquals("ok", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }
