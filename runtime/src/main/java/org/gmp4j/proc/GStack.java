@@ -39,7 +39,7 @@ public final class GStack extends Stack {
     private static final int FIRST_LOOK = 16;
     private static final int MOST_LOOK = 1024;
     /** At a look at so many chunks as many switches by this share are let pass, so that the looks cost little. */
-    private static final int CHUNK_SHARE = 4;
+    private static final int CHUNK_SHARE = 2;
 
     static {
         try {
