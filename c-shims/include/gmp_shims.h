@@ -31,6 +31,18 @@ GMP_EXPORT int32_t gmp_abi_version(void);
 GMP_EXPORT int32_t gmp_futex_wait(uint64_t addr, int32_t expected, int64_t timeout_ns);
 GMP_EXPORT int32_t gmp_futex_wake(uint64_t addr, int32_t n);
 
+/*
+ * stack.c: how many bytes of its stack the calling thread may still use for Java frames before HotSpot throws
+ * StackOverflowError; negative within HotSpot's shadow zone. Returns at once but for the first call of a thread.
+ */
+GMP_EXPORT int64_t gmp_stack_left(void);
+/*
+ * Gives the kernel back what a deep recursion has left of the calling thread's stack, further than keep bytes below the
+ * caller's frame. How many bytes of address space; 0 when nothing was there; -EINVAL for locked memory. One system call when
+ * there is nothing to do.
+ */
+GMP_EXPORT int64_t gmp_stack_trim(int64_t keep);
+
 /* thread.c: signals and memory policy. 0 or -errno. */
 GMP_EXPORT int32_t gmp_signal_queue(int32_t tid, int32_t signo, uint64_t value);
 GMP_EXPORT int32_t gmp_tgkill(int32_t tid, int32_t signo);

@@ -130,10 +130,18 @@ final class ChanTimer extends RuntimeTimer {
         boolean pending = c.drain() | when != 0;
         when = in(nanos);
         period = newPeriod;
-        if (!c.recvq.isEmpty()) {
-            arm();
+        boolean armed = c.recvq.isEmpty();
+        try {
+            if (!armed) {
+                arm();
+                armed = true;
+            }
+        } finally {
+            if (!armed) { // No memory for an alarm: it is stopped.
+                when = 0;
+            }
+            lock.unlock();
         }
-        lock.unlock();
         return pending;
     }
 }

@@ -23,6 +23,7 @@ import org.gmp4j.proc.WaitReason;
 import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.Goexit;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimerHeaps;
@@ -36,7 +37,7 @@ import org.gmp4j.timer.TimerHeaps;
 public final class Gmp implements AutoCloseable {
     private static final int BAD_USAGE = 2;
     private static final int DEFAULT_MAX_THREADS = 10_000;
-    private static final long DEFAULT_MAX_STACK = 1L << 30;
+    private static final long DEFAULT_MAX_STACK = 8L << 20;
     private static final long LEAST_STACK = 64 << 10;
     private static final Duration DEFAULT_QUANTUM = Duration.ofMillis(10);
     private static final Duration LEAST_QUANTUM = Duration.ofNanos(200_000);
@@ -153,7 +154,10 @@ public final class Gmp implements AutoCloseable {
         Builder idleThreads(Duration keep);
 
         /**
-         * Most bytes of a goroutine's stack, at least 64 KiB. Default 1 GiB. More is a StackOverflowError in that goroutine; one
+         * Most bytes of a goroutine's stack, at least 64 KiB; about as many before it parks, and as many in all of one that
+         * parks on its way down. Default 8 MiB, some 80,000 calls; Go's is 1 GB. Each thread of the scheduler reserves that
+         * much address space and a quarter of a MiB; memory is used only where a stack has been, and given back when the thread
+         * sleeps next. (But {@code mlockall} makes all of it resident.) More is a StackOverflowError in that goroutine; one
          * that nobody catches is an uncaught exception like others.
          */
         Builder maxStack(long bytes);
@@ -349,6 +353,7 @@ public final class Gmp implements AutoCloseable {
             fn.run();
             return null;
         });
+        Headroom.checkAll(); // Once started it must be waited for.
         s.go(o);
         o.await();
         if (o.thrown != null) {
@@ -365,6 +370,7 @@ public final class Gmp implements AutoCloseable {
     public <T> T call(Callable<T> fn) throws Exception {
         Objects.requireNonNull(fn, "go of nil func value");
         Outcome<T> o = new Outcome<>(fn);
+        Headroom.checkAll(); // Once started it must be waited for.
         s.go(o);
         o.await();
         if (o.thrown != null) {
@@ -402,7 +408,7 @@ public final class Gmp implements AutoCloseable {
                 thrown = end;
             }
             latch.countDown();
-            GStack st = GStack.enter();
+            GStack st = GStack.enterChecked(); // At the bottom of its stack.
             lock.lock();
             done = true;
             long sg = waiters.dequeue();

@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 
+import org.gmp4j.ffi.NativeException;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
@@ -164,9 +165,8 @@ abstract sealed class Hchan permits Chan, LongChan {
                 return receiver != BLOCKS;
             }
             long sg = Waiting.sudog(st);
+            TimedWait limit = limit(st, sg, sendq, nanos);
             setElem(sg, v, w);
-            TimedWait limit = new TimedWait(this, sendq);
-            limit.begin(sg, nanos);
             // The limit goes by the clock of a bubble, which must not stand still for it.
             Waiting.await(st, sg, sendq, lock, Bubble.current() == null ? WaitReason.CHAN_SEND : WaitReason.CHAN_SEND_DURABLE);
             boolean timeUp = limit.end();
@@ -284,7 +284,7 @@ abstract sealed class Hchan permits Chan, LongChan {
     final long startRecv(GStack st, boolean block) {
         checkReceiver();
         lock.lock();
-        long sender = nextSender();
+        long sender = nextSenderOrUnlock(block);
         if (sender >= 0) {
             return sender;
         }
@@ -292,7 +292,6 @@ abstract sealed class Hchan permits Chan, LongChan {
             lock.unlock();
             return sender;
         }
-        timerAwaited();
         long sg = Waiting.sudog(st);
         Waiting.await(st, sg, recvq, lock, bubble == null ? WaitReason.CHAN_RECEIVE : WaitReason.CHAN_RECEIVE_DURABLE);
         return ~sg;
@@ -302,7 +301,7 @@ abstract sealed class Hchan permits Chan, LongChan {
     final long startRecvTimed(GStack st, long nanos) {
         checkReceiver();
         lock.lock();
-        long sender = nextSender();
+        long sender = nextSenderOrUnlock(nanos > 0);
         if (sender >= 0) {
             return sender;
         }
@@ -310,16 +309,41 @@ abstract sealed class Hchan permits Chan, LongChan {
             lock.unlock();
             return sender;
         }
-        timerAwaited();
         long sg = Waiting.sudog(st);
-        TimedWait limit = new TimedWait(this, recvq);
-        limit.begin(sg, nanos);
+        TimedWait limit = limit(st, sg, recvq, nanos);
         Waiting.await(st, sg, recvq, lock, Bubble.current() == null ? WaitReason.CHAN_RECEIVE : WaitReason.CHAN_RECEIVE_DURABLE);
         if (limit.end()) {
             Waiting.release(st, sg);
             return BLOCKS;
         }
         return ~sg;
+    }
+
+    /** Under the lock: a limit for who is about to wait with {@code sg}; without memory the lock and sg are given back. */
+    private TimedWait limit(GStack st, long sg, WaitQ q, long nanos) {
+        try {
+            TimedWait limit = new TimedWait(this, q);
+            limit.begin(sg, nanos);
+            return limit;
+        } catch (OutOfMemoryError | NativeException e) {
+            lock.unlock();
+            Waiting.release(st, sg);
+            throw e;
+        }
+    }
+
+    /** Under the lock, which is given back when there is no memory: the same. */
+    private long nextSenderOrUnlock(boolean block) {
+        try {
+            long sender = nextSender();
+            if (sender == BLOCKS && block) {
+                timerAwaited();
+            }
+            return sender;
+        } catch (OutOfMemoryError | NativeException e) {
+            lock.unlock();
+            throw e;
+        }
     }
 
     /** Under the lock: what a receive is to do, as {@link #startRecv} gives it. */

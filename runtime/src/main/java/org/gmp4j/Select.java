@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
+import org.gmp4j.ffi.NativeException;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
@@ -392,7 +393,7 @@ public final class Select {
             lockAll();
             for (int i = 0; i < live; i++) {
                 Scase k = draw(st, i);
-                long other = proceed(k);
+                long other = proceedOrUnlock(k);
                 if (other != Hchan.BLOCKS) {
                     unlockAll();
                     if (other > 0) {
@@ -429,6 +430,30 @@ public final class Select {
         return k;
     }
 
+    /** The same; the locks are given back when there is no memory for the time of a timer that is due. */
+    private long proceedOrUnlock(Scase k) {
+        try {
+            return proceed(k);
+        } catch (OutOfMemoryError e) {
+            unlockAll();
+            throw e;
+        }
+    }
+
+    /** Before anything is queued: the alarms of timers that are waited for; the locks are given back when that fails. */
+    private void timersAwaited() {
+        try {
+            for (int i = 0; i < live; i++) {
+                if (!poll[i].sends()) {
+                    poll[i].c.timerAwaited();
+                }
+            }
+        } catch (OutOfMemoryError | NativeException e) {
+            unlockAll();
+            throw e;
+        }
+    }
+
     /** Does a case if that needs no waiting. Returns whom to wake, or 0; CLOSED; BLOCKS. */
     private static long proceed(Scase k) {
         if (k.sends()) {
@@ -443,6 +468,7 @@ public final class Select {
 
     /** Pass 2 and 3; all locks are held. */
     private Scase await(GStack st) {
+        timersAwaited();
         long who = Waiting.selector(st);
         boolean durable = true;
         for (int i = 0; i < live; i++) {
@@ -453,7 +479,6 @@ public final class Select {
                 k.c.setElem(k.sg, k.elem, k.longElem);
                 k.c.sendq.enqueue(k.sg);
             } else {
-                k.c.timerAwaited();
                 k.c.recvq.enqueue(k.sg);
             }
         }

@@ -102,7 +102,7 @@ class FatalTest {
     @Test
     void stackOverflow() {
         jvm().fatal("StackOverflow", """
-                runtime: goroutine stack exceeds 1073741824-byte limit
+                runtime: goroutine stack exceeds 8388608-byte limit
                 fatal error: stack overflow
 
                 goroutine 1 [running]:

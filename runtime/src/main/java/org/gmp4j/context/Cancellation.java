@@ -11,6 +11,7 @@ import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.timer.FuncTimer;
 import org.gmp4j.timer.RuntimeTimer;
 
@@ -321,6 +322,7 @@ final class Cancellation extends Child {
 
         /** True if it will not be started. */
         boolean stop() {
+            Headroom.check(); // Once decided it leaves.
             boolean stopped = decided.compareAndSet(false, true);
             if (stopped) {
                 leave(this);

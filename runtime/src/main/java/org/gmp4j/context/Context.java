@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.function.BooleanSupplier;
 
 import org.gmp4j.Chan;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.timer.TimeBubble;
 
 /**
@@ -191,6 +192,7 @@ public final class Context {
         if (!own) {
             throw new UnsupportedOperationException(this + " cannot be cancelled: make a child withCancel");
         }
+        Headroom.checkAll(); // All that derive from it are told, or none.
         cancellation.cancel(CANCELED, cause);
     }
 

@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.GSlots;
 
 /**
@@ -78,6 +79,7 @@ public abstract class Bubble {
 
     /** {@code fn} as a goroutine of this bubble, which counts from now on. */
     public final Runnable wrap(Runnable fn) {
+        Headroom.checkAll(); // Once counted it must be started.
         Runnable member = new Member(this, fn);
         int unused = living.incrementAndGet();
         unused = running.incrementAndGet();

@@ -330,6 +330,7 @@ final class FindRunnable {
     private static long sleepPolling(Machine m, long pollUntil, boolean wasSpinning) {
         Scheduler s = m.s;
         long sched = s.sched;
+        Threads.trimStack();
         Schedt.setPollUntilVolatile(sched, pollUntil);
         long delay = pollUntil == 0 ? -1 : Math.max(0, pollUntil - System.nanoTime());
         if (s.config.deadlockDetection() && checkTimersNoP(s) != pollUntil) {

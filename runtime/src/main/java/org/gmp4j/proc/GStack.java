@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.stack.Goexit;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
@@ -34,6 +35,10 @@ import org.gmp4j.struct.Schedt;
  */
 public final class GStack extends Stack {
     private static final VarHandle TICKET;
+    private static final int FIRST_LOOK = 16;
+    private static final int MOST_LOOK = 1024;
+    /** At a look at so many chunks as many switches by this share are let pass, so that the looks cost little. */
+    private static final int CHUNK_SHARE = 2;
 
     static {
         try {
@@ -62,6 +67,12 @@ public final class GStack extends Stack {
 
     /** Of {@link Leftovers}. */
     GStack nextLeft;
+    /** How much room a section must have: all that there could be when the frames on the heap are too many. By itself and its M. */
+    private long room = Headroom.toTake();
+    /** Switches until the M looks how many frames are on the heap, and what it is set to next. Written by the M. */
+    private int untilLook = FIRST_LOOK;
+    private int looks = FIRST_LOOK;
+    private long frozen;
 
     /** The bubble of the goroutine, set by itself; null for none. Whether it counts as waiting: by it and by its waker in turn. */
     Bubble bubble;
@@ -134,12 +145,43 @@ public final class GStack extends Stack {
      * the read sees that the P is gone or going, and the goroutine gets one as from a system call. The fence between is for
      * the compiler alone.
      *
+     * <p>The outermost makes sure that the section has room on the stack: see {@link Headroom}. On a thread that is no
+     * goroutine nobody counts how deep they are nested: what may be inside another section is {@link #enterChecked} there.
+     *
      * @return its stack; null on a thread that is no goroutine
+     * @throws StackOverflowError when there is too little room; nothing has happened
      */
     public static GStack enter() {
         GStack st = current();
         if (st != null) {
             st.acquirem();
+        } else {
+            Headroom.check();
+        }
+        return st;
+    }
+
+    /**
+     * The same for what gives back what an {@link #enter} in about the same place took: it asks for a little less room.
+     *
+     * @throws StackOverflowError when there is too little room; nothing has happened
+     */
+    public static GStack enterToGive() {
+        GStack st = current();
+        if ((st == null || M.locksOpaque(st.machine().mp) == 0) && !Headroom.enough()) {
+            throw Headroom.overflow();
+        }
+        if (st != null) {
+            st.acquirechecked();
+        }
+        return st;
+    }
+
+    /** The same where the caller has made sure that there is room, or must not fail. */
+    public static GStack enterChecked() {
+        GStack st = current();
+        if (st != null) {
+            st.acquirechecked();
         }
         return st;
     }
@@ -152,8 +194,42 @@ public final class GStack extends Stack {
     }
 
     void acquirem() {
+        if (M.locksOpaque(machine().mp) == 0 && Headroom.left() < room) {
+            throw overflow();
+        }
+        acquirechecked();
+    }
+
+    /** The same where there is room, or it must not fail. */
+    void acquirechecked() {
         if (!raise() && !Gate.pass(machine().mp)) {
             Syscall.exitsyscall(this);
+        }
+    }
+
+    /** Too little room, or too many frames on the heap: then this is said once, and again when a look finds it still so. */
+    private StackOverflowError overflow() {
+        if (room == Headroom.toTake()) {
+            return Headroom.overflow();
+        }
+        room = Headroom.toTake();
+        return new StackOverflowError("goroutine stack exceeds " + s.config.maxStack() + "-byte limit");
+    }
+
+    /**
+     * Of the M, the stack unmounted. Frames that were parked come back to the thread two at a time, as calls return. So a
+     * recursion that parks on its way never fills the thread's stack, but the heap: every so many switches somebody looks how
+     * much is there. More often while it grows; the next section of the runtime then fails as if the stack were full.
+     */
+    void parked() {
+        if (--untilLook == 0) {
+            long bytes = JdkThreads.frozen(this);
+            if (bytes > s.config.maxStack()) {
+                room = Long.MAX_VALUE;
+            }
+            looks = bytes > frozen ? FIRST_LOOK : Math.min(looks * 2, MOST_LOOK);
+            frozen = bytes;
+            untilLook = Math.max(looks, chunks / CHUNK_SHARE);
         }
     }
 
@@ -248,6 +324,7 @@ public final class GStack extends Stack {
     public void run() {
         do {
             runGoroutine(); // The function in that frame alone: a local of this one, interpreted, would keep it while pooled.
+            room = Headroom.toTake();
             JdkThreads.forget(this);
         } while (Newproc.goexit0(this) || JdkThreads.yield(this));
         // Only without memory for the yield: the virtual thread ends, and the M throws the stack away.
@@ -257,7 +334,7 @@ public final class GStack extends Stack {
         Runnable fn = GSlots.fn(gp);
         releasem();
         Ends.run(this, fn);
-        acquirem();
+        acquirechecked(); // At the bottom of the stack.
     }
 
     /** Opens the ticket: the JDK is about to publish that the thread waits. */
@@ -265,9 +342,22 @@ public final class GStack extends Stack {
         ticket++; // Written here only while even, by the M in whose hands the G is.
     }
 
+    /**
+     * The JDK has made the thread runnable, so this must not fail: without room on the caller's stack sysmon does it.
+     */
     @Override
     public void execute(Runnable task) {
-        GStack caller = enter();
+        GStack caller = current();
+        boolean outside = caller == null || M.locksOpaque(caller.machine().mp) == 0;
+        if (outside && !Headroom.enough() && Deferred.add(new Deferred.Wakeup(this, task))) {
+            Deferred.ring(s);
+        } else {
+            executeNow(task);
+        }
+    }
+
+    void executeNow(Runnable task) {
+        GStack caller = enterChecked();
         try {
             if (isMine(task)) {
                 if (handedOver) {

@@ -59,7 +59,7 @@ final class Newproc {
      * @return false, and nothing started, when the scheduler is closing
      */
     static boolean newprocTimer(Scheduler s, Runnable fn) {
-        GStack st = GStack.enter();
+        GStack st = GStack.enterChecked(); // A context that is cancelled tells all that derive from it, or none.
         try {
             Machine m = Machine.of();
             long pp;

@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 import org.gmp4j.agent.Points;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.Signals;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -170,9 +171,9 @@ final class Preempt {
             return;
         }
         long mp = st.machine().mp;
-        if ((G.preemptOpaque(st.gp) != 0 || M.pOpaque(mp) == 0) && M.incgoOpaque(mp) == 0) {
+        if ((G.preemptOpaque(st.gp) != 0 || M.pOpaque(mp) == 0) && M.incgoOpaque(mp) == 0 && Headroom.enough()) {
             Points.setWanted(false); // At once: until sysmon looks again each round of an armed loop would come here.
-            st.acquirem();
+            st.acquirechecked(); // Without room it runs on: code that calls nothing is not to fail for a point.
             st.releasem();
         }
     }

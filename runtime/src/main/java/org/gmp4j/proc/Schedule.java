@@ -91,6 +91,7 @@ final class Schedule {
         VarHandle.releaseFence(); // As in GStack.releasem.
         M.setLocksOpaque(m.mp, st.locks); // From here on the P may be taken, unless the stack is inside the runtime.
         boolean ended = JdkThreads.run(st);
+        st.parked();
         st.locks = M.locksOpaque(m.mp);
         M.setLocksOpaque(m.mp, 1);
         VarHandle.acquireFence(); // As in GStack.acquirem: raise locks, then look at the gate.

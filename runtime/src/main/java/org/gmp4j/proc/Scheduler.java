@@ -526,7 +526,7 @@ public final class Scheduler {
             }
             Mem.recycle(m.layout(), mach.mp);
         }
-        GStack caller = GStack.enter(); // It may be another scheduler's goroutine: the heaps' locks are not to be preempted.
+        GStack caller = GStack.enterChecked(); // It may be another scheduler's goroutine: the heaps' locks are not to be preempted.
         try {
             for (Processor pr : procs()) {
                 timers.move(pr.pp, 0);

@@ -58,7 +58,7 @@ public final class Sema extends SemaRoot.Key {
     }
 
     /** {@code cansemacquire}: takes a unit if there is one. */
-    private boolean take() {
+    public boolean take() {
         for (int v = value; v != 0; v = value) {
             if (VALUE.compareAndSet(this, v, v - 1)) {
                 return true;

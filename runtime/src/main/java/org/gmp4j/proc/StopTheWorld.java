@@ -9,6 +9,7 @@ import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.queue.StealOrder;
 import org.gmp4j.queue.SudogCache;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -52,6 +53,7 @@ final class StopTheWorld {
      * @throws IllegalStateException when the scheduler is closed
      */
     static void stopTheWorld(Scheduler s) {
+        Headroom.checkAll();
         WORLDSEMA.acquireUninterruptibly();
         stop(s);
     }
@@ -62,7 +64,7 @@ final class StopTheWorld {
             WORLDSEMA.release();
             throw new IllegalStateException("the Gmp is closed");
         }
-        GStack unused = GStack.enter(); // Until startTheWorld: the caller keeps its P.
+        GStack unused = GStack.enterChecked(); // Until startTheWorld: the caller keeps its P.
         long sched = s.sched;
         Machine m = self(s);
         GlobalRunq.lock(sched);

@@ -115,9 +115,11 @@ final class Sysmon {
     private void run() {
         try {
             duty(BEGIN, began);
+            Deferred.begin();
             while (Schedt.closingAcquire(s.sched) != Scheduler.STOPPED || s.leftovers.any()) {
                 round(); // A method that is called is compiled after some seconds, a loop after half a minute.
             }
+            Deferred.end();
             retake.close();
         } catch (Throwable t) {
             Fatal.broken(s, t);
@@ -140,6 +142,7 @@ final class Sysmon {
         }
         Note.clear(note);
         Inject.drain(s);
+        Deferred.drain();
         if (drained) {
             drained = false;
             s.signalDrained();

@@ -6,10 +6,12 @@ import java.util.List;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
+import org.gmp4j.ffi.StackSpace;
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.Host.HostThread;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
@@ -27,6 +29,8 @@ import org.gmp4j.struct.Throw;
  */
 final class Threads {
     private static final long SOON_NANOS = 100_000;
+    /** How much of its stack a thread that sleeps keeps, if it was in use. */
+    private static final long KEPT_STACK = 256 << 10;
 
     /** What comes of {@link #tryNewm}. */
     private static final String STARTED = "";
@@ -196,7 +200,8 @@ final class Threads {
     /** The thread of a new M. */
     private static void newosproc(Machine m, long pp, boolean spinning) {
         Scheduler s = m.s;
-        HostThread thread = new HostThread(m, () -> mstart(m), s.name + "-M" + M.id(m.mp), s.config.maxStack());
+        HostThread thread = new HostThread(m, () -> mstart(m), s.name + "-M" + M.id(m.mp),
+                s.config.maxStack() + Headroom.OF_THREAD);
         M.setNextp(m.mp, pp);
         if (spinning) {
             Wakep.startSpinning(m);
@@ -295,6 +300,14 @@ final class Threads {
     }
 
     /**
+     * Before the calling M sleeps: what a deep recursion has left of its stack goes back to the kernel. One system call, some
+     * 150 ns, when there is nothing.
+     */
+    static void trimStack() {
+        long unused = StackSpace.trim(KEPT_STACK);
+    }
+
+    /**
      * Sleeps until the note is rung, and clears it. An M of the idle list that nobody wanted for {@code nanos} (negative:
      * for ever) ends, which Go's never do: a burst of calls that block would leave its threads for good. As many as there are Ps
      * stay on the list, and whoever is one of them when its time is up stays until it is wanted. So a service that is idle now and
@@ -303,6 +316,7 @@ final class Threads {
     private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);
         M.setBlockedOpaque(m.mp, 1);
+        trimStack();
         if (!Note.sleep(park, nanos)) {
             GlobalRunq.lock(m.s.sched);
             boolean unwanted = Schedt.nmidleOpaque(m.s.sched) > Schedt.gomaxprocsOpaque(m.s.sched)

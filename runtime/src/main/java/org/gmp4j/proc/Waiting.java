@@ -179,7 +179,7 @@ public final class Waiting {
 
     /** Wakes a waiter that was taken off its queue; the lock is not held. */
     public static void wake(long sg) {
-        GStack st = GStack.enter();
+        GStack st = GStack.enterChecked();
         ready(sg);
         GStack.exit(st);
     }
@@ -210,7 +210,7 @@ public final class Waiting {
 
     /** Gives a woken sudog back. */
     public static void release(long sg) {
-        GStack st = GStack.enter();
+        GStack st = GStack.enterChecked();
         release(st, sg);
         GStack.exit(st);
     }

@@ -6,6 +6,7 @@ import java.lang.reflect.Field;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
+import jdk.internal.vm.StackChunk;
 import jdk.internal.vm.StackableScope;
 
 /**
@@ -65,6 +66,8 @@ public final class JdkThreads {
     private static final MethodHandle RESUME;
     private static final MethodHandle INNERMOST;
     private static final MethodHandle DO_YIELD;
+    private static final MethodHandle TAIL;
+    private static final MethodHandle USED;
     private static final MethodHandle NOTIFY_UNMOUNT;
     private static final MethodHandle NOTIFY_MOUNT;
     private static final MethodHandle INTERRUPT_LOCK;
@@ -127,6 +130,8 @@ public final class JdkThreads {
         RESUME = h == null || JDK_MOUNT ? null : h.switches.resume;
         INNERMOST = h == null || JDK_MOUNT ? null : h.switches.innermost;
         DO_YIELD = h == null || JDK_MOUNT ? null : h.switches.yield;
+        TAIL = h == null || JDK_MOUNT ? null : h.switches.tail;
+        USED = h == null || JDK_MOUNT ? null : h.switches.used;
         NOTIFY_UNMOUNT = h == null ? null : h.notifyUnmount;
         NOTIFY_MOUNT = h == null ? null : h.notifyMount;
         INTERRUPT_LOCK = h == null ? null : h.interruptLock;
@@ -407,7 +412,11 @@ public final class JdkThreads {
     /**
      * Gives the thread up: returns on the M in {@link #run}, and here when the M runs the stack again.
      *
-     * @return false when the stack could not be taken off the thread (a native frame, a class initialiser, no memory)
+     * <p>HotSpot takes interpreted frames off the thread by a recursion of its own and throws StackOverflowError where that
+     * has no room: from about a third of the stack's size on. Nothing has happened then.
+     *
+     * @return false when the stack could not be taken off the thread (a native frame, a class initialiser, no memory, too
+     *     deep)
      */
     public static boolean yield(Stack st) {
         Thread vt = st.thread;
@@ -426,7 +435,7 @@ public final class JdkThreads {
                 NOTIFY_MOUNT.invokeExact(vt, false);
             }
             return yielded;
-        } catch (OutOfMemoryError e) {
+        } catch (OutOfMemoryError | StackOverflowError e) {
             return yielded; // If so, it was away and has come back: only what is told to debuggers failed.
         } catch (Throwable e) {
             throw sneaky(e);
@@ -445,6 +454,27 @@ public final class JdkThreads {
             return true;
         } catch (OutOfMemoryError e) {
             return false;
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    /**
+     * How many bytes of frames an unmounted stack has on the heap; 0 with {@code -Dgmp.mount=jdk}. A stack that was mounted and
+     * unmounted while it grew has them in many chunks: the time is proportional to their number.
+     */
+    public static long frozen(Stack st) {
+        try {
+            long words = 0;
+            int n = 0;
+            if (!JDK_MOUNT) {
+                for (StackChunk c = (StackChunk) TAIL.invokeExact(st.cont); c != null; c = c.parent()) {
+                    words += (int) USED.invokeExact(c);
+                    n++;
+                }
+            }
+            st.chunks = n;
+            return words * Long.BYTES;
         } catch (Throwable e) {
             throw sneaky(e);
         }

@@ -9,12 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 import jdk.internal.vm.Continuation;
+import jdk.internal.vm.StackChunk;
 
 import org.gmp4j.agent.ClassFileWriter;
 
 /**
- * Hidden classes of ours inside the JDK. Two, one in the nest of {@code VirtualThread}, one in that of {@code Continuation}, are
- * the parts of a switch that {@link JdkThreads} does in another way than they do. In Java they would read
+ * Hidden classes of ours inside the JDK. Three, in the nests of {@code VirtualThread}, {@code Continuation} and
+ * {@code StackChunk}, are the parts of a switch that {@link JdkThreads} does in another way than they do. In Java they would read
  *
  * <pre>
  * &#64;ChangesCurrentThread &#64;ReservedStackAccess
@@ -39,6 +40,10 @@ import org.gmp4j.agent.ClassFileWriter;
  *
  * &#64;Hidden &#64;JvmtiHideEvents &#64;DontInline
  * public static int yield() { return Continuation.doYield(); }
+ *
+ * public static StackChunk tail(Continuation c) { return c.tail; } // Where its frames are, newest first.
+ *
+ * public static int used(StackChunk c) { return c.size - c.sp; } // In words.
  * </pre>
  *
  * <p>{@code unmount} is not a method handle on the parts because only code that the compiler knows to change the current
@@ -59,6 +64,7 @@ import org.gmp4j.agent.ClassFileWriter;
 final class SwitchClasses {
     private static final String VIRTUAL_THREAD = "java/lang/VirtualThread";
     private static final String CONTINUATION = "jdk/internal/vm/Continuation";
+    private static final String STACK_CHUNK = "jdk/internal/vm/StackChunk";
     private static final String ACCESS = "jdk/internal/access/JavaLangAccess";
     private static final String UNSAFE = "jdk/internal/misc/Unsafe";
     private static final String ANNOTATION = "Ljdk/internal/vm/annotation/";
@@ -71,6 +77,7 @@ final class SwitchClasses {
     private static final int ICONST_1 = 4;
     private static final int ALOAD_0 = 42;
     private static final int ALOAD_1 = 43;
+    private static final int ISUB = 100;
     private static final int IRETURN = 172;
     private static final int ARETURN = 176;
     private static final int RETURN = 177;
@@ -87,11 +94,14 @@ final class SwitchClasses {
     final MethodHandle resume;
     final MethodHandle innermost;
     final MethodHandle yield;
+    final MethodHandle tail;
+    final MethodHandle used;
 
     SwitchClasses(Class<?> virtualThread) throws ReflectiveOperationException {
         require(virtualThread);
         Class<?> threads = define(virtualThread, "java/lang/GmpUnmount");
         Class<?> continuations = define(Continuation.class, "jdk/internal/vm/GmpSwitch");
+        Class<?> chunks = define(StackChunk.class, "jdk/internal/vm/GmpChunk");
         MethodHandles.Lookup l = MethodHandles.lookup();
         MethodType enter = MethodType.methodType(void.class, Continuation.class);
         unmount = l.findStatic(threads, "unmount", MethodType.methodType(void.class, Thread.class, Thread.class));
@@ -99,6 +109,8 @@ final class SwitchClasses {
         resume = l.findStatic(continuations, "resume", enter);
         innermost = l.findStatic(continuations, "innermost", MethodType.methodType(Continuation.class));
         yield = l.findStatic(continuations, "yield", MethodType.methodType(int.class));
+        tail = l.findStatic(continuations, "tail", MethodType.methodType(StackChunk.class, Continuation.class));
+        used = l.findStatic(chunks, "used", MethodType.methodType(int.class, StackChunk.class));
     }
 
     /** Looks for what the code below names, which would else be missed at the first switch. */
@@ -106,6 +118,8 @@ final class SwitchClasses {
         List<Member> unused = List.of(virtualThread.getDeclaredField("U"), virtualThread.getDeclaredField("CARRIER_THREAD"),
                 virtualThread.getDeclaredMethod("notifyJvmtiUnmount", boolean.class),
                 Thread.class.getDeclaredMethod("setCurrentThread", Thread.class),
+                Continuation.class.getDeclaredField("tail"), StackChunk.class.getDeclaredField("size"),
+                StackChunk.class.getDeclaredField("sp"),
                 Continuation.class.getDeclaredField("JLA"), Continuation.class.getDeclaredField("scopedValueCache"),
                 Continuation.class.getDeclaredMethod("doYield"),
                 Continuation.class.getDeclaredMethod("enterSpecial", Continuation.class, boolean.class, boolean.class));
@@ -115,6 +129,11 @@ final class SwitchClasses {
         ClassFileWriter c = new ClassFileWriter(name);
         if (nest == Continuation.class) {
             writeSwitch(c);
+        } else if (nest == StackChunk.class) {
+            Code used = new Code();
+            used.op(ALOAD_0).op(GETFIELD, c.field(STACK_CHUNK, "size", "I"));
+            used.op(ALOAD_0).op(GETFIELD, c.field(STACK_CHUNK, "sp", "I")).op(ISUB).op(IRETURN);
+            c.addMethod(PUBLIC_STATIC, "used", "(L" + STACK_CHUNK + ";)I", 2, 1, -1, used.bytes());
         } else {
             writeUnmount(c);
         }
@@ -192,6 +211,9 @@ final class SwitchClasses {
         yield.op(INVOKESTATIC, c.method(CONTINUATION, "doYield", "()I")).op(IRETURN);
         c.addMethod(PUBLIC_STATIC, "yield", "()I", 1, 0, -1, yield.bytes(), ANNOTATION + "Hidden;",
                 ANNOTATION + "JvmtiHideEvents;", ANNOTATION + "DontInline;");
+        Code tail = new Code();
+        tail.op(ALOAD_0).op(GETFIELD, c.field(CONTINUATION, "tail", "L" + STACK_CHUNK + ";")).op(ARETURN);
+        c.addMethod(PUBLIC_STATIC, "tail", "(L" + CONTINUATION + ";)L" + STACK_CHUNK + ";", 1, 1, -1, tail.bytes());
     }
 
     /** Instructions, a byte each. */

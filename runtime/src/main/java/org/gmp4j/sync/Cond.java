@@ -4,6 +4,7 @@ import java.util.Objects;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.NotifyList;
+import org.gmp4j.stack.Headroom;
 
 /**
  * A condition that goroutines and threads wait for, under a mutex. Thread-safe. There are no spurious wake-ups, but between
@@ -38,6 +39,7 @@ public final class Cond {
         if (!mutex.isLocked()) {
             throw Mutex.unlockOfUnlocked(); // Before the ticket is drawn: a signal would go to it in vain.
         }
+        Headroom.checkAll(); // Once a ticket is drawn it must be waited for, and the mutex be locked.
         int ticket = waiters.add();
         unlock(ticket);
         GStack st = GStack.enter();
@@ -62,14 +64,14 @@ public final class Cond {
 
     /** Wakes who waits longest, if anyone does. The caller need not hold the mutex. */
     public void signal() {
-        GStack st = GStack.enter();
+        GStack st = GStack.enterToGive();
         waiters.notifyOne();
         GStack.exit(st);
     }
 
     /** Wakes all who wait. The caller need not hold the mutex. */
     public void broadcast() {
-        GStack st = GStack.enter();
+        GStack st = GStack.enterToGive();
         waiters.notifyAllWaiters();
         GStack.exit(st);
     }

@@ -5,10 +5,12 @@ import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.function.Supplier;
 
+import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.Fatal;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Sema;
 import org.gmp4j.proc.WaitReason;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.Throw;
 
 /**
@@ -62,8 +64,9 @@ public final class Mutex {
 
     /** Takes the lock, waiting for it. */
     public void lock() {
+        Headroom.check(); // Or there might be none for the unlock.
         if (!STATE.compareAndSet(this, 0L, LOCKED)) {
-            GStack st = GStack.enter();
+            GStack st = GStack.enterChecked();
             lockSlow();
             GStack.exit(st);
         }
@@ -75,6 +78,7 @@ public final class Mutex {
      * @return false when it was not taken
      */
     public boolean tryLock() {
+        Headroom.check();
         long s = state;
         return isFree(s) && STATE.compareAndSet(this, s, s + LOCKED);
     }
@@ -175,12 +179,19 @@ public final class Mutex {
     public void unlock() {
         long s = (long) STATE.getAndAdd(this, -LOCKED);
         if (s != LOCKED) {
-            unlockSlow(s);
+            try {
+                unlockSlow(s);
+            } catch (StackOverflowError e) { // Before it did anything.
+                unlockLater(s, e);
+            }
         }
     }
 
     /** Of the state before. */
     private void unlockSlow(long s) {
+        if (!Headroom.enough()) {
+            throw Headroom.overflow();
+        }
         if (holds(s) != 1) {
             takeBack();
             throw unlockOfUnlocked();
@@ -189,6 +200,45 @@ public final class Mutex {
             release(true);
         } else {
             pass(s - LOCKED);
+        }
+    }
+
+    /** The same where there is no stack left for it. */
+    private void unlockLater(long s, StackOverflowError e) {
+        if (holds(s) != 1) {
+            long now = (long) STATE.getAndAdd(this, LOCKED) + LOCKED; // As takeBack.
+            if (isFree(now)) {
+                boolean unused = Deferred.add(new Passing(this, now));
+            }
+            throw e; // A mistake, which unlockSlow would have reported.
+        }
+        if (Deferred.add(new Passing(this, s - LOCKED))) {
+            return;
+        }
+        for (long now = state; holds(now) == 0; now = state) { // Else its new owner passes it on.
+            if (STATE.compareAndSet(this, now, now + LOCKED)) {
+                throw e; // As if it had not been unlocked.
+            }
+        }
+    }
+
+    /** What an unlock owes after the lock is free. */
+    private static final class Passing extends Deferred {
+        private final Mutex m;
+        private final long free;
+
+        Passing(Mutex m, long free) {
+            this.m = m;
+            this.free = free;
+        }
+
+        @Override
+        protected void run() {
+            if ((free & STARVING) != 0) {
+                m.release(true);
+            } else {
+                m.pass(free);
+            }
         }
     }
 
@@ -214,7 +264,7 @@ public final class Mutex {
     }
 
     private void release(boolean handoff) {
-        GStack st = GStack.enter();
+        GStack st = GStack.enterChecked();
         sema.release(handoff);
         GStack.exit(st);
     }

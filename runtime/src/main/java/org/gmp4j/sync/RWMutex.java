@@ -3,10 +3,12 @@ package org.gmp4j.sync;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.Fatal;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Sema;
 import org.gmp4j.proc.WaitReason;
+import org.gmp4j.stack.Headroom;
 
 /**
  * A lock held by any number of readers or by one writer. Goroutines, virtual and plain threads may use it together; it has
@@ -62,8 +64,9 @@ public final class RWMutex {
 
     /** Takes the lock for reading, waiting while a writer has it or waits for it. */
     public void rLock() {
+        Headroom.check(); // Or there might be none for the unlock.
         if ((long) STATE.getAndAdd(this, READER) < 0) {
-            GStack st = GStack.enter();
+            GStack st = GStack.enterChecked();
             readerSema.acquire(false, WaitReason.RWMUTEX_RLOCK);
             GStack.exit(st);
         }
@@ -71,6 +74,7 @@ public final class RWMutex {
 
     /** Takes the lock for reading if no writer has it or waits for it; false when it was not taken. */
     public boolean tryRLock() {
+        Headroom.check();
         for (long s = state; s >= 0; s = state) {
             if (STATE.compareAndSet(this, s, s + READER)) {
                 return true;
@@ -92,9 +96,14 @@ public final class RWMutex {
                 throw Fatal.misuse("sync: RUnlock of unlocked RWMutex");
             }
             long n = s < 0 ? s - READER - 1 : s - READER;
+            boolean last = n < 0 && departing(n) == 0; // Of those the writer waits for.
+            if (last && !Headroom.enough()) {
+                Unlocking.leave(this, true);
+                return;
+            }
             if (STATE.compareAndSet(this, s, n)) {
-                if (n < 0 && departing(n) == 0) { // The last of those the writer waits for.
-                    GStack st = GStack.enter();
+                if (last) {
+                    GStack st = GStack.enterChecked();
                     writerSema.release(false);
                     GStack.exit(st);
                 }
@@ -105,13 +114,14 @@ public final class RWMutex {
 
     /** Takes the lock for writing, waiting for readers and other writers. */
     public void lock() {
+        Headroom.checkAll();
         writer.lock();
         long s;
         do {
             s = state;
         } while (!STATE.compareAndSet(this, s, s | WRITER | readers(s)));
         if (readers(s) != 0) {
-            GStack st = GStack.enter();
+            GStack st = GStack.enterChecked();
             writerSema.acquire(false, WaitReason.RWMUTEX_LOCK);
             GStack.exit(st);
         }
@@ -142,15 +152,50 @@ public final class RWMutex {
             if (s >= 0 || departing(s) != 0) {
                 throw Fatal.misuse("sync: Unlock of unlocked RWMutex");
             }
+            if (!Headroom.enough()) {
+                Unlocking.leave(this, false);
+                return;
+            }
         } while (!STATE.compareAndSet(this, s, s & ~WRITER));
         int waiting = readers(s);
         if (waiting != 0) {
-            GStack st = GStack.enter();
+            GStack st = GStack.enterChecked();
             for (int i = 0; i < waiting; i++) {
                 readerSema.release(false);
             }
             GStack.exit(st);
         }
         writer.unlock(); // Only now: the readers come before the next writer.
+    }
+
+    /** An unlock for which there was no stack left: until sysmon has done it the lock is held. */
+    private static final class Unlocking extends Deferred {
+        private final RWMutex m;
+        private final boolean reader;
+
+        private Unlocking(RWMutex m, boolean reader) {
+            this.m = m;
+            this.reader = reader;
+        }
+
+        /** Has sysmon do it; throws, and nothing has changed, when no scheduler lives. */
+        static void leave(RWMutex m, boolean reader) {
+            if (!Deferred.add(new Unlocking(m, reader))) {
+                throw Headroom.overflow();
+            }
+        }
+
+        @Override
+        protected void run() {
+            try {
+                if (reader) {
+                    m.rUnlock();
+                } else {
+                    m.unlock();
+                }
+            } catch (IllegalStateException e) {
+                return; // Another has unlocked it by mistake meanwhile, and was let through.
+            }
+        }
     }
 }

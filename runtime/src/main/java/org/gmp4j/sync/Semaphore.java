@@ -9,6 +9,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.Sudog;
 
 /**
@@ -73,6 +74,7 @@ public final class Semaphore {
      */
     public void acquire(Context ctx, long n) throws Exception {
         notNegative(n, "weight");
+        Headroom.checkAll();
         Exception cancelled = ctx.err();
         if (cancelled == null && !tryAcquire(n)) {
             Patience w = new Patience(n > size ? new WaitQ() : waiters);
@@ -180,7 +182,7 @@ public final class Semaphore {
      */
     public void release(long n) {
         notNegative(n, "weight");
-        GStack st = GStack.enter();
+        GStack st = GStack.enterToGive();
         lock.lock();
         boolean ok = n <= held;
         long first = 0;

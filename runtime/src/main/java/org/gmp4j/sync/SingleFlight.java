@@ -10,6 +10,7 @@ import java.util.concurrent.Callable;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.stack.Goexit;
+import org.gmp4j.stack.Headroom;
 
 /**
  * Calls that are made by many at a time and worked out once: while one is under way, others with an equal key wait for its
@@ -109,6 +110,7 @@ public final class SingleFlight<K, V> {
     /** Joins the call under way, or has {@code mine} be it. */
     private Call<V> enter(K key, Call<V> mine, Callable<V> f, Chan<Result<V>> told) {
         Objects.requireNonNull(f, "run of nil func value");
+        Headroom.checkAll(); // Once the call is known it must be ended.
         return mutex.with(() -> {
             Call<V> other = calls.putIfAbsent(key, mine);
             Call<V> c = other == null ? mine : other;

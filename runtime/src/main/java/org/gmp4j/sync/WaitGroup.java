@@ -6,9 +6,11 @@ import java.util.Objects;
 
 import org.gmp4j.Go;
 import org.gmp4j.proc.Awaited;
+import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Sema;
 import org.gmp4j.proc.WaitReason;
+import org.gmp4j.stack.Headroom;
 
 /**
  * Waits for a number of goroutines to be done. Thread-safe, from goroutines and plain threads. What is done before
@@ -56,6 +58,9 @@ public final class WaitGroup {
      *     with Wait" when waiters of the last round are being let go
      */
     public void add(int delta) {
+        if (delta > 0) {
+            Headroom.check(); // Or there might be none for done.
+        }
         for (;;) {
             long s = state;
             int n = counter(s) + delta;
@@ -68,16 +73,39 @@ public final class WaitGroup {
             }
             if (STATE.compareAndSet(this, s, s + ((long) delta << Integer.SIZE))) {
                 if (n == 0 && waiters != 0 && delta != 0) {
-                    letGo(waiters);
+                    try {
+                        letGo(waiters);
+                    } catch (StackOverflowError e) { // Before it did anything.
+                        if (!Deferred.add(new LettingGo(this, waiters))) {
+                            state = s;
+                            throw e;
+                        }
+                    }
                 }
                 return;
             }
         }
     }
 
+    /** Work of an add for which there was no stack left. */
+    private static final class LettingGo extends Deferred {
+        private final WaitGroup group;
+        private final int waiters;
+
+        LettingGo(WaitGroup group, int waiters) {
+            this.group = group;
+            this.waiters = waiters;
+        }
+
+        @Override
+        protected void run() {
+            group.letGo(waiters);
+        }
+    }
+
     private void letGo(int waiters) {
+        GStack st = GStack.enterToGive();
         state = 0; // Nobody waits on a counter of 0, so it is as we left it.
-        GStack st = GStack.enter();
         for (int i = 0; i < waiters; i++) {
             sema.release(false);
         }
@@ -95,16 +123,21 @@ public final class WaitGroup {
      * @throws IllegalStateException "sync: WaitGroup is reused before previous Wait has returned"
      */
     public void await() {
+        if (counter(state) == 0) {
+            return;
+        }
+        boolean reused = false;
+        GStack st = GStack.enter();
         for (long s = state; counter(s) != 0; s = state) {
             if (STATE.compareAndSet(this, s, s + 1)) {
-                GStack st = GStack.enter();
                 sema.acquire(false, WaitReason.WAIT_GROUP);
-                GStack.exit(st);
-                if (state != 0) {
-                    throw new IllegalStateException("sync: WaitGroup is reused before previous Wait has returned");
-                }
-                return;
+                reused = state != 0;
+                break;
             }
+        }
+        GStack.exit(st);
+        if (reused) {
+            throw new IllegalStateException("sync: WaitGroup is reused before previous Wait has returned");
         }
     }
 

@@ -2,6 +2,7 @@ package org.gmp4j.timer;
 
 import java.util.Arrays;
 
+import org.gmp4j.ffi.NativeException;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Park;
@@ -89,7 +90,7 @@ public final class TimerHeaps implements Timers {
         h.lock();
         try {
             h.push(a);
-        } catch (OutOfMemoryError e) {
+        } catch (OutOfMemoryError | NativeException e) {
             h.unlock();
             throw e;
         }

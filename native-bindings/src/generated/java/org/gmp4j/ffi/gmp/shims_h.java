@@ -206,6 +206,124 @@ public class shims_h extends shims_h$shared {
         }
     }
 
+    private static class gmp_stack_left {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG    );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_stack_left");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_stack_left()
+     * }
+     */
+    public static FunctionDescriptor gmp_stack_left$descriptor() {
+        return gmp_stack_left.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int64_t gmp_stack_left()
+     * }
+     */
+    public static MethodHandle gmp_stack_left$handle() {
+        return gmp_stack_left.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_stack_left()
+     * }
+     */
+    public static MemorySegment gmp_stack_left$address() {
+        return gmp_stack_left.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int64_t gmp_stack_left()
+     * }
+     */
+    public static long gmp_stack_left() {
+        var mh$ = gmp_stack_left.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_stack_left");
+            }
+            return (long)mh$.invokeExact();
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_stack_trim {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_stack_trim");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_stack_trim(int64_t keep)
+     * }
+     */
+    public static FunctionDescriptor gmp_stack_trim$descriptor() {
+        return gmp_stack_trim.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int64_t gmp_stack_trim(int64_t keep)
+     * }
+     */
+    public static MethodHandle gmp_stack_trim$handle() {
+        return gmp_stack_trim.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_stack_trim(int64_t keep)
+     * }
+     */
+    public static MemorySegment gmp_stack_trim$address() {
+        return gmp_stack_trim.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int64_t gmp_stack_trim(int64_t keep)
+     * }
+     */
+    public static long gmp_stack_trim(long keep) {
+        var mh$ = gmp_stack_trim.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_stack_trim", keep);
+            }
+            return (long)mh$.invokeExact(keep);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gmp_signal_queue {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT,

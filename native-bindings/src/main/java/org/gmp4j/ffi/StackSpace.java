@@ -1,0 +1,41 @@
+package org.gmp4j.ffi;
+
+import java.lang.invoke.MethodHandle;
+import org.gmp4j.ffi.gmp.shims_h;
+
+/**
+ * The stack of the calling OS thread; inside a virtual thread that is its carrier's, on which it runs. Thread-safe.
+ */
+public final class StackSpace {
+    static {
+        Shims.load();
+    }
+
+    private static final MethodHandle LEFT =
+            Link.critical(shims_h.gmp_stack_left$address(), shims_h.gmp_stack_left$descriptor());
+
+    private StackSpace() {}
+
+    /**
+     * How much of the stack Java frames may still take before HotSpot throws {@link StackOverflowError}. About 2 ns.
+     *
+     * @return bytes; less than 0 in the zone that HotSpot keeps for native code
+     */
+    public static long left() {
+        try {
+            return (long) LEFT.invokeExact();
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /**
+     * Gives the memory back that a deep recursion has left, below what is in use.
+     *
+     * @param keep how many bytes below the caller's frame are left alone: more than HotSpot's shadow zone (80 KB)
+     * @return how many bytes of address space were freed; 0 or less when there was nothing, or the memory is locked
+     */
+    public static long trim(long keep) {
+        return shims_h.gmp_stack_trim(keep);
+    }
+}

@@ -1,0 +1,80 @@
+package org.gmp4j.stack;
+
+import org.gmp4j.ffi.StackSpace;
+
+/**
+ * Whether the thread's stack has room for a section of the runtime.
+ *
+ * <p>HotSpot throws {@link StackOverflowError} out of whatever call is one too many. Between lock and unlock, or halfway
+ * through a park, that would leave a lock held or a goroutine lost, and whoever catches the error would not know. So a section
+ * on a stack of the user's looks before its first side effect whether there is room for all of it, and if not throws a
+ * StackOverflowError itself: nothing has been changed, and the caller may catch it and go on.
+ *
+ * <p>What gives something back asks for {@value #SECTION} bytes, what takes something for {@value #SLACK} more: then what was
+ * taken can be given back from where it was taken, in a {@code finally}, say. An operation made of several sections asks for
+ * twice as much at its beginning, so that none of them is refused when others are done.
+ *
+ * <p>The look costs 2 to 3 ns (a critical downcall). Nothing cheaper is known: Java has no way to the stack pointer. Rejected: a
+ * method with a large frame, of which HotSpot touches each page at entry: these pages share few cache lines' places, and where
+ * it is inlined the user's method pays at each call. To leave the look out where C2 has inlined all of a section: nobody
+ * promises that it did, and a contended unlock calls the kernel.
+ */
+public final class Headroom {
+    /**
+     * More than any section needs, the first time it runs, too: then classes are loaded and method handles linked by Java code
+     * that is interpreted. With {@code SectionOverflowTest} sections break at 2 KB and pass from 6 KB on, interpreted as
+     * compiled, once their classes are loaded. The property is for that.
+     */
+    static final long SECTION = Long.getLong("gmp.headroom", 64 << 10);
+    /** How much more is asked for by what takes something. */
+    private static final long SLACK = 8 << 10;
+    /** HotSpot's guard pages and shadow zone, with some to spare for larger pages. */
+    private static final long ZONES = 112 << 10;
+    /** What an M's thread needs beside what its goroutines may use. */
+    public static final long OF_THREAD = 2 * SECTION + SLACK + ZONES;
+
+    private Headroom() {
+    }
+
+    /**
+     * Before a section that takes something, or waits.
+     *
+     * @throws StackOverflowError when there is too little room; nothing has happened
+     */
+    public static void check() {
+        if (StackSpace.left() < SECTION + SLACK) {
+            throw overflow();
+        }
+    }
+
+    /**
+     * Before an operation of several sections that belong together.
+     *
+     * @throws StackOverflowError when there is too little room; nothing has happened
+     */
+    public static void checkAll() {
+        if (StackSpace.left() < 2 * SECTION + SLACK) {
+            throw overflow();
+        }
+    }
+
+    /** How many bytes {@link #check} asks for. */
+    public static long toTake() {
+        return SECTION + SLACK;
+    }
+
+    /** How many bytes there are: see {@link StackSpace#left}. */
+    public static long left() {
+        return StackSpace.left();
+    }
+
+    /** Whether there is room for a section that gives something back. */
+    public static boolean enough() {
+        return StackSpace.left() >= SECTION;
+    }
+
+    /** The error; its message tells it from HotSpot's own, which has none. */
+    public static StackOverflowError overflow() {
+        return new StackOverflowError("too little stack is left for a call of the runtime");
+    }
+}

@@ -1,0 +1,107 @@
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.gmp4j.Go;
+import org.gmp4j.stack.Headroom;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+/** Deep recursion: one that parks on its way is bounded too, and the memory of one that does not is given back. */
+class DeepStackTest {
+    private static final int STACK = 256 << 10;
+
+    private int deepest;
+
+    private int parking(int n) {
+        deepest = n;
+        Go.gosched();
+        return parking(n + 1) + 1;
+    }
+
+    private static long descend(long room, long a, long b) {
+        return Headroom.left() < room ? a : descend(room, b, a) + b;
+    }
+
+    @Test
+    void framesOnTheHeapCount() {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).maxStack(STACK))) {
+            gmp.run(() -> {
+                StackOverflowError e = assertThrows(StackOverflowError.class, () -> parking(0));
+                assertEquals("goroutine stack exceeds " + STACK + "-byte limit", e.getMessage());
+                assertTrue(deepest * 32L < 4 * STACK, "depth " + deepest);
+                deepest = 0;
+                assertThrows(StackOverflowError.class, () -> parking(0)); // And again, from the beginning.
+                assertTrue(deepest > 100, "depth " + deepest);
+            });
+            gmp.run(() -> { // Who comes after it on the same stack does not inherit it.
+                for (int i = 0; i < 3000; i++) {
+                    Go.gosched();
+                }
+            });
+        }
+    }
+
+    /** A stack that stays in the limit, parking again and again at the bottom. */
+    @Test
+    void whatFitsIsLeftAlone() {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).maxStack(STACK))) {
+            gmp.run(() -> {
+                AtomicReference<Throwable> thrown = new AtomicReference<>();
+                try {
+                    atDepth(200);
+                } catch (StackOverflowError e) {
+                    thrown.set(e);
+                }
+                assertEquals(null, thrown.get());
+            });
+        }
+    }
+
+    private static int atDepth(int n) {
+        Go.gosched();
+        if (n > 0) {
+            return atDepth(n - 1) + 1;
+        }
+        for (int i = 0; i < 5000; i++) {
+            Go.gosched();
+        }
+        return 0;
+    }
+
+    /** Anonymous memory of this process that is resident. */
+    private static long rssKilobytes() {
+        try {
+            return Files.readAllLines(Path.of("/proc/self/status")).stream().filter(l -> l.startsWith("RssAnon:"))
+                    .mapToLong(l -> Long.parseLong(l.replaceAll("\\D+", ""))).sum();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void memoryIsGivenBackWhenTheThreadSleeps() {
+        int mb = 256;
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).maxStack((long) mb << 20))) {
+            long full = gmp.call(() -> {
+                JdkThreads.pin(); // Nothing is to sleep before it was looked.
+                long unused = descend(1 << 20, 1, 2);
+                long rss = rssKilobytes();
+                JdkThreads.unpin();
+                return rss;
+            });
+            while (rssKilobytes() > full - (mb << 10) / 2) { // Others of this JVM may grow meanwhile, but not by that.
+                Thread.onSpinWait();
+            }
+        }
+    }
+}
