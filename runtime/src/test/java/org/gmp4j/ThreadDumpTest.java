@@ -209,6 +209,10 @@ class ThreadDumpTest {
     }
 
     private static void move(int how) {
+        long end = System.nanoTime() + (how < 4 ? 0 : 20_000); // Some are nearly always mounted.
+        while (System.nanoTime() < end) {
+            Thread.onSpinWait();
+        }
         switch (how % 4) {
             case 0 -> Go.gosched();
             case 1 -> Thread.yield();
@@ -257,7 +261,7 @@ class ThreadDumpTest {
             WaitGroup wg = new WaitGroup();
             gmp.run(() -> {
                 for (int i = 0; i < MANY; i++) {
-                    boolean jdk = i % 2 == 0;
+                    boolean jdk = i < MANY / 2; // Of these one is just looked at when writing stops.
                     wg.go(() -> {
                         parked.add(Thread.currentThread());
                         if (jdk) {

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
 
 import com.sun.jdi.Bootstrap;
 import com.sun.jdi.IncompatibleThreadStateException;
@@ -222,9 +223,10 @@ class ToolsTest {
         }
     }
 
-    /** The dump has the thread of the factory that waits: the JDK lists the threads that it started. */
+    /** The dump has the thread of the factory that waits, as the JDK lists the threads that it started, and the goroutine that does. */
     private static void shown(Path dump) throws IOException {
         String text = Files.readString(dump);
+        assertTrue(Pattern.compile("\"goroutine \\d+ \\[chan receive]\"").matcher(text).find(), text);
         int at = text.indexOf("ToolsTest$Work.parkedHere");
         assertTrue(at > 0, text);
         int begin = Math.max(text.lastIndexOf("\"tid\"", at), text.lastIndexOf("\n#", at));
