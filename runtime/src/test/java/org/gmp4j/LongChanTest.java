@@ -282,6 +282,10 @@ class LongChanTest {
                 }
                 check(LongBlock.bytes() == 0 && !c.recvOk().ok() && c.cap() == PLACES);
             }
+            LongBlock twice = LongBlock.of(LongChan.make(), PLACES);
+            twice.free();
+            twice.free(); // The last receiver and the close may both see that it is to go.
+            check(LongBlock.bytes() == 0);
         }
 
         /** 2.4 GB, dropped unclosed: the collector is asked for what it does not see. */

@@ -282,21 +282,20 @@ class ContextTest {
         try (TestGmp gmp = TestGmp.procs(2)) {
             for (int round = 0; round < 300; round++) {
                 Context root = Context.background().withCancel();
-                Context middle = null;
+                List<Context> children = new ArrayList<>();
                 List<Context> all = new ArrayList<>();
                 for (int i = 0; i < 100; i++) {
-                    Context child = root.withCancel();
-                    middle = i == 50 ? child : middle;
-                    all.add(child.withCancel());
-                    assertNotNull(child.done());
+                    children.add(root.withCancel());
+                    all.add(children.get(i).withCancel());
+                    assertNotNull(children.get(i).done());
                 }
-                Context half = middle;
-                Threads.Body body = () -> {
-                    half.cancel();
+                Threads threads = new Threads().add("thread", () -> {
+                    for (int i = 60; i > 40; i--) {
+                        children.get(i).cancel(); // They leave the list that is being told.
+                    }
                     root.cancel();
                     all.forEach(c -> assertNotNull(c.err(), "cancel returned before all were cancelled"));
-                };
-                Threads threads = new Threads().add("thread", body).start();
+                }).start();
                 gmp.run(() -> {
                     root.cancel();
                     all.forEach(c -> assertNotNull(c.err(), "cancel returned before all were cancelled"));

@@ -308,6 +308,37 @@ class MutexTest {
         assertTrue(m.tryLock());
     }
 
+    /** Whoever has waited so long that it turns starvation mode on does so for a lock that is held, not for a mistake. */
+    @Stress
+    void starvingBesideMistakes() throws InterruptedException {
+        Mutex m = new Mutex();
+        AtomicInteger mistakes = new AtomicInteger();
+        for (int round = 0; round < 20; round++) {
+            AtomicBoolean go = new AtomicBoolean();
+            AtomicBoolean got = new AtomicBoolean();
+            m.lock();
+            Threads others = new Threads().add(2, "mistaken", () -> {
+                while (!go.get()) {
+                    Thread.onSpinWait();
+                }
+                while (!got.get()) {
+                    unlock(m, mistakes);
+                }
+            }).add("waiter", () -> {
+                m.lock();
+                got.set(true);
+            }).start();
+            LockSupport.parkNanos(3_000_000); // Longer than makes a waiter starve; if it has not begun to wait, no matter.
+            go.set(true);
+            unlock(m, mistakes);
+            others.join();
+            if (m.isLocked()) {
+                m.unlock();
+            }
+        }
+        assertTrue(m.tryLock(), "left locked");
+    }
+
     private static boolean lock(Mutex m) {
         m.lock();
         return true;
