@@ -152,11 +152,12 @@ public final class GStack extends Stack {
      * @throws StackOverflowError when there is too little room; nothing has happened
      */
     public static GStack enter() {
+        long left = Headroom.left(); // First of all: a call in the middle would have all loaded anew after it.
         GStack st = current();
         if (st != null) {
-            st.acquirem();
-        } else {
-            Headroom.check();
+            st.acquirem(left);
+        } else if (left < Headroom.toTake()) {
+            throw Headroom.overflow();
         }
         return st;
     }
@@ -194,7 +195,11 @@ public final class GStack extends Stack {
     }
 
     void acquirem() {
-        if (M.locksOpaque(machine().mp) == 0 && Headroom.left() < room) {
+        acquirem(Headroom.left());
+    }
+
+    private void acquirem(long left) {
+        if (left < room && M.locksOpaque(machine().mp) == 0) {
             throw overflow();
         }
         acquirechecked();
