@@ -174,6 +174,16 @@ class ThreadApiTest {
         List<String> ran = new ArrayList<>();
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1)))) {
             ThreadFactory factory = gmp.gmp.threadFactory();
+            AtomicBoolean queue = new AtomicBoolean();
+            AtomicBoolean queued = new AtomicBoolean();
+            Thread outside = new Thread(() -> {
+                while (!queue.get()) {
+                    Thread.onSpinWait();
+                }
+                factory.newThread(() -> ran.add("outside")).start();
+                queued.set(true);
+            });
+            outside.start(); // Not in there: who starts a thread waits for it in the kernel, and may lose the P.
             Thread first = factory.newThread(() -> {
                 List<Thread> started = new ArrayList<>();
                 for (String name : List.of("a", "b", "c")) {
@@ -185,11 +195,7 @@ class ThreadApiTest {
                     t.start();
                     started.add(t);
                 }
-                AtomicBoolean queued = new AtomicBoolean();
-                new Thread(() -> {
-                    factory.newThread(() -> ran.add("outside")).start();
-                    queued.set(true);
-                }).start();
+                queue.set(true);
                 while (!queued.get()) {
                     Thread.onSpinWait(); // It keeps the P.
                 }

@@ -165,8 +165,16 @@ public final class Scheduler {
 
     /** {@code GOMAXPROCS(n)}: stops the world and resizes; returns the old number. From here on it is set by hand. */
     public int setProcs(int n) {
-        procsByHand = true;
-        return StopTheWorld.resize(this, n);
+        boolean before = procsByHand;
+        procsByHand = true; // Before it waits for a turn: sysmon then leaves the number alone.
+        boolean done = false;
+        try {
+            int old = StopTheWorld.resize(this, n);
+            done = true;
+            return old;
+        } finally {
+            procsByHand = done || before;
+        }
     }
 
     boolean procsByHand() {

@@ -159,6 +159,7 @@ final class StopTheWorld {
      * @return the old number
      */
     static int resize(Scheduler s, int n) {
+        Headroom.checkAll();
         WORLDSEMA.acquireUninterruptibly();
         return resizeHeld(s, n);
     }
