@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.GStack;
@@ -262,7 +263,7 @@ public final class Gmp implements AutoCloseable {
             Config config = new Config(n, byHand ? null : Procs::numCPU, affinity.place(n), spin.spinNanos(),
                     quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
                     DebugVars.parse(debug));
-            Scheduler s = Scheduler.schedinit(config, new TimerHeaps());
+            Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), new Netpoller());
             if (stalled != null) {
                 s.stalls.setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
             }

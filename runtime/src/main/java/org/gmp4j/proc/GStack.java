@@ -313,6 +313,21 @@ public final class GStack extends Stack {
     }
 
     /**
+     * The network poller found ready what this stack's goroutine waits for, parked by the JDK or about to be. On g0 or sysmon;
+     * takes no lock.
+     *
+     * @return the goroutine, waiting and now in the caller's hands, who readies it; 0 when it will go on by itself, or another
+     *     wake-up has it
+     */
+    public long netReady() {
+        if (!JdkThreads.unpark(this)) {
+            return 0;
+        }
+        int n = (int) TICKET.getVolatile(this); // Opened before the JDK published that it is parked.
+        return (n & 1) == 1 && TICKET.compareAndSet(this, n, n + 1) ? gp : 0;
+    }
+
+    /**
      * The scheduler closes: gives a poller that is parked, or has just yielded, to the JDK's own, and ends its G. From any
      * thread. Whoever closes the ticket does it, as whoever readies a goroutine.
      *

@@ -7,6 +7,7 @@ import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
@@ -196,7 +197,7 @@ final class Retake {
             return false; // It waits for a CPU, for a disk, or has signals blocked: another signal would not help.
         }
         if (threads.asleep(s.machine(mp))) {
-            return takeBySignal(pr, mp, tick, false);
+            return !JdkPollers.initializing(now) && takeBySignal(pr, mp, tick, false);
         }
         if (age < quantum) {
             return false;

@@ -55,7 +55,7 @@ public final class Scheduler {
     final Timers timers;
     /** Goroutines that kept a P from others. */
     public final Stalls stalls;
-    Netpoll netpoll = Netpoll.NONE; // Tests put their own here.
+    Netpoll netpoll; // Tests put their own here.
     final Pollers pollers = new Pollers(this);
 
     volatile StealOrder stealOrder;
@@ -70,8 +70,9 @@ public final class Scheduler {
     private final Sysmon sysmon;
     private final Semaphore exited = new Semaphore(0);
 
-    private Scheduler(Config config, Timers timers) {
+    private Scheduler(Config config, Timers timers, Netpoll netpoll) {
         this.config = config;
+        this.netpoll = netpoll;
         this.name = "gmp" + NAMES.getAndIncrement();
         this.sched = Mem.alloc(schedt.layout(), 1);
         this.timers = timers;
@@ -82,9 +83,9 @@ public final class Scheduler {
     }
 
     /** {@code schedinit}: a scheduler with its Ps idle and no M yet. */
-    public static Scheduler schedinit(Config config, Timers timers) {
+    public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll) {
         Fatal.install();
-        Scheduler s = new Scheduler(config, timers);
+        Scheduler s = new Scheduler(config, timers, netpoll);
         Schedt.setMaxmcount(s.sched, config.maxThreads());
         Schedt.setLastpollVolatile(s.sched, System.nanoTime());
         GlobalRunq.lock(s.sched);
@@ -273,6 +274,11 @@ public final class Scheduler {
         return Newproc.newprocTimer(this, fn);
     }
 
+    /** The network poller it was made with. */
+    public Netpoll netpoll() {
+        return netpoll;
+    }
+
     /** The timers it was made with. */
     public Timers timers() {
         return timers;
@@ -450,6 +456,7 @@ public final class Scheduler {
         } finally {
             GStack.exit(caller);
         }
+        netpoll.close(this);
         slots.release();
         allp.release();
     }

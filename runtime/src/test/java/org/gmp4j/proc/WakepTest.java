@@ -208,6 +208,11 @@ class WakepTest {
             if (m.pp() != 0) {
                 return false; // Not this look.
             }
+
+        @Override
+        public void close(Scheduler s) {
+            // Holds nothing.
+        }
             if (!hold.get()) {
                 return waiters;
             }
