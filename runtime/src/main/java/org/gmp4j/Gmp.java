@@ -442,7 +442,7 @@ public final class Gmp implements AutoCloseable {
         return s.setProcs(Procs.check(n));
     }
 
-    /** How many goroutines live; threads that the JDK runs for itself, its socket pollers, are not counted. */
+    /** How many goroutines live. */
     public int numGoroutine() {
         return s.gcount();
     }

@@ -30,8 +30,6 @@ import org.gmp4j.struct.Schedt;
  * <p>Nothing is lost: the thread becomes runnable only by the JDK's CAS from a state that afterYield set, hence after the
  * ticket was opened, and each such CAS is followed by a call. Nothing is doubled: a ticket is closed once. A plain CAS on
  * the G's status instead would not do: a stale call could hit the next wait of the same G, on a channel, say.
- *
- * <p>The JDK's socket pollers are goroutines of a kind of their own: {@link Pollers}.
  */
 public final class GStack extends Stack {
     private static final VarHandle TICKET;
@@ -65,11 +63,6 @@ public final class GStack extends Stack {
     Bubble bubble;
     boolean durable;
 
-    /** A poller of the JDK: not counted, not waited for, not shown, nothing that could ready others by itself. */
-    final boolean system;
-    /** A poller that the JDK's own scheduler runs from here on. Written by whoever closed the ticket; never cleared. */
-    private volatile boolean handedOver;
-
     /** Told how the goroutine ended, instead of the uncaught-exception policy: null, Goexit.INSTANCE or an exception. */
     private Consumer<Throwable> onEnd;
 
@@ -79,14 +72,12 @@ public final class GStack extends Stack {
 
     GStack(Scheduler s) {
         this.s = s;
-        system = false;
     }
 
     /** A new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
     GStack(Scheduler s, Runnable task) {
         super(task);
         this.s = s;
-        system = false;
         locks = 0; // It begins in the JDK's code.
     }
 
@@ -94,13 +85,7 @@ public final class GStack extends Stack {
     GStack(Scheduler s, Thread virtualThread) {
         super(virtualThread);
         this.s = s;
-        system = JdkPollers.isPoller(virtualThread);
         locks = 0; // It begins in the JDK's code.
-    }
-
-    /** Whether a G is a system goroutine; of one that is being born or dies, whether it was. From any thread. */
-    public static boolean isSystem(long gp) {
-        return GSlots.stack(gp) instanceof GStack st && st.system;
     }
 
     /** The stack this code runs on; null outside goroutines. */
@@ -263,9 +248,7 @@ public final class GStack extends Stack {
         GStack caller = enter();
         try {
             if (isMine(task)) {
-                if (handedOver) {
-                    JdkThreads.leaveToJdk(thread, task); // From who read the thread's scheduler before; late, not lost.
-                } else if (gp != 0) {
+                if (gp != 0) {
                     jdkReady();
                 } else if (JdkThreads.isNew(this)) {
                     Newproc.adopt(s, this); // Thread.start: the first call, and the only one before the thread runs.
@@ -276,7 +259,7 @@ public final class GStack extends Stack {
             if (vt == null) {
                 Newproc.newproc(s, task);
             } else if (JdkPollers.isPoller(vt)) {
-                s.pollers.adopt(vt, task);
+                JdkThreads.leaveToJdk(vt, task); // It serves the whole process, and outlives this scheduler.
             } else {
                 Newproc.adopt(s, new GStack(s, vt));
             }
@@ -286,10 +269,6 @@ public final class GStack extends Stack {
     }
 
     private void jdkReady() {
-        if (system && s.pollers.leave()) {
-            boolean unused = handOver(); // A poller that always finds events yields and never parks: catch it here.
-            return;
-        }
         int n = (int) TICKET.getVolatile(this);
         if ((n & 1) == 0 || !JdkThreads.jdkRunnable(this)) {
             return;
@@ -327,34 +306,8 @@ public final class GStack extends Stack {
         return (n & 1) == 1 && TICKET.compareAndSet(this, n, n + 1) ? gp : 0;
     }
 
-    /**
-     * The scheduler closes: gives a poller that is parked, or has just yielded, to the JDK's own, and ends its G. From any
-     * thread. Whoever closes the ticket does it, as whoever readies a goroutine.
-     *
-     * <p>No wake-up is lost. Whoever calls {@link #execute} has made the thread runnable before. If the call then sees
-     * handedOver, it goes on to the JDK; if not, the submission here comes later and finds the thread runnable. The JDK
-     * ignores a submission of one that is not.
-     *
-     * @return false while it runs, or is about to
-     */
-    boolean handOver() {
-        int n = (int) TICKET.getVolatile(this);
-        if ((n & 1) == 0 || !TICKET.compareAndSet(this, n, n + 1)) {
-            return handedOver;
-        }
-        GStack caller = enter(); // It may be another scheduler's goroutine, not to lose its P under a lock of this one.
-        try {
-            Newproc.leave(s, gp);
-        } finally {
-            exit(caller);
-        }
-        handedOver = true;
-        JdkThreads.leaveToJdk(thread, JdkThreads.runContinuationOf(this));
-        return true;
-    }
-
     private void countReady() {
-        if (!system && s.config.deadlockDetection()) {
+        if (s.config.deadlockDetection()) {
             long unused = Schedt.addNjdkwait(s.sched, -1);
         }
     }

@@ -126,9 +126,6 @@ final class Schedule {
             pick = m.pick;
             m.pick = 0;
         } else {
-            if (st.system) {
-                m.s.pollers.ended(st);
-            }
             Newproc.dead(m, st.gp);
             JdkThreads.afterDone(st);
         }

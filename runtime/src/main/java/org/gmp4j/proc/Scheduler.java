@@ -56,7 +56,6 @@ public final class Scheduler {
     /** Goroutines that kept a P from others. */
     public final Stalls stalls;
     Netpoll netpoll; // Tests put their own here.
-    final Pollers pollers = new Pollers(this);
 
     volatile StealOrder stealOrder;
     private volatile Machine[] machines = new Machine[0];
@@ -412,9 +411,6 @@ public final class Scheduler {
                 }
                 drained.wait(left / 1_000_000, (int) (left % 1_000_000));
             }
-        }
-        if (!pollers.handOver(nanos < 0 ? Long.MAX_VALUE : end - System.nanoTime())) {
-            return false;
         }
         stop();
         return true;

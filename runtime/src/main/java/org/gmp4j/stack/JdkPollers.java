@@ -37,6 +37,8 @@ import java.util.stream.Stream;
 public final class JdkPollers {
     private static final String POLLER = "sun.nio.ch.Poller";
     private static final boolean JDK = "jdk".equals(System.getProperty("gmp.pollers"));
+    /** Whether to find them different from what we know: in tests. */
+    private static final boolean UNKNOWN = "unknown".equals(System.getProperty("gmp.pollers"));
 
     /** What a goroutine's wait becomes. */
     public interface Waits {
@@ -138,7 +140,7 @@ public final class JdkPollers {
             make = SwitchClasses.define(poller, PollerClass.NAME, PollerClass.bytes())
                     .getDeclaredConstructor(poller, IntPredicate.class, IntPredicate.class);
             make.setAccessible(true);
-            map = field(poller, "map");
+            map = field(poller, UNKNOWN ? "unknown" : "map");
         }
 
         private static Field field(Class<?> in, String name) throws ReflectiveOperationException {
