@@ -245,9 +245,13 @@ public final class GStack extends Stack {
 
     @Override
     public void execute(Runnable task) {
+        boolean mine = isMine(task);
+        if (!mine && leftToJdk(task)) {
+            return;
+        }
         GStack caller = enter();
         try {
-            if (isMine(task)) {
+            if (mine) {
                 if (gp != 0) {
                     jdkReady();
                 } else if (JdkThreads.isNew(this)) {
@@ -258,14 +262,25 @@ public final class GStack extends Stack {
             Thread vt = JdkThreads.threadOf(task);
             if (vt == null) {
                 Newproc.newproc(s, task);
-            } else if (JdkPollers.isPoller(vt)) {
-                JdkThreads.leaveToJdk(vt, task); // It serves the whole process, and outlives this scheduler.
             } else {
                 Newproc.adopt(s, new GStack(s, vt));
             }
         } finally {
             exit(caller);
         }
+    }
+
+    /**
+     * A poller of the JDK serves the whole process, and outlives this scheduler: it goes to the JDK's. Whoever starts it is in a
+     * class initialiser that others wait for, and may have lost its P to one of those: this takes none.
+     */
+    private static boolean leftToJdk(Runnable task) {
+        Thread vt = JdkThreads.threadOf(task);
+        if (vt == null || !JdkPollers.isPoller(vt)) {
+            return false;
+        }
+        JdkThreads.leaveToJdk(vt, task);
+        return true;
     }
 
     private void jdkReady() {

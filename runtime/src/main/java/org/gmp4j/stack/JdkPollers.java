@@ -59,7 +59,7 @@ public final class JdkPollers {
     /** What each socket goes through. */
     private static final List<String> FIRST = List.of("sun.nio.ch.Net", "sun.nio.ch.NioSocketImpl", "java.net.Inet6Address",
             POLLER);
-    private static final long PATIENCE = 500_000_000;
+    private static final long PATIENCE = 5_000_000_000L;
 
     private static final AtomicBoolean BEGUN = new AtomicBoolean(JDK);
     private static volatile Waits waits;
@@ -115,7 +115,8 @@ public final class JdkPollers {
     /**
      * Whether the JDK's classes are being initialised just now, so that a thread that seems to sleep may be waiting for that. From
      * sysmon, after {@link #look}: it leaves such a thread its P, or each goroutine that comes along would take an M into that wait.
-     * Not for longer than {@link #PATIENCE}: the initialisation may, by another way than ours, need a P itself.
+     * The initialisation itself needs no P, whoever's thread does it. If it should not end, nor does sysmon wait longer than
+     * {@link #PATIENCE}.
      */
     public static boolean initializing(long now) {
         long end = until;
