@@ -13,8 +13,10 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.sync.WaitGroup;
@@ -201,6 +203,19 @@ class SocketPollersTest {
 
         private static void burst(int procs) {
             int connections = 400;
+            Properties slow = new Properties() {
+                private static final long serialVersionUID = 1L;
+
+                @Override
+                public String getProperty(String key) {
+                    if (key.equals("jdk.pollerMode")) { // Asked for in the initialiser of the JDK's pollers.
+                        LockSupport.parkNanos(300_000_000);
+                    }
+                    return super.getProperty(key);
+                }
+            };
+            slow.putAll(System.getProperties());
+            System.setProperties(slow);
             try (TestGmp gmp = TestGmp.procs(procs);
                     ServerSocket server = new ServerSocket(0, connections, InetAddress.getLoopbackAddress())) {
                 gmp.run(() -> {
@@ -327,7 +342,7 @@ class SocketPollersTest {
         assertEquals("ours\n0\ndone\n", new ChildJvm(Main.class).run("Threads", "2").out());
     }
 
-    /** Hundreds of goroutines use the first socket of a process at once: no M is made for each. */
+    /** Hundreds of goroutines use the first sockets of a process at once, and the JDK takes its time: no M is made for each. */
     @ParameterizedTest
     @ValueSource(strings = {"1", "2"})
     void noThreadStorm(String procs) {

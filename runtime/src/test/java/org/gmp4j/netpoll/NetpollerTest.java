@@ -302,6 +302,27 @@ class NetpollerTest {
         }
     }
 
+    /** A goroutine that never yields has the only P: sysmon finds what is ready. */
+    @Test
+    void sysmonPolls() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            int fd = EventFd.create();
+            CountDownLatch woken = new CountDownLatch(1);
+            gmp.go(() -> {
+                long unused = await(fd, 0);
+                woken.countDown();
+            });
+            awaitWaiters(gmp, 1);
+            gmp.run(() -> {
+                add(fd);
+                while (woken.getCount() != 0) {
+                    Thread.onSpinWait();
+                }
+            });
+            Fd.close(fd);
+        }
+    }
+
     /** What is pinned waits on its M, and is woken there. */
     @Test
     void pinned() {
