@@ -223,6 +223,18 @@ struct gmp_event {
     uint64_t sched;        /* the waiter, before word: its struct schedt */
 };
 
+/*
+ * A descriptor as the network poller knows it: one for each number, in each scheduler whose goroutines waited for it. Each
+ * direction has a word, and one goroutine at most waits in it: 0 nobody, 1 (pdReady) it was found ready and the goroutine has
+ * not noticed yet, else the waiting struct g with the registration's tag in the upper 16 bits.
+ */
+struct pollDesc {
+    uint64_t rg;           /* the waiter sets it, and back to 0; whoever finds the descriptor ready moves it to 1, by CAS */
+    uint64_t wg;           /* the same for writing */
+    uint32_t rseq;         /* the waiter, before rg: how often it was registered; the tag is its lower half */
+    uint32_t wseq;
+};
+
 /* A queue of Gs linked by schedlink. */
 struct gqueue {
     guintptr head;
@@ -277,7 +289,10 @@ struct schedt {
 
     int64_t lastpoll GMP_ALIGNED; /* atomic: nanoTime of the last network poll, 0 while someone polls */
     int64_t pollUntil;     /* atomic: until when the poller sleeps, 0 when nobody does */
-    int32_t pollBreak;     /* futex word: the sleeping poller */
+    int32_t pollBreak;     /* futex word: the sleeping poller, until the first socket */
+    int32_t pollingNet;    /* atomic: 1 while somebody polls the network without blocking */
+    int32_t netpollWaiters; /* atomic: registrations that were not found ready yet */
+    int32_t netpollWakeSig; /* by CAS: 1 from when the blocking poll is to end until it has */
 
     int32_t sysmonnote GMP_ALIGNED; /* Note of sysmon's sleeps */
     int32_t stopnote;      /* Note of stopTheWorld */

@@ -113,6 +113,8 @@ GMP_EXPORT int64_t gmp_write(int32_t fd, uint64_t buf, uint64_t len);
 GMP_EXPORT int64_t gmp_send(int32_t fd, uint64_t buf, uint64_t len);
 GMP_EXPORT int32_t gmp_accept(int32_t fd, uint64_t addr, uint64_t addrlen, int32_t flags);
 GMP_EXPORT int32_t gmp_epoll_wait(int32_t epfd, uint64_t events, int32_t max, int32_t timeout_ms);
+/* The same with a limit in nanoseconds, as exact as the thread's timer slack: epoll_pwait2(2), or ppoll(2) on an older kernel. */
+GMP_EXPORT int32_t gmp_epoll_wait_ns(int32_t epfd, uint64_t events, int32_t max, int64_t timeout_ns);
 GMP_EXPORT int32_t gmp_epoll_ctl(int32_t epfd, int32_t op, int32_t fd, uint32_t events, uint64_t data);
 /* Adds to an eventfd's counter (0 or -errno); takes the whole counter, or 1 of a semaphore's (the value or -errno). */
 GMP_EXPORT int32_t gmp_eventfd_add(int32_t fd, uint64_t value);

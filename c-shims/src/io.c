@@ -4,9 +4,12 @@
 #include "gmp_shims.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 int64_t gmp_read(int32_t fd, uint64_t buf, uint64_t len)
@@ -37,6 +40,33 @@ int32_t gmp_epoll_wait(int32_t epfd, uint64_t events, int32_t max, int32_t timeo
 {
     int r = epoll_wait(epfd, (struct epoll_event *)(uintptr_t)events, max, timeout_ms);
     return r < 0 ? -errno : r;
+}
+
+/* glibc has a wrapper since 2.35, the kernel the call since 5.11, under one number on all machines. */
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+
+int32_t gmp_epoll_wait_ns(int32_t epfd, uint64_t events, int32_t max, int64_t timeout_ns)
+{
+    static int no_pwait2; /* Written once or more, always 1. */
+    struct epoll_event *out = (struct epoll_event *)(uintptr_t)events;
+    if (timeout_ns <= 0)
+        return gmp_epoll_wait(epfd, events, max, timeout_ns < 0 ? -1 : 0);
+    struct timespec limit = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
+    if (!__atomic_load_n(&no_pwait2, __ATOMIC_RELAXED)) {
+        long r = syscall(SYS_epoll_pwait2, epfd, out, max, &limit, NULL, (size_t)0);
+        if (r >= 0)
+            return (int32_t)r;
+        if (errno != ENOSYS && errno != EPERM) /* Seccomp filters that do not know a call answer EPERM. */
+            return -errno;
+        __atomic_store_n(&no_pwait2, 1, __ATOMIC_RELAXED);
+    }
+    struct pollfd ready = {.fd = epfd, .events = POLLIN};
+    int r = ppoll(&ready, 1, &limit, NULL);
+    if (r <= 0)
+        return r < 0 ? -errno : 0;
+    return gmp_epoll_wait(epfd, events, max, 0);
 }
 
 int32_t gmp_epoll_ctl(int32_t epfd, int32_t op, int32_t fd, uint32_t events, uint64_t data)

@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
@@ -298,7 +299,7 @@ public final class Gmp implements AutoCloseable {
             Config config = new Config(n, byHand ? null : Procs::numCPU, affinity.place(n), spin.spinNanos(),
                     quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
                     DebugVars.parse(debug));
-            Scheduler s = Scheduler.schedinit(config, new TimerHeaps());
+            Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), new Netpoller());
             if (stalled != null) {
                 s.stalls.setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
@@ -491,7 +492,7 @@ public final class Gmp implements AutoCloseable {
         return s.setProcs(Procs.check(n));
     }
 
-    /** How many goroutines live; threads that the JDK runs for itself, its socket pollers, are not counted. */
+    /** How many goroutines live. */
     public int numGoroutine() {
         return s.gcount();
     }

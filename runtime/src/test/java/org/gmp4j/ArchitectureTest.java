@@ -50,7 +50,7 @@ class ArchitectureTest {
 
     /** The classes that know what the JDK keeps to itself, the tools of the first, and the one that carries a field for it. */
     private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.SwitchClasses",
-            "agent.JdkPoint");
+            "stack.JdkPollers", "agent.JdkPoint");
     private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.SwitchClasses",
             "stack.JdkContainer", "stack.Stack");
 

@@ -94,7 +94,7 @@ class DeadlockTest {
             c.send(1);
         }
 
-        /** Leaves the JDK's pollers behind on this scheduler. */
+        /** Deadlock when no socket is waited for any more. */
         private static void afterSockets() {
             try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
                 Go.go(() -> {
@@ -303,13 +303,13 @@ class DeadlockTest {
                 \torg.gmp4j.Chan.""");
     }
 
-    /** Who waits for a socket is no deadlock; the JDK's pollers, which wait for ever, do not hide one. */
+    /** Who waits for a socket is no deadlock; having waited does not hide one. */
     @Test
     void deadlockAfterSockets() {
         Result r = jvm().run("AfterSockets");
         assertTrue(r.out().startsWith("read 1, goroutines "), r::toString);
         assertTrue(r.err().startsWith("fatal error: all goroutines are asleep - deadlock!\n\n"), r::toString);
-        assertFalse(r.err().contains("sun.nio.ch.Poller"), r::toString); // Go does not show its system goroutines.
+        assertFalse(r.err().contains("sun.nio.ch.Poller"), r::toString); // No poller is a goroutine.
     }
 
     @Test

@@ -1,24 +1,24 @@
 package org.gmp4j;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
-import java.util.List;
+import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 
+import org.gmp4j.proc.Scheduler;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.synctest.Synctest;
 import org.gmp4j.testing.ChildJvm;
@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The JDK's socket pollers on the Ps of the scheduler whose goroutine first waited for a socket, and on the JDK's own once
- * that scheduler has closed. They begin once in a JVM, so each program has one of its own.
+ * The change from the JDK's socket pollers to those of the schedulers, and life with both. It happens once in a JVM, so each
+ * program has one of its own.
  */
 class SocketPollersTest {
     private static final int ROUNDS = 200;
@@ -43,6 +43,9 @@ class SocketPollersTest {
                 case "Hogs" -> hogs(procs);
                 case "Where" -> where(procs);
                 case "Bubble" -> bubble();
+                case "Threads" -> threads(procs);
+                case "Burst" -> burst(procs);
+                case "Before" -> before();
                 default -> throw new IllegalArgumentException(args[0]);
             }
             System.out.println("done");
@@ -77,8 +80,8 @@ class SocketPollersTest {
         }
 
         /**
-         * The first scheduler runs the pollers and closes while goroutines of another, and virtual threads of the JDK's,
-         * keep them busy; those go on, and so do many schedulers after it.
+         * The first scheduler closes while goroutines of another, and virtual threads of the JDK's, use sockets; those go on, and so
+         * do many schedulers after it.
          */
         private static void closes(int procs) throws InterruptedException {
             AtomicBoolean stop = new AtomicBoolean();
@@ -86,7 +89,7 @@ class SocketPollersTest {
             TestGmp first = TestGmp.procs(procs);
             first.run(() -> {
                 pingPong(10);
-                assertEquals(1, Go.numGoroutine()); // Pollers are not counted.
+                assertEquals(1, Go.numGoroutine());
             });
             first.check();
             TestGmp other = TestGmp.procs(procs);
@@ -135,15 +138,142 @@ class SocketPollersTest {
             }
         }
 
-        /** Prints whether the pollers are goroutines of the scheduler whose goroutine was the first to wait for a socket. */
-        private static void where(int procs) {
-            try (Gmp gmp = Gmp.builder().procs(procs).debug("scheddetail=1").build()) {
+        /** Prints who wakes a goroutine that waits for a socket. */
+        private static void where(int procs) throws InterruptedException {
+            try (TestGmp gmp = TestGmp.procs(procs)) {
                 gmp.run(() -> pingPong(10));
-                System.out.println(gmp.dump().contains("sun.nio.ch.Poller") ? "here" : "not here");
+                System.out.println(ours(gmp) ? "ours" : "the JDK's");
             }
         }
 
-        /** The first to wait for a socket is in a bubble: the pollers are not, and its clock goes on. */
+        /** Whether they are ours; they are not at once. */
+        private static boolean ours(TestGmp gmp) throws InterruptedException {
+            for (Thread t : Thread.getAllStackTraces().keySet()) {
+                if (t.getName().equals("gmp-sockets")) {
+                    t.join();
+                }
+            }
+            Scheduler s = gmp.scheduler();
+            try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+                CountDownLatch done = new CountDownLatch(1);
+                gmp.go(() -> {
+                    try (Socket s1 = server.accept()) {
+                        assertTrue(s1.isBound());
+                        done.countDown();
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                });
+                TestGmp other = TestGmp.procs(1); // Waits as long as one needs to wait.
+                other.run(() -> pingPong(ROUNDS));
+                other.close();
+                boolean waits = s.netpoll().anyWaiters(s);
+                try (Socket s2 = new Socket(server.getInetAddress(), server.getLocalPort())) {
+                    assertTrue(s2.isBound());
+                    done.await();
+                }
+                return waits;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        /** Prints how much time, in nanoseconds, the JDK's pollers take for some connections at work. */
+        private static void threads(int procs) throws InterruptedException {
+            try (TestGmp gmp = TestGmp.procs(procs)) {
+                gmp.run(() -> pingPong(1));
+                System.out.println(ours(gmp) ? "ours" : "the JDK's");
+                long before = pollersTime();
+                gmp.run(() -> {
+                    WaitGroup wg = new WaitGroup();
+                    for (int i = 0; i < 10; i++) {
+                        wg.go(() -> pingPong(ROUNDS));
+                    }
+                    wg.await();
+                });
+                System.out.println(pollersTime() - before);
+            }
+        }
+
+        private static long pollersTime() {
+            ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+            return Thread.getAllStackTraces().keySet().stream().filter(t -> t.getName().contains("Poller"))
+                    .mapToLong(t -> threads.getThreadCpuTime(t.threadId())).sum();
+        }
+
+        private static void burst(int procs) {
+            int connections = 400;
+            Properties slow = new Properties() {
+                private static final long serialVersionUID = 1L;
+
+                @Override
+                public String getProperty(String key) {
+                    if (key.equals("jdk.pollerMode")) { // Asked for in the initialiser of the JDK's pollers.
+                        LockSupport.parkNanos(300_000_000);
+                    }
+                    return super.getProperty(key);
+                }
+            };
+            slow.putAll(System.getProperties());
+            System.setProperties(slow);
+            try (TestGmp gmp = TestGmp.procs(procs);
+                    ServerSocket server = new ServerSocket(0, connections, InetAddress.getLoopbackAddress())) {
+                gmp.run(() -> {
+                    WaitGroup wg = new WaitGroup();
+                    for (int i = 0; i < connections; i++) {
+                        wg.go(() -> exchange(server));
+                        wg.go(() -> echo(server));
+                    }
+                    wg.await();
+                });
+                int ms = gmp.scheduler().mcount();
+                if (ms >= 20) {
+                    System.out.println(ms + " Ms");
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private static void exchange(ServerSocket server) {
+            try (Socket s = new Socket(server.getInetAddress(), server.getLocalPort())) {
+                for (int i = 0; i < 5; i++) {
+                    s.getOutputStream().write(i);
+                    assertEquals(i + 1, s.getInputStream().read());
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private static void before() throws InterruptedException, IOException {
+            ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+            ServerSocket closed = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+            Thread accepts = Thread.ofVirtual().start(() -> echo(server));
+            AtomicBoolean failed = new AtomicBoolean();
+            Thread fails = Thread.ofVirtual().start(() -> {
+                try (Socket s = closed.accept()) {
+                    failed.set(s.isClosed());
+                } catch (IOException e) {
+                    failed.set(true);
+                }
+            });
+            while (accepts.getState() != Thread.State.WAITING || fails.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            try (TestGmp gmp = TestGmp.procs(1)) {
+                gmp.run(() -> pingPong(10));
+                assertTrue(ours(gmp));
+            }
+            closed.close();
+            fails.join();
+            assertTrue(failed.get());
+            exchange(server);
+            accepts.join();
+            server.close();
+        }
+
+        /** The first to wait for a socket is in a bubble, whose clock goes on. */
         private static void bubble() {
             Synctest.test(() -> {
                 pingPong(10);
@@ -161,30 +291,37 @@ class SocketPollersTest {
         done(new ChildJvm(Main.class).with("-Dgmp.lockrank=true").run("Closes", procs));
     }
 
-    /** A poller that began on our way of switching goes on by the JDK's in any case; here it began by that too. */
     @Test
     void aSchedulerThatSwitchesByTheJdkCloses() {
         done(new ChildJvm(Main.class).with("-Dgmp.lockrank=true", "-Dgmp.mount=jdk").run("Closes", "2"));
     }
 
     @Test
-    void thePollersRunOnOurPs() {
-        assertEquals("here\ndone\n", new ChildJvm(Main.class).run("Where", "2").out());
+    void theSchedulerPolls() {
+        assertEquals("ours\ndone\n", new ChildJvm(Main.class).run("Where", "2").out());
     }
 
-    /** As with a JDK whose pollers we do not know: they are the JDK's, and all works. */
+    /** By option: they are the JDK's, and all works. */
     @Test
     void leftToTheJdk() {
         String jdk = "-Dgmp.pollers=jdk";
-        assertEquals("not here\ndone\n", new ChildJvm(Main.class).with(jdk).run("Where", "2").out());
+        assertEquals("the JDK's\ndone\n", new ChildJvm(Main.class).with(jdk).run("Where", "2").out());
         done(new ChildJvm(Main.class).with(jdk, "-Dgmp.lockrank=true").run("Closes", "2"));
+    }
+
+    /** A JDK that is not the one we know: a line says so, once, and sockets work as its threads make them. */
+    @Test
+    void anUnknownJdk() {
+        ChildJvm.Result r = new ChildJvm(Main.class).with("-Dgmp.pollers=unknown").run("Where", "2");
+        assertEquals("the JDK's\ndone\n", r.out(), r::toString);
+        assertTrue(r.err().matches("gmp4j does not know the socket pollers of this build of the JDK [^\n]*\n"), r::toString);
     }
 
     /** The JDK's own option for platform threads that poll. */
     @Test
     void pollersThatAreNoVirtualThreads() {
         String jdk = "-Djdk.pollerMode=1";
-        assertEquals("not here\ndone\n", new ChildJvm(Main.class).with(jdk).run("Where", "2").out());
+        assertEquals("ours\ndone\n", new ChildJvm(Main.class).with(jdk).run("Where", "2").out());
         done(new ChildJvm(Main.class).with(jdk, "-Dgmp.lockrank=true").run("Closes", "2"));
     }
 
@@ -199,126 +336,23 @@ class SocketPollersTest {
         done(new ChildJvm(Main.class).with("-Dgmp.lockrank=true").run("Hogs", procs));
     }
 
-    // In this JVM, threads with a poller's name stand in for pollers
-
-    private static Thread startPoller(Runnable body) {
-        return Thread.ofVirtual().name("SubPoller-test").start(body);
+    /** The JDK's pollers have nothing to do, in a busy server too; the Ms do it. */
+    @Test
+    void noPollerIsAtWork() {
+        assertEquals("ours\n0\ndone\n", new ChildJvm(Main.class).run("Threads", "2").out());
     }
 
-    private static void yieldUntil(AtomicBoolean stop) {
-        while (!stop.get()) {
-            for (long end = System.nanoTime() + 1_000_000; System.nanoTime() < end; ) { // Seldom seen between two turns.
-                Thread.onSpinWait();
-            }
-            Thread.yield();
-        }
-    }
-
-    /** Sockets that are busy all the time keep a poller runnable all the time: it is caught when it yields. */
+    /** Hundreds of goroutines use the first sockets of a process at once, and the JDK takes its time: no M is made for each. */
     @ParameterizedTest
-    @ValueSource(ints = {1, 2})
-    void pollersThatNeverParkLeave(int procs) throws InterruptedException {
-        AtomicBoolean stop = new AtomicBoolean();
-        TestGmp gmp = TestGmp.procs(procs);
-        List<Thread> pollers = gmp.call(() -> {
-            List<Thread> started = Stream.generate(() -> startPoller(() -> yieldUntil(stop))).limit(4).toList();
-            assertEquals(1, Go.numGoroutine());
-            return started;
-        });
-        try {
-            String dump = gmp.gmp.dump();
-            assertFalse(dump.contains("yieldUntil"), dump);
-            gmp.check();
-            assertEquals("", gmp.gmp.close(Duration.ofSeconds(20)));
-        } finally {
-            stop.set(true);
-            gmp.close();
-        }
-        for (Thread poller : pollers) {
-            poller.join(); // Some only now: who yields on the JDK's scheduler may keep others from ever running there.
-        }
+    @ValueSource(strings = {"1", "2"})
+    void noThreadStorm(String procs) {
+        done(new ChildJvm(Main.class).run("Burst", procs));
     }
 
-    /** Wakes a poller that parks, answer for question, while its scheduler closes, at another moment each time. */
+    /** Sockets waited for by the JDK's threads before there was a scheduler: they can still be closed, and become ready. */
     @Test
-    void noWakeUpIsLostWhenAPollerLeaves() throws InterruptedException {
-        int questions = 100;
-        for (int round = 0; round < 200; round++) {
-            TestGmp gmp = TestGmp.procs(1 + round % 3);
-            AtomicInteger asked = new AtomicInteger();
-            AtomicInteger answered = new AtomicInteger();
-            Thread poller = gmp.call(() -> startPoller(() -> {
-                while (answered.get() < questions) {
-                    while (asked.get() == answered.get()) {
-                        LockSupport.park();
-                    }
-                    int unused = answered.incrementAndGet();
-                }
-            }));
-            Thread user = Thread.ofPlatform().start(() -> {
-                for (int i = 1; i <= questions; i++) {
-                    asked.set(i);
-                    LockSupport.unpark(poller);
-                    while (answered.get() < i) {
-                        Thread.yield();
-                    }
-                }
-            });
-            int unused = gmp.gmp.setProcs(1); // Perhaps away from under the poller.
-            Thread second = Thread.ofPlatform().unstarted(gmp.gmp::close);
-            while (answered.get() < round % 50) {
-                Thread.yield();
-            }
-            if (round % 2 == 0) {
-                second.start();
-            }
-            gmp.close();
-            gmp.gmp.close();
-            second.join();
-            user.join();
-            poller.join();
-        }
-    }
-
-    /** A poller that fails is gone, and counted neither before nor after. */
-    @Test
-    void aPollerEnds() {
-        try (TestGmp gmp = TestGmp.procs(2)) {
-            gmp.run(() -> {
-                for (int i = 0; i < 10; i++) {
-                    try {
-                        startPoller(() -> { }).join();
-                    } catch (InterruptedException e) {
-                        throw new AssertionError(e);
-                    }
-                    assertEquals(1, Go.numGoroutine());
-                }
-            });
-            gmp.check();
-        }
-    }
-
-    /** One that ends while {@code close} waits for it; until then close keeps to its limit and says what it waits for. */
-    @Test
-    void closeDoesNotWaitForEverForAPoller() throws InterruptedException {
-        AtomicBoolean running = new AtomicBoolean();
-        AtomicBoolean stop = new AtomicBoolean();
-        try (TestGmp gmp = TestGmp.procs(1)) {
-            Thread unused = gmp.call(() -> startPoller(() -> {
-                running.set(true);
-                while (!stop.get()) {
-                    Thread.onSpinWait();
-                }
-            }));
-            while (!running.get()) {
-                Thread.yield();
-            }
-            String left = gmp.gmp.close(Duration.ofMillis(1));
-            assertTrue(left.contains("SocketPollersTest"), left);
-            Thread closes = Thread.ofPlatform().start(gmp.gmp::close);
-            stop.set(true);
-            closes.join();
-        }
+    void waitsOfBefore() {
+        done(new ChildJvm(Main.class).run("Before", "1"));
     }
 
     private static void done(ChildJvm.Result r) {

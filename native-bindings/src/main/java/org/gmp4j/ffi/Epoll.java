@@ -106,6 +106,20 @@ public final class Epoll {
     }
 
     /**
+     * Waits until something is ready, with a limit as exact as the thread's timer slack. Does not allocate; blocks the OS
+     * thread.
+     *
+     * @param epfd the instance
+     * @param events address of room for {@code max} events of {@link #EVENT_BYTES}
+     * @param max how many at most, positive
+     * @param nanos how long at most, in nanoseconds; 0 only looks, negative waits for ever
+     * @return how many events are in the buffer, or the negated error number ({@code -Errno.EINTR})
+     */
+    public static int awaitNanos(int epfd, long events, int max, long nanos) {
+        return shims_h.gmp_epoll_wait_ns(epfd, events, max, nanos);
+    }
+
+    /**
      * What happened, of an event in the buffer.
      *
      * @param events the buffer's address

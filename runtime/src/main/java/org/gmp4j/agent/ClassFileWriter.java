@@ -8,22 +8,39 @@ public final class ClassFileWriter {
     private static final int VERSION = 69; // Java 25
     private static final int CLASS_FLAGS = 0x1031; // public final super synthetic
     private static final int FIELD_FLAGS = 0x0049; // public static volatile
+    private static final int FINAL_FLAGS = 0x0012; // private final
 
     private final Constants constants = new Constants(1);
     private final Bytes fields = new Bytes(64);
     private final Bytes methods = new Bytes(1024);
     private final int self;
+    private final int parent;
     private int fieldCount;
     private int methodCount;
 
     /** A public final class without constructor; {@code name} with slashes. */
     public ClassFileWriter(String name) {
+        this(name, "java/lang/Object");
+    }
+
+    /** The same with another superclass than Object. */
+    public ClassFileWriter(String name, String superclass) {
         self = constants.type(name);
+        parent = constants.type(superclass);
     }
 
     /** Adds a {@code public static volatile} field; returns its constant. */
     int addField(String name, String type) {
-        fields.u2(FIELD_FLAGS);
+        return addField(FIELD_FLAGS, name, type);
+    }
+
+    /** Adds a {@code private final} field of an instance; returns its constant. */
+    public int addFinal(String name, String type) {
+        return addField(FINAL_FLAGS, name, type);
+    }
+
+    private int addField(int flags, String name, String type) {
+        fields.u2(flags);
         fields.u2(constants.utf8(name));
         fields.u2(constants.utf8(type));
         fields.u2(0);
@@ -98,14 +115,13 @@ public final class ClassFileWriter {
     /** The class file. */
     public byte[] toBytes() {
         Bytes out = new Bytes(2048);
-        int object = constants.type("java/lang/Object");
         out.i4(0xCAFEBABE);
         out.i4(VERSION);
         out.u2(constants.count());
         constants.writeTo(out);
         out.u2(CLASS_FLAGS);
         out.u2(self);
-        out.u2(object);
+        out.u2(parent);
         out.u2(0); // interfaces
         out.u2(fieldCount);
         out.append(fields);

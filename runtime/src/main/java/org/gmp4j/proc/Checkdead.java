@@ -12,8 +12,7 @@ import org.gmp4j.struct.Schedt;
  * Goroutines parked by the JDK, threads that are not Ms inside a blocking call of ours or out of one for less than a second,
  * timers outside all schedulers and their functions, and other schedulers are outside and hold the report off.
  *
- * <p>The JDK's pollers ({@link GStack#isSystem}) are neither alive nor outside: they ready only who waits for a socket,
- * and that goroutine is parked by the JDK and holds the report off itself, as in Go one in IO wait does.
+ * <p>A goroutine that waits for a socket is parked by the JDK too, and so holds the report off, as in Go one in IO wait does.
  *
  * <p>Two looks find it. {@link #dead} runs under sched.lock whenever an M goes to sleep, so its counts are consistent: the
  * last M has nobody to leave the matter to. An M that sleeps in the poller until a timer is due is on no list and counts as
@@ -120,7 +119,7 @@ final class Checkdead {
         living = 0;
         boolean wait = s.slots.all(gp -> {
             int status = GStatus.readgstatus(gp);
-            if (status == GStatus.GDEAD || status == GStatus.GIDLE || GStack.isSystem(gp)) {
+            if (status == GStatus.GDEAD || status == GStatus.GIDLE) {
                 return true;
             }
             living++;

@@ -4,7 +4,7 @@ package org.gmp4j.proc;
  * The settings of GMPDEBUG, Go's GODEBUG: {@code schedtrace=1000,scheddetail=1}.
  *
  * @param schedtrace print a line about the scheduler every so many milliseconds; 0 is off
- * @param scheddetail with schedtrace: print every P, M and G as well; and system goroutines in a dump of all stacks
+ * @param scheddetail with schedtrace: print every P, M and G as well
  * @param stall print goroutines that keep a P from others, at most one every so many milliseconds; 0 is off
  */
 public record DebugVars(int schedtrace, boolean scheddetail, int stall) {

@@ -41,7 +41,7 @@ final class Exiters {
         pause = Math.min(2 * pause, MOST_PAUSE);
         return s.slots.all(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-            return status == GStatus.GDEAD || status == GStatus.GIDLE || GStack.isSystem(gp) || isInExit(gp);
+            return status == GStatus.GDEAD || status == GStatus.GIDLE || isInExit(gp);
         });
     }
 

@@ -69,7 +69,7 @@ public final class Fatal {
         Stderr.print(b.toString());
         Scheduler.all().forEach(Fatal::state);
         if (guarded) {
-            Scheduler.all().forEach(s -> stacks(s, true)); // As Go's throw: system goroutines too.
+            Scheduler.all().forEach(Fatal::stacks);
         }
     }
 
@@ -82,9 +82,9 @@ public final class Fatal {
         }
     }
 
-    private static void stacks(Scheduler s, boolean system) {
+    private static void stacks(Scheduler s) {
         try {
-            Traceback.each(s, system, text -> {
+            Traceback.each(s, text -> {
                 Stderr.print("\n" + text);
                 printed++; // By the reporter alone.
             });
@@ -184,7 +184,7 @@ public final class Fatal {
                 Stderr.print(t);
                 state(s);
                 if (guarded) {
-                    stacks(s, true);
+                    stacks(s);
                 }
             } finally {
                 halt();
@@ -204,7 +204,7 @@ public final class Fatal {
                 boolean guarded = guard();
                 Stderr.print(before + "fatal error: " + message + "\n");
                 if (guarded) {
-                    stacks(s, Traceback.showsSystem(s));
+                    stacks(s);
                 }
             } finally {
                 halt();

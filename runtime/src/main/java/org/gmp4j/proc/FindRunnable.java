@@ -60,7 +60,7 @@ final class FindRunnable {
             if (gp != 0) {
                 return gp;
             }
-            gp = poll(s, 0);
+            gp = poll(s);
             if (gp != 0) {
                 return gp;
             }
@@ -116,20 +116,27 @@ final class FindRunnable {
         return gp;
     }
 
-    /** Polls the network; queues all it finds but the first, which it returns. */
-    private static long poll(Scheduler s, long delay) {
-        long list = s.netpoll.poll(s, delay);
+    /**
+     * Looks for what the network has ready, without blocking, unless nothing waits or an M sleeps in the poller, which finds it
+     * first. Queues all but the first, which it returns.
+     */
+    private static long poll(Scheduler s) {
+        if (!s.netpoll.anyWaiters(s) || Schedt.lastpollVolatile(s.sched) == 0) {
+            return 0;
+        }
+        long list = s.netpoll.poll(s, 0);
         return list == 0 ? 0 : first(s, list);
     }
 
-    /** Takes the first of a list of waiting Gs, to run it, and readies the others. */
+    /** Takes the first of a list of Gs that the poller found, to run it, and readies the others. */
     private static long first(Scheduler s, long list) {
         long rest = G.schedlink(list);
         G.setSchedlink(list, 0);
         if (rest != 0) {
-            Inject.injectglist(s, rest);
+            Inject.injectPolled(s, rest);
         }
         GStatus.casgstatus(list, GStatus.GWAITING, GStatus.GRUNNABLE);
+        Inject.countPolled(s, 1);
         return list;
     }
 
@@ -333,8 +340,9 @@ final class FindRunnable {
         Threads.trimStack();
         Schedt.setPollUntilVolatile(sched, pollUntil);
         long delay = pollUntil == 0 ? -1 : Math.max(0, pollUntil - System.nanoTime());
-        if (s.config.deadlockDetection() && checkTimersNoP(s) != pollUntil) {
-            delay = 0; // It was stopped, before anybody could see that this M sleeps for it.
+        if (s.config.deadlockDetection()
+                && (checkTimersNoP(s) != pollUntil || pollUntil == 0 && !s.netpoll.anyWaiters(s))) {
+            delay = 0; // What it was to sleep for is no more, since before anybody could see that it does.
         }
         long list = 0;
         if (Schedt.closingAcquire(sched) < Scheduler.STOPPED) {
@@ -349,7 +357,7 @@ final class FindRunnable {
         GlobalRunq.unlock(sched);
         if (pp == 0) {
             if (list != 0) {
-                Inject.injectglist(s, list);
+                Inject.injectPolled(s, list);
             }
             Threads.stopm(m);
             return 0;

@@ -30,8 +30,6 @@ import org.gmp4j.struct.Schedt;
  * <p>Nothing is lost: the thread becomes runnable only by the JDK's CAS from a state that afterYield set, hence after the
  * ticket was opened, and each such CAS is followed by a call. Nothing is doubled: a ticket is closed once. A plain CAS on
  * the G's status instead would not do: a stale call could hit the next wait of the same G, on a channel, say.
- *
- * <p>The JDK's socket pollers are goroutines of a kind of their own: {@link Pollers}.
  */
 public final class GStack extends Stack {
     private static final VarHandle TICKET;
@@ -78,11 +76,6 @@ public final class GStack extends Stack {
     Bubble bubble;
     boolean durable;
 
-    /** A poller of the JDK: not counted, not waited for, not shown, nothing that could ready others by itself. */
-    final boolean system;
-    /** A poller that the JDK's own scheduler runs from here on. Written by whoever closed the ticket; never cleared. */
-    private volatile boolean handedOver;
-
     /** Told how the goroutine ended, instead of {@link #report}; null for nobody. */
     Awaited awaited;
 
@@ -96,7 +89,6 @@ public final class GStack extends Stack {
     GStack(Scheduler s) {
         super(s.goroutines);
         this.s = s;
-        system = false;
         pooled = true;
     }
 
@@ -104,7 +96,6 @@ public final class GStack extends Stack {
     GStack(Scheduler s, Runnable task) {
         super(new ThreadTask(task));
         this.s = s;
-        system = false;
         pooled = false;
         locks = 0; // It begins in the JDK's code.
     }
@@ -113,17 +104,11 @@ public final class GStack extends Stack {
     GStack(Scheduler s, Thread virtualThread) {
         super(virtualThread);
         this.s = s;
-        system = JdkPollers.isPoller(virtualThread);
         pooled = false;
         locks = 0; // It begins in the JDK's code.
-        if (!system && !(JdkThreads.task(this) instanceof ThreadTask)) { // It is, when a start that failed is tried again.
+        if (!(JdkThreads.task(this) instanceof ThreadTask)) { // It is, when a start that failed is tried again.
             JdkThreads.setTask(this, new ThreadTask(JdkThreads.task(this)));
         }
-    }
-
-    /** Whether a G is a system goroutine; of one that is being born or dies, whether it was. From any thread. */
-    public static boolean isSystem(long gp) {
-        return GSlots.stack(gp) instanceof GStack st && st.system;
     }
 
     /** The stack this code runs on; null outside goroutines. */
@@ -352,6 +337,9 @@ public final class GStack extends Stack {
      */
     @Override
     public void execute(Runnable task) {
+        if (!isMine(task) && leftToJdk(task)) {
+            return;
+        }
         GStack caller = current();
         boolean outside = caller == null || M.locksOpaque(caller.machine().mp) == 0;
         if (outside && !Headroom.enough() && Deferred.add(new Deferred.Wakeup(this, task))) {
@@ -365,9 +353,7 @@ public final class GStack extends Stack {
         GStack caller = enterChecked();
         try {
             if (isMine(task)) {
-                if (handedOver) {
-                    JdkThreads.leaveToJdk(thread, task); // From who read the thread's scheduler before; late, not lost.
-                } else if (gp != 0) {
+                if (gp != 0) {
                     jdkReady();
                 } else if (JdkThreads.isNew(this)) {
                     Newproc.adopt(s, this); // Thread.start: the first call, and the only one before the thread runs.
@@ -377,8 +363,6 @@ public final class GStack extends Stack {
             Thread vt = JdkThreads.threadOf(task);
             if (vt == null) {
                 Newproc.newproc(s, task);
-            } else if (JdkPollers.isPoller(vt)) {
-                s.pollers.adopt(vt, task);
             } else {
                 Newproc.adopt(s, new GStack(s, vt));
             }
@@ -392,11 +376,20 @@ public final class GStack extends Stack {
         Uncaught.reportEscaped(t);
     }
 
-    private void jdkReady() {
-        if (system && s.pollers.leave()) {
-            boolean unused = handOver(); // A poller that always finds events yields and never parks: catch it here.
-            return;
+    /**
+     * A poller of the JDK serves the whole process, and outlives this scheduler: it goes to the JDK's. Whoever starts it is in a
+     * class initialiser that others wait for, and may have lost its P to one of those: this takes none.
+     */
+    private static boolean leftToJdk(Runnable task) {
+        Thread vt = JdkThreads.threadOf(task);
+        if (vt == null || !JdkPollers.isPoller(vt)) {
+            return false;
         }
+        JdkThreads.leaveToJdk(vt, task);
+        return true;
+    }
+
+    private void jdkReady() {
         int n = (int) TICKET.getVolatile(this);
         if ((n & 1) == 0 || !JdkThreads.jdkRunnable(this)) {
             return;
@@ -420,33 +413,22 @@ public final class GStack extends Stack {
     }
 
     /**
-     * The scheduler closes: gives a poller that is parked, or has just yielded, to the JDK's own, and ends its G. From any
-     * thread. Whoever closes the ticket does it, as whoever readies a goroutine.
+     * The network poller found ready what this stack's goroutine waits for, parked by the JDK or about to be. On g0 or sysmon;
+     * takes no lock.
      *
-     * <p>No wake-up is lost. Whoever calls {@link #execute} has made the thread runnable before. If the call then sees
-     * handedOver, it goes on to the JDK; if not, the submission here comes later and finds the thread runnable. The JDK
-     * ignores a submission of one that is not.
-     *
-     * @return false while it runs, or is about to
+     * @return the goroutine, waiting and now in the caller's hands, who readies it; 0 when it will go on by itself, or another
+     *     wake-up has it
      */
-    boolean handOver() {
-        int n = (int) TICKET.getVolatile(this);
-        if ((n & 1) == 0 || !TICKET.compareAndSet(this, n, n + 1)) {
-            return handedOver;
+    public long netReady() {
+        if (!JdkThreads.unpark(this)) {
+            return 0;
         }
-        GStack caller = enter(); // It may be another scheduler's goroutine, not to lose its P under a lock of this one.
-        try {
-            Newproc.leave(s, gp);
-        } finally {
-            exit(caller);
-        }
-        handedOver = true;
-        JdkThreads.leaveToJdk(thread, JdkThreads.runContinuationOf(this));
-        return true;
+        int n = (int) TICKET.getVolatile(this); // Opened before the JDK published that it is parked.
+        return (n & 1) == 1 && TICKET.compareAndSet(this, n, n + 1) ? gp : 0;
     }
 
     private void countReady() {
-        if (!system && s.config.deadlockDetection()) {
+        if (s.config.deadlockDetection()) {
             long unused = Schedt.addNjdkwait(s.sched, -1);
         }
     }

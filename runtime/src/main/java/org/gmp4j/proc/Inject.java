@@ -15,8 +15,10 @@ final class Inject {
     /**
      * Readies a list of waiting Gs, linked by schedlink. On an M with a P they fill its ring first, after as many as there
      * are idle Ps went to the global queue for those to take; without a P all go to the global queue.
+     *
+     * @return how many they were
      */
-    static void injectglist(Scheduler s, long list) {
+    static int injectglist(Scheduler s, long list) {
         long sched = s.sched;
         int n = 0;
         long last = 0;
@@ -26,7 +28,7 @@ final class Inject {
             n++;
         }
         if (n == 0) {
-            return;
+            return 0;
         }
         Machine m = Machine.of();
         long pp = m != null && m.s == s ? m.pp() : 0;
@@ -54,6 +56,22 @@ final class Inject {
             Runq.runqputbatch(sched, pp, rest, n - global);
         }
         Wakep.wakep(s);
+        return n;
+    }
+
+    /** The same for what the network poller found. */
+    static void injectPolled(Scheduler s, long list) {
+        countPolled(s, injectglist(s, list));
+    }
+
+    /**
+     * Gs that the JDK had parked are runnable. Counted only now: until it is, the poller's caller, which may be sysmon or an M that
+     * spins, would pass for one that can ready nobody, and {@link Checkdead} would find all asleep.
+     */
+    static void countPolled(Scheduler s, int n) {
+        if (s.config.deadlockDetection()) {
+            long unused = Schedt.addNjdkwait(s.sched, -n);
+        }
     }
 
     /** Readies what C code left on sched.inject, in the order it came. From any thread; whoever is first takes all. */
@@ -68,7 +86,7 @@ final class Inject {
             list = gp;
             gp = next;
         }
-        injectglist(s, list);
+        int unused = injectglist(s, list);
     }
 
     private static void startIdle(Scheduler s, int n) {

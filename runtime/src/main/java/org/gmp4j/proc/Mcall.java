@@ -176,7 +176,7 @@ final class Mcall {
         G.setWaitsinceOpaque(gp, 0);
         GStatus.casgstatus(gp, m.pp() == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
-        if (!st.system && m.s.config.deadlockDetection()) {
+        if (m.s.config.deadlockDetection()) {
             long unused = Schedt.addNjdkwait(m.s.sched, 1);
         }
         st.jdkParking();

@@ -4,15 +4,15 @@ import org.gmp4j.lock.Note;
 import org.gmp4j.struct.Schedt;
 
 /**
- * What the loop asks of the network poller, which will live a floor above. {@link #NONE} knows no network; it sleeps until
+ * What the loop asks of the network poller, which lives a floor above. {@link #NONE} knows no network; it sleeps until
  * the next timer.
  */
 public interface Netpoll {
     /**
-     * Finds Gs whose I/O is ready.
+     * Finds Gs whose I/O is ready. One caller at a time may wait: who has taken {@code sched.lastpoll}.
      *
      * @param delay nanoseconds to wait for some: 0 not at all, negative without limit
-     * @return waiting Gs linked by schedlink, 0 for none
+     * @return waiting Gs, in the caller's hands, linked by schedlink in the order found; 0 for none
      */
     long poll(Scheduler s, long delay);
 
@@ -21,6 +21,9 @@ public interface Netpoll {
 
     /** Whether any goroutine waits for I/O. */
     boolean anyWaiters(Scheduler s);
+
+    /** The scheduler has ended, its threads are gone: gives everything back. */
+    void close(Scheduler s);
 
     /** A poller without files: one M sleeps on a note with a time limit. */
     Netpoll NONE = new Netpoll() {
@@ -42,6 +45,11 @@ public interface Netpoll {
         @Override
         public boolean anyWaiters(Scheduler s) {
             return false;
+        }
+
+        @Override
+        public void close(Scheduler s) {
+            // Holds nothing.
         }
     };
 }

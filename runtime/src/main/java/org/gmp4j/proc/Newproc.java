@@ -97,10 +97,6 @@ final class Newproc {
         return gp == 0 ? malg(s) : gp;
     }
 
-    private static int count(GStack st) {
-        return st != null && st.system ? 0 : 1;
-    }
-
     private static void newproc1(Scheduler s, Machine m, long pp, long gp, int count) {
         init(gp, goid(s, pp), M.curg(m.mp));
         P.setNspawnRelease(pp, P.nspawn(pp) + count);
@@ -118,7 +114,7 @@ final class Newproc {
             long pp = m.pp();
             long gp = slot(s, pp);
             give(gp, st);
-            newproc1(s, m, pp, gp, count(st));
+            newproc1(s, m, pp, gp, 1);
         } else if (!newprocExternal(s, null, st)) { // On g0 too: there no goroutine vouches that the scheduler is open.
             throw new RejectedExecutionException("start of a thread on a closed Gmp");
         }
@@ -132,8 +128,7 @@ final class Newproc {
             GlobalRunq.unlock(sched);
             return false;
         }
-        int counts = count(st);
-        long unused = Schedt.addNspawnextern(sched, counts); // Under the lock: close sees it, or we saw close.
+        long unused = Schedt.addNspawnextern(sched, 1); // Under the lock: close sees it, or we saw close.
         long gp = GFree.getGlobal(sched);
         if (gp == 0) {
             s.waitsForOutside(1); // It is on no queue yet, and no M runs it: checkdead is not to take it for one that sleeps.
@@ -141,7 +136,7 @@ final class Newproc {
             try {
                 gp = malg(s);
             } catch (Throwable t) { // Out of memory: it was never born.
-                unused = Schedt.addNexitextern(sched, counts);
+                unused = Schedt.addNexitextern(sched, 1);
                 s.waitsForOutside(-1);
                 throw t;
             }
@@ -243,18 +238,8 @@ final class Newproc {
         }
     }
 
-    /** Ends the G of a poller that waits and is in the caller's hands; its stack lives on. */
-    static void leave(Scheduler s, long gp) {
-        GlobalRunq.lock(s.sched);
-        GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GDEAD);
-        GSlots.setStack(gp, null);
-        G.setHasstack(gp, 0);
-        GFree.putGlobal(s.sched, gp);
-        GlobalRunq.unlock(s.sched);
-    }
-
     /**
-     * How many goroutines live, the JDK's pollers not counted: exact when nobody is born or dies, else a value between;
+     * How many goroutines live: exact when nobody is born or dies, else a value between;
      * 0 only if truly none.
      */
     static long gcount(Scheduler s) {

@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
@@ -216,7 +217,7 @@ final class Retake {
         }
         Machine m = s.machine(mp);
         if (threads.asleep(m)) {
-            return handoff(pr, mp, tick, false);
+            return !JdkPollers.initializing(now) && handoff(pr, mp, tick, false);
         }
         if (age < quantum) {
             return false;

@@ -151,9 +151,6 @@ final class Schedule {
             pick = m.pick;
             m.pick = 0;
         } else {
-            if (st.system) {
-                m.s.pollers.ended(st);
-            }
             Newproc.dead(m, st.gp);
             if (!st.pooled && !JdkThreads.afterDone(st)) { // A pooled one was never started as a thread: nobody joins it.
                 m.s.leftovers.add(st);

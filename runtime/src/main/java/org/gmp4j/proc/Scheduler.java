@@ -59,9 +59,8 @@ public final class Scheduler {
     final Timers timers;
     /** Goroutines that kept a P from others. */
     public final Stalls stalls;
-    Netpoll netpoll = Netpoll.NONE; // Tests put their own here.
-    final Pollers pollers = new Pollers(this);
     final Goroutines goroutines;
+    Netpoll netpoll; // Tests put their own here.
 
     volatile StealOrder stealOrder;
     private volatile Machine[] machines = new Machine[0];
@@ -83,8 +82,9 @@ public final class Scheduler {
     /** Set by whoever takes a P by its {@link Gate}: one at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 
-    private Scheduler(Config config, Timers timers) {
+    private Scheduler(Config config, Timers timers, Netpoll netpoll) {
         this.config = config;
+        this.netpoll = netpoll;
         this.name = "gmp" + NAMES.getAndIncrement();
         RetiredSched.recycle();
         this.goroutines = new Goroutines(name, slots);
@@ -100,9 +100,9 @@ public final class Scheduler {
     }
 
     /** {@code schedinit}: a scheduler with its Ps idle and no M yet. */
-    public static Scheduler schedinit(Config config, Timers timers) {
+    public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll) {
         Fatal.install();
-        Scheduler s = new Scheduler(config, timers);
+        Scheduler s = new Scheduler(config, timers, netpoll);
         Schedt.setMaxmcount(s.sched, config.maxThreads());
         Schedt.setLastpollVolatile(s.sched, System.nanoTime());
         StopTheWorld.Procs procs = new StopTheWorld.Procs(s, config.procs());
@@ -356,6 +356,11 @@ public final class Scheduler {
         return Newproc.newprocTimer(this, fn);
     }
 
+    /** The network poller it was made with. */
+    public Netpoll netpoll() {
+        return netpoll;
+    }
+
     /** The timers it was made with. */
     public Timers timers() {
         return timers;
@@ -499,9 +504,6 @@ public final class Scheduler {
                 return false;
             }
         }
-        if (!pollers.handOver(nanos < 0 ? Long.MAX_VALUE : end - System.nanoTime())) {
-            return false;
-        }
         stop();
         return true;
     }
@@ -543,6 +545,7 @@ public final class Scheduler {
         } finally {
             GStack.exit(caller);
         }
+        netpoll.close(this);
         slots.release();
         allp.release();
         RetiredSched.add(this);

@@ -136,9 +136,7 @@ final class StoppedInvariants extends InvariantChecks {
                 expect(place.containsKey(gp), "gfree", "a dead G (slot %d) is in no free list", G.index(gp));
                 return;
             }
-            if (!GStack.isSystem(gp)) {
-                live[0]++;
-            }
+            live[0]++;
             if (st == GStatus.GRUNNABLE) {
                 expect(place.containsKey(gp), "G3", "goroutine %d is runnable and in no queue", G.goid(gp));
             } else if (st == GStatus.GRUNNING) {

@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
@@ -25,9 +26,10 @@ import org.gmp4j.struct.Schedt;
  * loses it after about a millisecond at most, and soon if others did so just before.
  *
  * <p>Its duties: {@link Retake}, {@link Strays} among it, {@link Checkdead}, {@link GcWatch}, since when who waits, what C
- * code readied, schedtrace, the machine's CPU limits and whose the signal is once a second, and a poll of the network when
- * nobody did for 10 ms. And what could not be done for want of memory or threads: {@link Leftovers}, {@link Shortage}. Where
- * there is no memory for a duty itself, it waits for the next look: nothing ends sysmon but a bug.
+ * code readied, schedtrace, the machine's CPU limits and whose the signal is once a second, a poll of the network when
+ * nobody did for 10 ms or a quantum, and whether sockets are about to be used ({@link JdkPollers}). And what could not be done
+ * for want of memory or threads: {@link Leftovers}, {@link Shortage}. Where there is no memory for a duty itself, it waits for
+ * the next look: nothing ends sysmon but a bug.
  */
 final class Sysmon {
     /** The kernel's time slices for it, of which it never needs a whole one. */
@@ -46,6 +48,7 @@ final class Sysmon {
     private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
     /** How long it dozes at most. */
     private static final long DOZE = DEEP_AFTER * 5 / 4;
+    /** Without a poll of the network for so long, or for a quantum if that is less, it polls itself. */
     private static final long POLL_AFTER = 10_000_000;
     private static final long PROCS_EVERY = 1_000_000_000;
     /** So far off, in nanoseconds, are the minutes that a traceback says somebody waits. */
@@ -71,6 +74,7 @@ final class Sysmon {
     private final Checkdead checkdead;
     /** How long it sleeps at most while work waits; how often schedtrace prints, 0 for never. */
     private final long workSleep;
+    private final long pollAfter;
     private final long trace;
     private final long began = System.nanoTime();
     /** Rounds without work, and how long it sleeps before the next. */
@@ -91,6 +95,7 @@ final class Sysmon {
         retake = new Retake(s);
         checkdead = new Checkdead(s);
         workSleep = Math.clamp(s.config.quantumNanos() / QUANTUM_LOOKS, MIN_SLEEP, WORK_SLEEP);
+        pollAfter = Math.min(s.config.quantumNanos(), POLL_AFTER);
         trace = s.config.debug().schedtrace() * 1_000_000L;
         thread = new Thread(null, this::run, s.name + "-sysmon", 0, false);
         thread.setDaemon(true);
@@ -141,6 +146,7 @@ final class Sysmon {
             sleep = MIN_SLEEP;
         }
         Note.clear(note);
+        JdkPollers.look();
         Inject.drain(s);
         Deferred.drain();
         if (drained) {
@@ -297,10 +303,10 @@ final class Sysmon {
 
     private void pollNetwork(long now) {
         long last = Schedt.lastpollVolatile(s.sched);
-        if (last != 0 && now - last > POLL_AFTER) {
+        if (last != 0 && now - last > pollAfter && s.netpoll.anyWaiters(s) && Schedt.casLastpoll(s.sched, last, now)) {
             long list = s.netpoll.poll(s, 0);
             if (list != 0) {
-                Inject.injectglist(s, list);
+                Inject.injectPolled(s, list);
             }
         }
     }

@@ -15,25 +15,20 @@ public final class Traceback {
     }
 
     /**
-     * Every goroutine of a scheduler, without the JDK's pollers unless {@link #showsSystem}. Takes no lock; a goroutine that
+     * Every goroutine of a scheduler. Takes no lock; a goroutine that
      * runs while it is written shows where it was.
      */
     public static String all(Scheduler s) {
         StringBuilder all = new StringBuilder();
-        each(s, showsSystem(s), text -> all.append(text).append('\n'));
+        each(s, text -> all.append(text).append('\n'));
         return all.toString();
     }
 
-    /** Whether system goroutines are shown too: they are what {@code close} waits for, or the user asked for every G. */
-    static boolean showsSystem(Scheduler s) {
-        return s.pollers.leave() || s.config.debug().scheddetail();
-    }
-
     /** The same, one at a time. */
-    static void each(Scheduler s, boolean system, Consumer<String> to) {
+    static void each(Scheduler s, Consumer<String> to) {
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-            if (status != GStatus.GDEAD && status != GStatus.GIDLE && (system || !GStack.isSystem(gp))) {
+            if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
                 StringBuilder b = new StringBuilder();
                 header(b, gp, status);
                 Stack st = GSlots.stack(gp);

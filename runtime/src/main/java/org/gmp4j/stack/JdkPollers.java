@@ -1,55 +1,200 @@
 package org.gmp4j.stack;
 
+import java.io.IOException;
+import java.lang.invoke.VarHandle;
+import java.lang.reflect.Array;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.net.InetAddress;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntPredicate;
+import java.util.stream.Stream;
 
 /**
- * Knows the JDK's socket pollers when it sees them ({@code sun.nio.ch.Poller} of JDK 25). They serve the whole process and
- * never end; they start when a socket is first waited on, and inherit the scheduler of whoever waits. They are virtual
- * threads named {@code SubPoller-N} that run {@code subPollerLoop}: they poll without blocking, yield after each poll that
- * found something, and park when there was nothing, until a platform thread, {@code MasterPoller}, sees an event.
+ * Puts pollers of ours in the place of the JDK's ({@code sun.nio.ch.Poller} of JDK 25), through which virtual threads wait for
+ * sockets, pipes and selectors. The JDK's come in three kinds, in {@code Poller.POLLERS}: readers, writers and a master for
+ * selectors. Each gets one of ours ({@link PollerClass}) in front, which asks {@link Waits} whether the calling thread is a
+ * goroutine. If it is, its scheduler registers the descriptor, and readies the goroutine; no thread of the JDK's is in between.
+ * All other virtual threads wait in the JDK's poller as before.
  *
- * <p>In a JDK that has no such method, and with {@code -Dgmp.pollers=jdk}, the pollers are started before any goroutine and
- * so run on the JDK's own scheduler, whatever they are.
+ * <p>Both have one map of waiting threads. So what is closed or shut down by another thread, or seen ready by the JDK's poller,
+ * is found by either, and a wait that began in the JDK's before the change ends there. The runtime never looks into the map, whose
+ * bins are locks that a goroutine may hold: it knows who waits from the descriptor ({@code netpoll.Netpoller}). The goroutine that
+ * waits is unparked by whoever closes as by the poller; it finds out by itself that the channel is closed.
+ *
+ * <p>Loading all this takes some 10 ms of a CPU: the JDK's library of sockets, its pollers with their threads, ours. Programs
+ * without sockets do without, and goroutines do not wait for it, pinned in a class initialiser, each on an M of its own:
+ * sysmon sees when the first class of it has been initialised, {@code InetAddress} ({@link #look}), which is well before a socket
+ * can wait, and a thread does it then. Whoever waits before it is done waits in the JDK's poller.
+ *
+ * <p>In a JDK whose pollers we do not know, and with {@code -Dgmp.pollers=jdk}, they stay as they are, and run on the JDK's own
+ * threads.
  */
 public final class JdkPollers {
     private static final String POLLER = "sun.nio.ch.Poller";
-
-    /** Whether the JDK is to run them itself. */
     private static final boolean JDK = "jdk".equals(System.getProperty("gmp.pollers"));
-    /** Whether a poller's name is enough: in tests. */
-    private static final boolean NAMED = "named".equals(System.getProperty("gmp.pollers"));
+    /** Whether to find them different from what we know: in tests. */
+    private static final boolean UNKNOWN = "unknown".equals(System.getProperty("gmp.pollers"));
+
+    /** What a goroutine's wait becomes. */
+    public interface Waits {
+        /**
+         * The calling virtual thread is about to wait for a descriptor, as the only one in this direction.
+         *
+         * @return false if it is no goroutine: the JDK's poller is to do it
+         */
+        boolean register(int fd, boolean write) throws IOException;
+
+        /** The wait is over. False if {@link #register} returned false. */
+        boolean deregister(int fd, boolean write);
+
+        /** Loads and links all that the others need; on a thread of its own. */
+        void rehearse();
+    }
+
+    /** What each socket goes through. */
+    private static final List<String> FIRST = List.of("sun.nio.ch.Net", "sun.nio.ch.NioSocketImpl", "java.net.Inet6Address",
+            POLLER);
+    private static final long PATIENCE = 5_000_000_000L;
+
+    private static final AtomicBoolean BEGUN = new AtomicBoolean(JDK);
+    private static volatile Waits waits;
+    /** Until when, in nanoTime, sysmon is to be patient; 0 when the change is done, or has not begun. */
+    private static volatile long until;
 
     private JdkPollers() {
     }
 
-    /** Whether this is one. To be asked where the thread is started: its name alone could be a user's. */
-    public static boolean isPoller(Thread vt) {
-        return vt.getName().startsWith("SubPoller-") && (NAMED || Arrays.stream(new Throwable().getStackTrace())
-                .anyMatch(frame -> frame.getClassName().startsWith(POLLER)));
+    /** From the first scheduler on. */
+    public static void use(Waits w) {
+        waits = w;
     }
 
-    /** Before there is a goroutine whose scheduler they could inherit: starts them now, if they are to be the JDK's. */
-    static void prepare() {
-        if (!JDK && known()) {
+    /** From sysmon: whether sockets have come into use. Takes no lock. */
+    public static void look() {
+        if (!BEGUN.getPlain() && JdkThreads.initialized(InetAddress.class)) {
+            begin();
+        }
+    }
+
+    private static void begin() {
+        if (BEGUN.getAndSet(true)) {
             return;
         }
+        until = System.nanoTime() + PATIENCE | 1; // 0 is none.
         try {
-            Class<?> unused = Class.forName(POLLER, true, null);
-        } catch (ClassNotFoundException | LinkageError e) {
-            return; // Then it has none, or none that work, and a socket will say so.
+            Thread t = new Thread(null, JdkPollers::change, "gmp-sockets", 0, false);
+            t.setDaemon(true);
+            t.start();
+        } catch (OutOfMemoryError e) {
+            until = 0;
+            BEGUN.set(false); // No thread to be had just now. Sockets work without.
         }
     }
 
-    private static boolean known() {
+    private static void change() {
         try {
-            Class<?> poller = Class.forName(POLLER, false, null);
-            Method unused = poller.getDeclaredMethod("subPollerLoop", poller);
-            return true;
-        } catch (ReflectiveOperationException | LinkageError e) {
-            System.err.printf("gmp4j does not know the socket pollers of this build of the JDK (%s): they stay on the JDK's "
-                    + "threads, and blocking sockets are slower%n", Runtime.version());
-            return false;
+            for (String name : FIRST) {
+                Class<?> unused = Class.forName(name, true, null);
+            }
+            JdkThreads.openToUs("sun.nio.ch");
+            waits.rehearse();
+            new Change(Class.forName(POLLER, true, null)).all();
+        } catch (Throwable t) {
+            System.err.printf("gmp4j does not know the socket pollers of this build of the JDK (%s; %s): they stay on the JDK's "
+                    + "threads, and blocking sockets are slower%n", Runtime.version(), t);
+        } finally {
+            until = 0;
         }
+    }
+
+    /**
+     * Whether the JDK's classes are being initialised just now, so that a thread that seems to sleep may be waiting for that. From
+     * sysmon, after {@link #look}: it leaves such a thread its P, or each goroutine that comes along would take an M into that wait.
+     * The initialisation itself needs no P, whoever's thread does it. If it should not end, nor does sysmon wait longer than
+     * {@link #PATIENCE}.
+     */
+    public static boolean initializing(long now) {
+        long end = until;
+        return end != 0 && end - now > 0;
+    }
+
+    /** The change itself, with all that it needs to know of the JDK. */
+    private static final class Change {
+        private final Class<?> poller;
+        private final Constructor<?> make;
+        private final Field map;
+
+        Change(Class<?> poller) throws ReflectiveOperationException {
+            this.poller = poller;
+            Method register = poller.getDeclaredMethod("implRegister", int.class);
+            Method deregister = poller.getDeclaredMethod("implDeregister", int.class, boolean.class);
+            Method poll = poller.getDeclaredMethod("poll", int.class);
+            if (poll.getReturnType() != int.class || Stream.of(poller.getDeclaredMethods())
+                    .anyMatch(m -> Modifier.isAbstract(m.getModifiers()) && !List.of(register, deregister, poll).contains(m))) {
+                throw new NoSuchMethodException("Poller.poll as it was, or another method is abstract");
+            }
+            make = SwitchClasses.define(poller, PollerClass.NAME, PollerClass.bytes())
+                    .getDeclaredConstructor(poller, IntPredicate.class, IntPredicate.class);
+            make.setAccessible(true);
+            map = field(poller, UNKNOWN ? "unknown" : "map");
+        }
+
+        private static Field field(Class<?> in, String name) throws ReflectiveOperationException {
+            Field f = in.getDeclaredField(name);
+            f.setAccessible(true);
+            return f;
+        }
+
+        /** All that may fail comes first: it changes all, or nothing. */
+        void all() throws ReflectiveOperationException {
+            Object pollers = field(poller, "POLLERS").get(null);
+            Object[] read = (Object[]) field(pollers.getClass(), "readPollers").get(pollers);
+            Object[] write = (Object[]) field(pollers.getClass(), "writePollers").get(pollers);
+            Field master = field(pollers.getClass(), "masterPoller");
+            Object old = master.get(pollers);
+            Object[] newRead = inFront(read, false);
+            Object[] newWrite = inFront(write, true);
+            Object newMaster = old == null ? null : inFront(old, false);
+            VarHandle.fullFence(); // What is in them before they are seen.
+            master.set(pollers, newMaster);
+            System.arraycopy(newRead, 0, read, 0, read.length);
+            System.arraycopy(newWrite, 0, write, 0, write.length);
+        }
+
+        private Object[] inFront(Object[] jdk, boolean write) throws ReflectiveOperationException {
+            Object[] ours = (Object[]) Array.newInstance(poller, jdk.length);
+            for (int i = 0; i < jdk.length; i++) {
+                ours[i] = inFront(jdk[i], write);
+            }
+            return ours;
+        }
+
+        private Object inFront(Object jdk, boolean write) throws ReflectiveOperationException {
+            IntPredicate register = fd -> {
+                try {
+                    return waits.register(fd, write);
+                } catch (IOException e) {
+                    throw JdkThreads.sneaky(e); // Poller.implRegister may.
+                }
+            };
+            IntPredicate deregister = fd -> waits.deregister(fd, write);
+            Object ours = make.newInstance(jdk, register, deregister);
+            map.set(ours, map.get(jdk)); // Final, but of no constant that a compiler would trust.
+            return ours;
+        }
+    }
+
+    /**
+     * Whether a thread that is being started is one of the JDK's pollers, which inherit the scheduler of whoever is the first
+     * to wait for a socket. To be asked where it is started: its name alone could be a user's.
+     */
+    public static boolean isPoller(Thread vt) {
+        return vt.getName().startsWith("SubPoller-") && Arrays.stream(new Throwable().getStackTrace())
+                .anyMatch(frame -> frame.getClassName().startsWith(POLLER));
     }
 }

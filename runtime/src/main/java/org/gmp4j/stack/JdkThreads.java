@@ -1,9 +1,12 @@
 package org.gmp4j.stack;
 
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
 import java.util.concurrent.Executor;
+import java.util.concurrent.locks.LockSupport;
 
 import jdk.internal.vm.Continuation;
 import jdk.internal.vm.StackChunk;
@@ -47,6 +50,10 @@ public final class JdkThreads {
     private static final int NEW = 0;
     private static final int STARTED = 1;
     static final int RUNNING = 2;
+    private static final int PARKED = 4;
+    private static final int PINNED = 5;
+    private static final int TIMED_PARKED = 7;
+    private static final int TIMED_PINNED = 8;
     static final int UNPARKED = 9;
     static final int YIELDED = 11;
     static final int UNBLOCKED = 14;
@@ -62,6 +69,7 @@ public final class JdkThreads {
     private static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
 
     private static final MethodHandle LIGHT_UNMOUNT;
+    private static final MethodHandle SHOULD_BE_INITIALIZED;
     private static final MethodHandle START;
     private static final MethodHandle RESUME;
     private static final MethodHandle INNERMOST;
@@ -120,12 +128,10 @@ public final class JdkThreads {
                         .formatted(Runtime.version(), e.getMessage(), JDK);
             }
         }
-        if (problem == null) {
-            JdkPollers.prepare();
-        }
         PROBLEM = problem;
         NEW_VTHREAD = h == null ? null : h.newVthread;
         LIGHT_UNMOUNT = h == null || JDK_MOUNT ? null : h.switches.unmount;
+        SHOULD_BE_INITIALIZED = h == null || JDK_MOUNT ? null : h.switches.shouldBeInitialized;
         START = h == null || JDK_MOUNT ? null : h.switches.start;
         RESUME = h == null || JDK_MOUNT ? null : h.switches.resume;
         INNERMOST = h == null || JDK_MOUNT ? null : h.switches.innermost;
@@ -544,6 +550,28 @@ public final class JdkThreads {
         return s == STARTED || s == UNPARKED || s == UNBLOCKED || s == YIELDED;
     }
 
+    /**
+     * {@code LockSupport.unpark} for the runtime's own threads: it takes no lock. The JDK's takes the interruptLock of a thread
+     * that is parked pinned, which an interrupter may hold while it closes a channel. Without it the carrier may get its permit
+     * late, when it runs something else: a park that returns for no reason, which every user of {@code park} allows for.
+     *
+     * @return whether the thread was parked: it is runnable now, and the caller queues it, as the JDK's submission would
+     */
+    public static boolean unpark(Stack st) {
+        Thread vt = st.thread;
+        if ((boolean) PARK_PERMIT.getAndSet(vt, true)) {
+            return false;
+        }
+        int s = (int) STATE.getVolatile(vt);
+        if (s == PARKED || s == TIMED_PARKED) {
+            return STATE.compareAndSet(vt, s, UNPARKED); // Else a dump holds it, or a time-out was faster: both see the permit.
+        }
+        if (s == PINNED || s == TIMED_PINNED) {
+            LockSupport.unpark(st.host.thread); // Set before the thread was mounted, hence before it was pinned.
+        }
+        return false;
+    }
+
     /** Whether the thread is runnable because of {@code Thread.yield}. */
     public static boolean jdkYielded(Stack st) {
         return ((int) STATE.getVolatile(st.thread) & ~SUSPENDED) == YIELDED;
@@ -608,6 +636,26 @@ public final class JdkThreads {
     /** What the JDK submits to have the stack's thread run. */
     public static Runnable runContinuationOf(Stack st) {
         return runContinuation(st.thread);
+    }
+
+    /** Lets us reflect on a package of java.base, for a boundary class beside this one. */
+    static void openToUs(String packageName) throws ReflectiveOperationException {
+        MethodHandle open = MethodHandles.privateLookupIn(Module.class, MethodHandles.lookup()).findVirtual(Module.class,
+                "implAddOpens", MethodType.methodType(void.class, String.class, Module.class));
+        try {
+            open.invokeExact(Object.class.getModule(), packageName, JdkThreads.class.getModule());
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
+    }
+
+    /** Whether a class has been initialised; or that cannot be said. Takes no lock. */
+    static boolean initialized(Class<?> c) {
+        try {
+            return JDK_MOUNT || !(boolean) SHOULD_BE_INITIALIZED.invokeExact(c);
+        } catch (Throwable e) {
+            throw sneaky(e);
+        }
     }
 
     /** Runs an unmounted thread on the JDK's own scheduler from here on; nothing more while the thread still waits. */

@@ -15,7 +15,8 @@ import org.gmp4j.agent.ClassFileWriter;
 
 /**
  * Hidden classes of ours inside the JDK. Three, in the nests of {@code VirtualThread}, {@code Continuation} and
- * {@code StackChunk}, are the parts of a switch that {@link JdkThreads} does in another way than they do. In Java they would read
+ * {@code StackChunk}, are the parts of a switch that {@link JdkThreads} does in another way than they do, and questions. In Java
+ * they would read
  *
  * <pre>
  * &#64;ChangesCurrentThread &#64;ReservedStackAccess
@@ -24,6 +25,8 @@ import org.gmp4j.agent.ClassFileWriter;
  *     U.putReferenceRelease(vt, CARRIER_THREAD, null);
  *     ((VirtualThread) vt).notifyJvmtiUnmount(false);
  * }
+ *
+ * public static boolean shouldBeInitialized(Class c) { return U.shouldBeInitialized(c); }
  *
  * &#64;ForceInline
  * public static void start(Continuation c) { // and resume, with true
@@ -90,6 +93,7 @@ final class SwitchClasses {
     private static final int CHECKCAST = 192;
 
     final MethodHandle unmount;
+    final MethodHandle shouldBeInitialized;
     final MethodHandle start;
     final MethodHandle resume;
     final MethodHandle innermost;
@@ -105,6 +109,8 @@ final class SwitchClasses {
         MethodHandles.Lookup l = MethodHandles.lookup();
         MethodType enter = MethodType.methodType(void.class, Continuation.class);
         unmount = l.findStatic(threads, "unmount", MethodType.methodType(void.class, Thread.class, Thread.class));
+        shouldBeInitialized = l.findStatic(threads, "shouldBeInitialized",
+                MethodType.methodType(boolean.class, Class.class));
         start = l.findStatic(continuations, "start", enter);
         resume = l.findStatic(continuations, "resume", enter);
         innermost = l.findStatic(continuations, "innermost", MethodType.methodType(Continuation.class));
@@ -137,11 +143,11 @@ final class SwitchClasses {
         } else {
             writeUnmount(c);
         }
-        return define(nest, name, c);
+        return define(nest, name, c.toBytes());
     }
 
-    private static Class<?> define(Class<?> nest, String name, ClassFileWriter c) throws ReflectiveOperationException {
-        byte[] b = c.toBytes();
+    /** Defines a hidden class in the nest of one of the JDK's. */
+    static Class<?> define(Class<?> nest, String name, byte[] b) throws ReflectiveOperationException {
         MethodHandle define = MethodHandles.privateLookupIn(ClassLoader.class, MethodHandles.lookup()).findStatic(
                 ClassLoader.class, "defineClass0", MethodType.methodType(Class.class, ClassLoader.class, Class.class,
                         String.class, byte[].class, int.class, int.class, ProtectionDomain.class, boolean.class, int.class,
@@ -163,7 +169,7 @@ final class SwitchClasses {
         Code code = new Code();
         code.op(ALOAD_0).op(GETFIELD, c.field(CONTINUATION, "target", "Ljava/lang/Runnable;")).op(ARETURN);
         c.addMethod(PUBLIC_STATIC, "target", "(L" + CONTINUATION + ";)Ljava/lang/Runnable;", 1, 1, -1, code.bytes());
-        return MethodHandles.lookup().findStatic(define(Continuation.class, "jdk/internal/vm/GmpTarget", c), "target",
+        return MethodHandles.lookup().findStatic(define(Continuation.class, "jdk/internal/vm/GmpTarget", c.toBytes()), "target",
                 MethodType.methodType(Runnable.class, Continuation.class));
     }
 
@@ -179,6 +185,10 @@ final class SwitchClasses {
         code.op(RETURN);
         c.addMethod(PUBLIC_STATIC, "unmount", "(Ljava/lang/Thread;Ljava/lang/Thread;)V", 5, 2, -1, code.bytes(),
                 ANNOTATION + "ChangesCurrentThread;", ANNOTATION + "ReservedStackAccess;");
+        Code initialized = new Code();
+        initialized.op(GETSTATIC, c.field(VIRTUAL_THREAD, "U", "L" + UNSAFE + ";")).op(ALOAD_0)
+                .op(INVOKEVIRTUAL, c.method(UNSAFE, "shouldBeInitialized", "(Ljava/lang/Class;)Z")).op(IRETURN);
+        c.addMethod(PUBLIC_STATIC, "shouldBeInitialized", "(Ljava/lang/Class;)Z", 2, 1, -1, initialized.bytes());
     }
 
     private static void writeSwitch(ClassFileWriter c) {

@@ -49,6 +49,9 @@ public final class Schedt {
     private static final VarHandle POLLUNTIL = Mem.field(schedt.layout(), "pollUntil");
     private static final VarHandle POLLBREAK = Mem.field(schedt.layout(), "pollBreak");
     private static final long POLLBREAK_OFFSET = Mem.offset(schedt.layout(), "pollBreak");
+    private static final VarHandle POLLINGNET = Mem.field(schedt.layout(), "pollingNet");
+    private static final VarHandle NETPOLLWAITERS = Mem.field(schedt.layout(), "netpollWaiters");
+    private static final VarHandle NETPOLLWAKESIG = Mem.field(schedt.layout(), "netpollWakeSig");
     private static final VarHandle SYSMONNOTE = Mem.field(schedt.layout(), "sysmonnote");
     private static final long SYSMONNOTE_OFFSET = Mem.offset(schedt.layout(), "sysmonnote");
     private static final VarHandle STOPNOTE = Mem.field(schedt.layout(), "stopnote");
@@ -337,6 +340,35 @@ public final class Schedt {
 
     public static long xchgLastpoll(long s, long v) {
         return (long) LASTPOLL.getAndSet(s, v);
+    }
+
+    public static boolean casLastpoll(long s, long from, long to) {
+        return LASTPOLL.compareAndSet(s, from, to);
+    }
+
+    public static int xchgPollingNet(long s, int v) {
+        return (int) POLLINGNET.getAndSet(s, v);
+    }
+
+    public static void setPollingNetRelease(long s, int v) {
+        POLLINGNET.setRelease(s, v);
+    }
+
+    public static int netpollWaitersVolatile(long s) {
+        return (int) NETPOLLWAITERS.getVolatile(s);
+    }
+
+    /** Adds and returns the new value; volatile. */
+    public static int addNetpollWaiters(long s, int d) {
+        return (int) NETPOLLWAITERS.getAndAdd(s, d) + d;
+    }
+
+    public static boolean casNetpollWakeSig(long s, int from, int to) {
+        return NETPOLLWAKESIG.compareAndSet(s, from, to);
+    }
+
+    public static void setNetpollWakeSigVolatile(long s, int v) {
+        NETPOLLWAKESIG.setVolatile(s, v);
     }
 
     public static long pollUntilVolatile(long s) {

@@ -18,7 +18,7 @@ class ProcsFollowTest {
         AtomicBoolean stop = new AtomicBoolean();
         Config config = new Config(
                 2, cpus::get, List.of(), 0, 10_000_000, 100, -1, 1 << 20, null, false, false, DebugVars.OFF);
-        Scheduler s = Scheduler.schedinit(config, new TimerHeaps());
+        Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), Netpoll.NONE);
         s.go(() -> { // Something must run: sysmon looks at no P while all are idle.
             while (!stop.get()) {
                 Preempt.point();

@@ -203,9 +203,14 @@ class WakepTest {
         }
 
         @Override
+        public void close(Scheduler s) {
+            // Holds nothing.
+        }
+
+        @Override
         public boolean anyWaiters(Scheduler s) {
             Machine m = Machine.of();
-            if (m.pp() != 0) {
+            if (m == null || m.pp() != 0) {
                 return false; // Not this look.
             }
             if (!hold.get()) {

@@ -63,7 +63,7 @@ public final class TestGmp implements AutoCloseable {
         GStack self = GStack.current();
         do {
             Go.gosched();
-        } while (!self.scheduler().slots.all(gp -> gp == self.gp() || GStack.isSystem(gp) || rests(gp)));
+        } while (!self.scheduler().slots.all(gp -> gp == self.gp() || rests(gp)));
     }
 
     private static boolean rests(long gp) {

@@ -54,6 +54,9 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int64_t lastpoll;
  *     int64_t pollUntil;
  *     int32_t pollBreak;
+ *     int32_t pollingNet;
+ *     int32_t netpollWaiters;
+ *     int32_t netpollWakeSig;
  *     int32_t sysmonnote;
  *     int32_t stopnote;
  *     int32_t sysmonlock;
@@ -113,7 +116,10 @@ public class schedt {
         gmp_h.C_LONG.withName("lastpoll"),
         gmp_h.C_LONG.withName("pollUntil"),
         gmp_h.C_INT.withName("pollBreak"),
-        MemoryLayout.paddingLayout(108),
+        gmp_h.C_INT.withName("pollingNet"),
+        gmp_h.C_INT.withName("netpollWaiters"),
+        gmp_h.C_INT.withName("netpollWakeSig"),
+        MemoryLayout.paddingLayout(96),
         gmp_h.C_INT.withName("sysmonnote"),
         gmp_h.C_INT.withName("stopnote"),
         gmp_h.C_INT.withName("sysmonlock"),
@@ -1841,6 +1847,138 @@ public class schedt {
      */
     public static void pollBreak(MemorySegment struct, int fieldValue) {
         struct.set(pollBreak$LAYOUT, pollBreak$OFFSET, fieldValue);
+    }
+
+    private static final OfInt pollingNet$LAYOUT = (OfInt)$LAYOUT.select(groupElement("pollingNet"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * int32_t pollingNet
+     * }
+     */
+    public static final OfInt pollingNet$layout() {
+        return pollingNet$LAYOUT;
+    }
+
+    private static final long pollingNet$OFFSET = $LAYOUT.byteOffset(groupElement("pollingNet"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * int32_t pollingNet
+     * }
+     */
+    public static final long pollingNet$offset() {
+        return pollingNet$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * int32_t pollingNet
+     * }
+     */
+    public static int pollingNet(MemorySegment struct) {
+        return struct.get(pollingNet$LAYOUT, pollingNet$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * int32_t pollingNet
+     * }
+     */
+    public static void pollingNet(MemorySegment struct, int fieldValue) {
+        struct.set(pollingNet$LAYOUT, pollingNet$OFFSET, fieldValue);
+    }
+
+    private static final OfInt netpollWaiters$LAYOUT = (OfInt)$LAYOUT.select(groupElement("netpollWaiters"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * int32_t netpollWaiters
+     * }
+     */
+    public static final OfInt netpollWaiters$layout() {
+        return netpollWaiters$LAYOUT;
+    }
+
+    private static final long netpollWaiters$OFFSET = $LAYOUT.byteOffset(groupElement("netpollWaiters"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * int32_t netpollWaiters
+     * }
+     */
+    public static final long netpollWaiters$offset() {
+        return netpollWaiters$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * int32_t netpollWaiters
+     * }
+     */
+    public static int netpollWaiters(MemorySegment struct) {
+        return struct.get(netpollWaiters$LAYOUT, netpollWaiters$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * int32_t netpollWaiters
+     * }
+     */
+    public static void netpollWaiters(MemorySegment struct, int fieldValue) {
+        struct.set(netpollWaiters$LAYOUT, netpollWaiters$OFFSET, fieldValue);
+    }
+
+    private static final OfInt netpollWakeSig$LAYOUT = (OfInt)$LAYOUT.select(groupElement("netpollWakeSig"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * int32_t netpollWakeSig
+     * }
+     */
+    public static final OfInt netpollWakeSig$layout() {
+        return netpollWakeSig$LAYOUT;
+    }
+
+    private static final long netpollWakeSig$OFFSET = $LAYOUT.byteOffset(groupElement("netpollWakeSig"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * int32_t netpollWakeSig
+     * }
+     */
+    public static final long netpollWakeSig$offset() {
+        return netpollWakeSig$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * int32_t netpollWakeSig
+     * }
+     */
+    public static int netpollWakeSig(MemorySegment struct) {
+        return struct.get(netpollWakeSig$LAYOUT, netpollWakeSig$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * int32_t netpollWakeSig
+     * }
+     */
+    public static void netpollWakeSig(MemorySegment struct, int fieldValue) {
+        struct.set(netpollWakeSig$LAYOUT, netpollWakeSig$OFFSET, fieldValue);
     }
 
     private static final OfInt sysmonnote$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sysmonnote"));

@@ -1415,6 +1415,69 @@ public class shims_h extends shims_h$shared {
         }
     }
 
+    private static class gmp_epoll_wait_ns {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT,
+            shims_h.C_LONG,
+            shims_h.C_INT,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_epoll_wait_ns");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_epoll_wait_ns(int32_t epfd, uint64_t events, int32_t max, int64_t timeout_ns)
+     * }
+     */
+    public static FunctionDescriptor gmp_epoll_wait_ns$descriptor() {
+        return gmp_epoll_wait_ns.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_epoll_wait_ns(int32_t epfd, uint64_t events, int32_t max, int64_t timeout_ns)
+     * }
+     */
+    public static MethodHandle gmp_epoll_wait_ns$handle() {
+        return gmp_epoll_wait_ns.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_epoll_wait_ns(int32_t epfd, uint64_t events, int32_t max, int64_t timeout_ns)
+     * }
+     */
+    public static MemorySegment gmp_epoll_wait_ns$address() {
+        return gmp_epoll_wait_ns.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_epoll_wait_ns(int32_t epfd, uint64_t events, int32_t max, int64_t timeout_ns)
+     * }
+     */
+    public static int gmp_epoll_wait_ns(int epfd, long events, int max, long timeout_ns) {
+        var mh$ = gmp_epoll_wait_ns.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_epoll_wait_ns", epfd, events, max, timeout_ns);
+            }
+            return (int)mh$.invokeExact(epfd, events, max, timeout_ns);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gmp_epoll_ctl {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT,

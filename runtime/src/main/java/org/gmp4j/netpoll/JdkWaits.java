@@ -1,0 +1,50 @@
+package org.gmp4j.netpoll;
+
+import java.io.IOException;
+
+import org.gmp4j.proc.GStack;
+import org.gmp4j.stack.JdkPollers;
+
+/** What the JDK's sockets ask when a virtual thread waits: a goroutine's wait goes to its scheduler's {@link Netpoller}. */
+final class JdkWaits implements JdkPollers.Waits {
+    static final JdkWaits INSTANCE = new JdkWaits();
+
+    private JdkWaits() {
+    }
+
+    @Override
+    public void rehearse() {
+        Netpoller.rehearse();
+    }
+
+    @Override
+    public boolean register(int fd, boolean write) throws IOException {
+        GStack st = GStack.enter();
+        if (st == null) {
+            return false;
+        }
+        int e = 0;
+        try {
+            e = st.scheduler().netpoll() instanceof Netpoller n ? n.register(st, fd, write) : -1;
+        } finally {
+            GStack.exit(st);
+        }
+        if (e > 0) {
+            throw new IOException("epoll_ctl failed: " + e); // As the JDK's poller says it.
+        }
+        return e == 0;
+    }
+
+    @Override
+    public boolean deregister(int fd, boolean write) {
+        GStack st = GStack.enter();
+        if (st == null) {
+            return false;
+        }
+        try {
+            return st.scheduler().netpoll() instanceof Netpoller n && n.deregister(st, fd, write);
+        } finally {
+            GStack.exit(st);
+        }
+    }
+}

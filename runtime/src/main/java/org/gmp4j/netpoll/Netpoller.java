@@ -1,0 +1,356 @@
+package org.gmp4j.netpoll;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.Epoll;
+import org.gmp4j.ffi.Errno;
+import org.gmp4j.ffi.EventFd;
+import org.gmp4j.ffi.Fd;
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.lock.Note;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Netpoll;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.JdkPollers;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.PollDesc;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Throw;
+
+/**
+ * {@code netpoll}: epoll, one instance for each scheduler, made when a goroutine first waits for a descriptor. Ms poll it, and
+ * nobody else: without blocking when a P has nothing else to run, one M at a time; with its whole sleep by the M that would be
+ * the last to watch timers; and by sysmon when nobody did for 10 ms.
+ *
+ * <p>A registration serves one wait (EPOLLONESHOT), as the JDK's do: it may close a descriptor between two waits without a word
+ * to us. The kernel knows a descriptor once in an instance, and one goroutine may read while another writes; so there are two
+ * instances, and that of the writers is watched by that of the readers as one more descriptor. Rejected: one registration for both
+ * directions, which takes a lock around its change and has the kernel report each wait for reading as writable.
+ *
+ * <pre>
+ *  the goroutine that waits                   an M that polls
+ *  1 word 0 -> G and tag                      1 epoll_wait gives descriptor and tag
+ *  2 epoll_ctl with the tag                   2 word with that tag -> READY; else the event is stale: nothing
+ *  3 park                                     3 unpark
+ *  4 word -> 0; if it was not READY,
+ *    epoll_ctl takes the registration back
+ * </pre>
+ *
+ * <p>No readiness is lost. What is ready before 2 on the left the kernel reports all the same: epoll_ctl looks. The word is
+ * written before, so whoever gets the event finds it. If 3 on the right comes before 3 on the left the thread's permit is set and
+ * the park returns at once.
+ *
+ * <p>No stale event wakes anybody. An M may hold an event in its buffer while the goroutine gives up, the descriptor is closed,
+ * another with its number is opened and waited for: the new wait has another tag. The same for an armed registration of a file that is
+ * still open elsewhere, in a child process, under a number that means another here. The goroutine that is unparked at 3 may have
+ * gone on since 2, for a time-out, an interrupt or a close, even have ended: whoever has its slot by then gets a permit for
+ * nothing, which every user of {@code park} allows for, and the JDK's own pollers give as well.
+ *
+ * <p>Somebody polls while anybody waits. The count of waiters grows before the goroutine parks; its M then looks for work, and
+ * polls or, as the last, sleeps in the poller ({@code FindRunnable.giveUp}). Where it does not come so far, sysmon polls.
+ *
+ * <p>Until the first wait the M that watches timers sleeps on a futex; {@link #open} ends that sleep, and the first one in epoll, once.
+ * So whoever found it not open, and rang the futex, is heard in either.
+ */
+public final class Netpoller implements Netpoll {
+    /** Events that one epoll_wait takes. */
+    private static final int EVENTS = 128;
+    private static final long BREAK = -1;
+    private static final long WRITERS = -2;
+    private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
+
+    /** Whether there is an epoll instance. Written once, under the lock, after all that it stands for. */
+    private volatile boolean open;
+    /** Whether there can be none: no descriptors were left. Written under the lock. */
+    private volatile boolean failed;
+    private int readers = -1;
+    private int writers = -1;
+    private int breaker = -1;
+    /** Two buffers: of whoever blocks, and of whoever looks. */
+    private long buffers;
+    /** The structs pollDesc by descriptor, 0 for none yet. The array and its elements are written under the lock. */
+    private volatile long[] descs = new long[0];
+
+    /** What {@link #poll} found, of one caller: the list's ends. Nothing is allocated while polling. */
+    private static final class Found {
+        private long first;
+        private long last;
+
+        private void add(long gp) {
+            G.setSchedlink(gp, 0);
+            if (last == 0) {
+                first = gp;
+            } else {
+                G.setSchedlink(last, gp);
+            }
+            last = gp;
+        }
+
+        private long take() {
+            long list = first;
+            first = 0;
+            last = 0;
+            return list;
+        }
+    }
+
+    private final Found blocking = new Found();
+    private final Found looking = new Found();
+
+    /** Of a scheduler to be made. */
+    public Netpoller() {
+        JdkPollers.use(JdkWaits.INSTANCE);
+    }
+
+    @Override
+    public long poll(Scheduler s, long delay) {
+        if (!open) {
+            return NONE.poll(s, delay);
+        }
+        if (delay != 0) {
+            return poll(s, delay, buffers, blocking);
+        }
+        if (Schedt.xchgPollingNet(s.sched, 1) != 0) {
+            return 0; // Another looks, and finds what there is.
+        }
+        long list = poll(s, 0, buffers + (long) EVENTS * Epoll.EVENT_BYTES, looking);
+        Schedt.setPollingNetRelease(s.sched, 0);
+        return list;
+    }
+
+    private long poll(Scheduler s, long delay, long events, Found found) {
+        int n = await(readers, events, delay);
+        boolean write = false;
+        for (int i = 0; i < n; i++) {
+            long data = Epoll.dataAt(events, i);
+            if (data >= 0) {
+                ready(s, data, false, found);
+            } else if (data == WRITERS) {
+                write = true;
+            } else if (delay != 0) { // Whoever only looks leaves it to whom it is for.
+                long unused = EventFd.take(breaker);
+                Schedt.setNetpollWakeSigVolatile(s.sched, 0); // Then the caller looks at its timers again.
+            }
+        }
+        if (write) {
+            n = await(writers, events, 0);
+            for (int i = 0; i < n; i++) {
+                ready(s, Epoll.dataAt(events, i), true, found);
+            }
+        }
+        return found.take();
+    }
+
+    private static int await(int epfd, long events, long nanos) {
+        int n = Epoll.awaitNanos(epfd, events, EVENTS, nanos);
+        if (n < 0 && n != -Errno.EINTR) {
+            throw Throw.of("netpoll: epoll_wait failed with error " + -n);
+        }
+        return n;
+    }
+
+    private void ready(Scheduler s, long data, boolean write, Found found) {
+        long pd = existing((int) data);
+        long word = PollDesc.waiterVolatile(pd, write);
+        if (PollDesc.tag(word) != (int) (data >>> Integer.SIZE) || !PollDesc.casWaiter(pd, write, word, PollDesc.READY)) {
+            return;
+        }
+        int unused = Schedt.addNetpollWaiters(s.sched, -1);
+        // Read only now: if the goroutine has not gone on meanwhile this is its stack, else anybody's, or none.
+        if (GSlots.stack(PollDesc.g(word)) instanceof GStack st) {
+            long gp = st.netReady();
+            if (gp != 0) {
+                found.add(gp);
+            }
+        }
+    }
+
+    @Override
+    public void wake(Scheduler s) {
+        if (!open) {
+            NONE.wake(s);
+        } else if (Schedt.casNetpollWakeSig(s.sched, 0, 1)) {
+            int unused = EventFd.add(breaker, 1);
+        }
+    }
+
+    @Override
+    public boolean anyWaiters(Scheduler s) {
+        return Schedt.netpollWaitersVolatile(s.sched) > 0;
+    }
+
+    // The waiting side
+
+    /**
+     * The calling goroutine is about to wait until a descriptor is ready. On its stack, inside {@code GStack.enter}; the only
+     * one that waits in this direction.
+     *
+     * @return 0; an error number of epoll_ctl; or -1 when there is no epoll instance to be had
+     */
+    int register(GStack st, int fd, boolean write) {
+        Scheduler s = st.scheduler();
+        if (!open && !open(s)) {
+            return -1;
+        }
+        long pd = existing(fd);
+        if (pd == 0) {
+            pd = make(fd);
+        }
+        int tag = PollDesc.nextTag(pd, write);
+        long word = PollDesc.word(st.gp(), tag);
+        PollDesc.setWaiterVolatile(pd, write, word);
+        int unused = Schedt.addNetpollWaiters(s.sched, 1);
+        int epfd = write ? writers : readers;
+        int events = (write ? Epoll.OUT : Epoll.IN) | Epoll.ONESHOT;
+        long data = (long) tag << Integer.SIZE | fd;
+        int e = Epoll.control(epfd, Epoll.MODIFY, fd, events, data);
+        if (e == Errno.ENOENT) {
+            e = Epoll.control(epfd, Epoll.ADD, fd, events, data);
+        }
+        if (e != 0) {
+            PollDesc.setWaiterVolatile(pd, write, 0); // No event can have come.
+            unused = Schedt.addNetpollWaiters(s.sched, -1);
+        }
+        return e;
+    }
+
+    /**
+     * The wait is over, for whatever reason. The descriptor is still open, or another file, not pollable, has its number: the
+     * JDK closes it only when all who wait have left.
+     *
+     * @return false when {@link #register} had not registered it
+     */
+    boolean deregister(GStack st, int fd, boolean write) {
+        long pd = existing(fd);
+        long word = pd == 0 ? 0 : PollDesc.waiterVolatile(pd, write);
+        if (word == 0) {
+            return false;
+        }
+        if (word != PollDesc.READY && PollDesc.casWaiter(pd, write, word, 0)) {
+            Scheduler s = st.scheduler();
+            int waiters = Schedt.addNetpollWaiters(s.sched, -1);
+            int unused = Epoll.control(write ? writers : readers, Epoll.DELETE, fd, 0, 0); // ENOENT after a close.
+            if (waiters == 0 && s.config.deadlockDetection() && Schedt.lastpollVolatile(s.sched) == 0) {
+                wake(s); // Who sleeps in the poller passes for awake, and now sleeps for nobody.
+            }
+        } else {
+            PollDesc.setWaiterVolatile(pd, write, 0);
+        }
+        return true;
+    }
+
+    private long existing(int fd) {
+        long[] t = descs;
+        return fd < t.length ? (long) LONGS.getAcquire(t, fd) : 0;
+    }
+
+    private long make(int fd) {
+        JdkThreads.pin(); // On a goroutine's stack, inside the runtime.
+        try {
+            synchronized (this) {
+                long[] t = descs;
+                if (fd >= t.length) {
+                    t = java.util.Arrays.copyOf(t, Math.max(64, Integer.highestOneBit(fd) * 2));
+                }
+                if (t[fd] == 0) {
+                    LONGS.setRelease(t, fd, PollDesc.make());
+                }
+                descs = t;
+                return t[fd];
+            }
+        } finally {
+            JdkThreads.unpin();
+        }
+    }
+
+    private boolean open(Scheduler s) {
+        JdkThreads.pin();
+        try {
+            synchronized (this) {
+                if (!open && !failed) {
+                    try {
+                        create();
+                        open = true;
+                        Note.ring(Schedt.pollBreakAddress(s.sched));
+                        wake(s);
+                    } catch (NativeException e) {
+                        failed = true; // The JDK's pollers have theirs, and serve this scheduler too.
+                        release();
+                    }
+                }
+                return open;
+            }
+        } finally {
+            JdkThreads.unpin();
+        }
+    }
+
+    private void create() {
+        readers = Epoll.create();
+        writers = Epoll.create();
+        breaker = EventFd.create();
+        watch(breaker, BREAK);
+        watch(writers, WRITERS);
+        buffers = Memory.map(2L * EVENTS * Epoll.EVENT_BYTES);
+    }
+
+    private void watch(int fd, long data) {
+        int e = Epoll.control(readers, Epoll.ADD, fd, Epoll.IN, data);
+        if (e != 0) {
+            throw new NativeException("epoll_ctl", e);
+        }
+    }
+
+    private void release() {
+        for (int fd : new int[] {breaker, writers, readers}) {
+            if (fd >= 0) {
+                Fd.close(fd);
+            }
+        }
+        if (buffers != 0) {
+            Memory.unmap(buffers, 2L * EVENTS * Epoll.EVENT_BYTES);
+        }
+    }
+
+    /** Does all that a first wait does, on a thread that may take its time: what this loads and links no goroutine waits for. */
+    static void rehearse() {
+        Netpoller n = new Netpoller();
+        n.create();
+        long pd = PollDesc.make();
+        try {
+            int tag = PollDesc.nextTag(pd, false);
+            PollDesc.setWaiterVolatile(pd, false, PollDesc.word(0, tag));
+            boolean unused = PollDesc.casWaiter(pd, false, PollDesc.word(0, tag), 0);
+            int added = EventFd.add(n.breaker, 1);
+            int found = await(n.readers, n.buffers, 1);
+            long taken = EventFd.take(n.breaker);
+            if (added != 0 || found != 1 || taken != 1) {
+                throw new IllegalStateException("an event was not reported");
+            }
+        } finally {
+            PollDesc.recycle(pd);
+            n.release();
+        }
+    }
+
+    @Override
+    public void close(Scheduler s) {
+        GStack caller = GStack.enter(); // It may be another scheduler's goroutine.
+        try {
+            if (open) {
+                release();
+            }
+            for (long pd : descs) {
+                if (pd != 0) {
+                    PollDesc.recycle(pd);
+                }
+            }
+        } finally {
+            GStack.exit(caller);
+        }
+    }
+}

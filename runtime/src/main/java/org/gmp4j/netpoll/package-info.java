@@ -1,0 +1,2 @@
+/** The network poller of a scheduler, and the JDK's sockets on it. */
+package org.gmp4j.netpoll;

@@ -1,0 +1,73 @@
+package org.gmp4j.stack;
+
+import org.gmp4j.agent.ClassFileWriter;
+
+/**
+ * The class file of a hidden class of ours in the nest of {@code sun.nio.ch.Poller}. In Java it would read
+ *
+ * <pre>
+ * public final class GmpPoller extends Poller {
+ *     private final Poller jdk;              // the one in whose place it stands
+ *     private final IntPredicate register;   // whether we do it ourselves
+ *     private final IntPredicate deregister; // whether we had
+ *
+ *     public GmpPoller(Poller jdk, IntPredicate register, IntPredicate deregister) { ... }
+ *     public void implRegister(int fd) throws IOException { if (!register.test(fd)) jdk.implRegister(fd); }
+ *     public void implDeregister(int fd, boolean polled) { if (!deregister.test(fd)) jdk.implDeregister(fd, polled); }
+ *     public int poll(int timeout) throws IOException { return jdk.poll(timeout); }
+ * }
+ * </pre>
+ */
+final class PollerClass {
+    static final String NAME = "sun/nio/ch/GmpPoller";
+
+    private static final String POLLER = "sun/nio/ch/Poller";
+    private static final String A_POLLER = "L" + POLLER + ";";
+    private static final String PREDICATE = "java/util/function/IntPredicate";
+    private static final int PUBLIC = 0x0001;
+
+    private static final int ILOAD_1 = 27;
+    private static final int ILOAD_2 = 28;
+    private static final int ALOAD_0 = 42;
+    private static final int ALOAD_1 = 43;
+    private static final int ALOAD_2 = 44;
+    private static final int ALOAD_3 = 45;
+    private static final int IFNE = 154;
+    private static final int IRETURN = 172;
+    private static final int RETURN = 177;
+    private static final int GETFIELD = 180;
+    private static final int PUTFIELD = 181;
+    private static final int INVOKEVIRTUAL = 182;
+    private static final int INVOKESPECIAL = 183;
+    private static final int INVOKEINTERFACE = 185;
+
+    private PollerClass() {
+    }
+
+    static byte[] bytes() {
+        ClassFileWriter c = new ClassFileWriter(NAME, POLLER);
+        int jdk = c.addFinal("jdk", A_POLLER);
+        int register = c.addFinal("register", "L" + PREDICATE + ";");
+        int deregister = c.addFinal("deregister", "L" + PREDICATE + ";");
+        int parent = c.method(POLLER, "<init>", "()V");
+        c.addMethod(PUBLIC, "<init>", "(" + A_POLLER + "L" + PREDICATE + ";L" + PREDICATE + ";)V", 2, 4, -1,
+                new int[] {ALOAD_0, INVOKESPECIAL, parent >> 8, parent, ALOAD_0, ALOAD_1, PUTFIELD, jdk >> 8, jdk, ALOAD_0,
+                        ALOAD_2, PUTFIELD, register >> 8, register, ALOAD_0, ALOAD_3, PUTFIELD, deregister >> 8, deregister,
+                        RETURN});
+
+        int test = c.interfaceMethod(PREDICATE, "test", "(I)Z");
+        int its = c.method(POLLER, "implRegister", "(I)V");
+        c.addMethod(PUBLIC, "implRegister", "(I)V", 2, 2, 21,
+                new int[] {ALOAD_0, GETFIELD, register >> 8, register, ILOAD_1, INVOKEINTERFACE, test >> 8, test, 2, 0, IFNE,
+                        0, 11, ALOAD_0, GETFIELD, jdk >> 8, jdk, ILOAD_1, INVOKEVIRTUAL, its >> 8, its, RETURN});
+        its = c.method(POLLER, "implDeregister", "(IZ)V");
+        c.addMethod(PUBLIC, "implDeregister", "(IZ)V", 3, 3, 22,
+                new int[] {ALOAD_0, GETFIELD, deregister >> 8, deregister, ILOAD_1, INVOKEINTERFACE, test >> 8, test, 2, 0,
+                        IFNE, 0, 12, ALOAD_0, GETFIELD, jdk >> 8, jdk, ILOAD_1, ILOAD_2, INVOKEVIRTUAL, its >> 8, its,
+                        RETURN});
+        its = c.method(POLLER, "poll", "(I)I");
+        c.addMethod(PUBLIC, "poll", "(I)I", 2, 2, -1,
+                new int[] {ALOAD_0, GETFIELD, jdk >> 8, jdk, ILOAD_1, INVOKEVIRTUAL, its >> 8, its, IRETURN});
+        return c.toBytes();
+    }
+}

@@ -1,0 +1,75 @@
+package org.gmp4j.struct;
+
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.gmp.pollDesc;
+
+/**
+ * Accessors of {@code struct pollDesc} in gmp.h, which says what each field is and who may write it. Static methods over an
+ * address; those that take a direction are about {@code wg} when it is true, about {@code rg} otherwise.
+ *
+ * <p>A waiter's word holds a {@code struct g}'s address, which has at most 48 bits, and above it the tag of its registration.
+ */
+public final class PollDesc {
+    /** It was found ready, and its waiter has not noticed yet. */
+    public static final long READY = 1;
+
+    private static final int TAG_SHIFT = 48;
+    private static final VarHandle RG = Mem.field(pollDesc.layout(), "rg");
+    private static final VarHandle WG = Mem.field(pollDesc.layout(), "wg");
+    private static final VarHandle RSEQ = Mem.field(pollDesc.layout(), "rseq");
+    private static final VarHandle WSEQ = Mem.field(pollDesc.layout(), "wseq");
+
+    private PollDesc() {
+    }
+
+    /** A new one, in which nobody waits. */
+    public static long make() {
+        return Mem.alloc(pollDesc.layout(), 1);
+    }
+
+    /** Takes it back; nobody may use it any more. */
+    public static void recycle(long pd) {
+        Mem.recycle(pollDesc.layout(), pd);
+    }
+
+    /** The word of a goroutine that waits. */
+    public static long word(long gp, int tag) {
+        return (long) tag << TAG_SHIFT | gp;
+    }
+
+    /** The tag in a waiter's word; 0 of no waiter's. */
+    public static int tag(long word) {
+        return (int) (word >>> TAG_SHIFT);
+    }
+
+    /** The goroutine in a waiter's word. */
+    public static long g(long word) {
+        return word & (1L << TAG_SHIFT) - 1;
+    }
+
+    /** The tag of the next registration, 1 to 65,535; only the waiter may. */
+    public static int nextTag(long pd, boolean write) {
+        VarHandle seq = write ? WSEQ : RSEQ;
+        int tag = (int) seq.get(pd) + 1 & 0xFFFF;
+        tag = tag == 0 ? 1 : tag;
+        seq.set(pd, tag);
+        return tag;
+    }
+
+    public static long waiterVolatile(long pd, boolean write) {
+        return write ? (long) WG.getVolatile(pd) : (long) RG.getVolatile(pd);
+    }
+
+    public static void setWaiterVolatile(long pd, boolean write, long v) {
+        if (write) {
+            WG.setVolatile(pd, v);
+        } else {
+            RG.setVolatile(pd, v);
+        }
+    }
+
+    public static boolean casWaiter(long pd, boolean write, long from, long to) {
+        return write ? WG.compareAndSet(pd, from, to) : RG.compareAndSet(pd, from, to);
+    }
+}
