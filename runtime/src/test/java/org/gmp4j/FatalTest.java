@@ -11,6 +11,7 @@ import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Netpoll;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.WaitReason;
@@ -71,7 +72,7 @@ class FatalTest {
 
         private static void threadExhaustion() {
             Scheduler s = Scheduler.schedinit(new Config(1, null, List.of(), 0, 10_000_000, 5, -1, 1 << 20, null, true, true,
-                    DebugVars.parse(null)), new TimerHeaps());
+                    DebugVars.parse(null)), new TimerHeaps(), Netpoll.NONE);
             Chan<Integer> c = Chan.make();
             for (int i = 0; i < 10; i++) {
                 s.go(() -> PinningCall.run(c::recv));

@@ -102,6 +102,7 @@ public final class Scheduler {
     /** {@code schedinit}: a scheduler with its Ps idle and no M yet. */
     public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll) {
         Fatal.install();
+        Uncaught.prepare();
         Scheduler s = new Scheduler(config, timers, netpoll);
         Schedt.setMaxmcount(s.sched, config.maxThreads());
         Schedt.setLastpollVolatile(s.sched, System.nanoTime());

@@ -16,6 +16,10 @@ final class ThrowableText {
     private ThrowableText() {
     }
 
+    /** Nothing but a first use: see {@link Uncaught#prepare}. */
+    static void prepare() {
+    }
+
     /** What {@code toString} gives; where that fails, the class and what it threw. */
     static String line(Throwable t) {
         try {

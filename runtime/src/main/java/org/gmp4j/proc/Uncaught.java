@@ -25,6 +25,12 @@ public final class Uncaught {
     private Uncaught() {
     }
 
+    /** Has what a report needs loaded while there is memory: the first may be of an OutOfMemoryError. */
+    static void prepare() {
+        ThrowableText.prepare();
+        boolean unused = Goexit.INSTANCE == null;
+    }
+
     /** On the goroutine's stack, after its deferred work. Never throws. */
     static void report(GStack st, Throwable t) {
         try {

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -31,8 +31,8 @@ final class FullHeapProgram {
     private static final Gmp GMP = Gmp.builder().procs(PROCS).quantum(Duration.ofMillis(1)).debug("schedtrace=20,scheddetail=1")
             .uncaught((goid, t) -> unexpected(t)).build();
     private static final AtomicReference<Throwable> UNEXPECTED = new AtomicReference<>();
-    private static final LongAdder NO_MEMORY = new LongAdder();
-    private static final LongAdder DONE = new LongAdder();
+    private static final AtomicLong NO_MEMORY = new AtomicLong();
+    private static final AtomicLong DONE = new AtomicLong();
     private static final List<CountDownLatch> LIVING = new ArrayList<>();
     private static volatile boolean stop;
     private static volatile Object ballast;
@@ -45,7 +45,7 @@ final class FullHeapProgram {
         Warm.up(0);
         users();
         Thread.sleep(WARM_MILLIS);
-        long before = DONE.sum();
+        long before = DONE.get();
         fill(Long.parseLong(args[0]) * 1_000_000_000);
         stop = true;
         boolean ended = true;
@@ -66,13 +66,13 @@ final class FullHeapProgram {
         int sum = GMP.call(() -> pingPong(1_000));
         String left = GMP.close(Duration.ofSeconds(PATIENCE_SECONDS));
         System.out.printf("broken %s, sum %d, left [%s]%n", broken.get(), sum, left);
-        System.err.printf("done %d, with a full heap %d, no memory %d%n", before, DONE.sum() - before, NO_MEMORY.sum());
+        System.err.printf("done %d, with a full heap %d, no memory %d%n", before, DONE.get() - before, NO_MEMORY.get());
         System.exit(0); // Nothing else keeps the process alive, nor may.
     }
 
     private static void unexpected(Throwable t) {
         if (t instanceof OutOfMemoryError) {
-            NO_MEMORY.increment();
+            long unused = NO_MEMORY.incrementAndGet();
         } else {
             boolean unused = UNEXPECTED.compareAndSet(null, t);
         }
@@ -114,19 +114,22 @@ final class FullHeapProgram {
         CountDownLatch living = new CountDownLatch(1);
         LIVING.add(living);
         start.accept(() -> {
-            while (!stop) {
-                attempt(step);
+            try {
+                while (!stop) {
+                    attempt(step);
+                }
+            } finally {
+                living.countDown();
             }
-            living.countDown();
         });
     }
 
     private static void attempt(Step step) {
         try {
             step.run();
-            DONE.increment();
+            long unused = DONE.incrementAndGet();
         } catch (OutOfMemoryError e) {
-            NO_MEMORY.increment();
+            long unused = NO_MEMORY.incrementAndGet();
         } catch (Exception e) {
             unexpected(e);
         }
@@ -138,7 +141,7 @@ final class FullHeapProgram {
             try {
                 return step.call();
             } catch (OutOfMemoryError e) {
-                NO_MEMORY.increment();
+                long unused = NO_MEMORY.incrementAndGet();
             }
         }
     }
@@ -260,14 +263,14 @@ final class FullHeapProgram {
 
     private static void starts() {
         user(() -> {
-            Go.go(DONE::increment);
+            Go.go(DONE::incrementAndGet);
             Go.gosched();
         });
         user(() -> {
-            Thread t = GMP.threadFactory().newThread(DONE::increment);
+            Thread t = GMP.threadFactory().newThread(DONE::incrementAndGet);
             t.start();
             t.join();
         });
-        user(() -> GMP.run(DONE::increment));
+        user(() -> GMP.run(DONE::incrementAndGet));
     }
 }
