@@ -24,7 +24,6 @@ import org.gmp4j.proc.WaitReason;
 import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.Goexit;
-import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimerHeaps;
@@ -354,7 +353,7 @@ public final class Gmp implements AutoCloseable {
             fn.run();
             return null;
         });
-        Headroom.checkAll(); // Once started it must be waited for.
+        GStack.checkAll(); // Once started it must be waited for.
         s.go(o);
         o.await();
         if (o.thrown != null) {
@@ -371,7 +370,7 @@ public final class Gmp implements AutoCloseable {
     public <T> T call(Callable<T> fn) throws Exception {
         Objects.requireNonNull(fn, "go of nil func value");
         Outcome<T> o = new Outcome<>(fn);
-        Headroom.checkAll(); // Once started it must be waited for.
+        GStack.checkAll(); // Once started it must be waited for.
         s.go(o);
         o.await();
         if (o.thrown != null) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 
+import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Syscall;
@@ -41,7 +42,21 @@ public final class Go {
     public static void go(Runnable fn) {
         Objects.requireNonNull(fn, "go of nil func value");
         GStack st = self("go");
-        st.scheduler().go(st.bubble() == null ? fn : st.bubble().wrap(fn));
+        Bubble b = st.bubble();
+        if (b == null) {
+            st.scheduler().go(fn);
+            return;
+        }
+        Runnable member = b.wrap(fn);
+        boolean started = false;
+        try {
+            st.scheduler().go(member);
+            started = true;
+        } finally {
+            if (!started) {
+                b.unwrap();
+            }
+        }
     }
 
     /** Lets all other runnable goroutines go first. */

@@ -62,6 +62,7 @@ final class LongBlock extends PhantomReference<LongChan> {
      * @throws OutOfMemoryError when there is no room
      */
     static LongBlock of(LongChan c, int n) {
+        GStack.checkAll(); // Once counted it must be listed.
         if (!FREEING.get() && FREEING.compareAndSet(false, true)) {
             startFreeing();
         }
@@ -77,7 +78,7 @@ final class LongBlock extends PhantomReference<LongChan> {
             throw new OutOfMemoryError("makechan: no memory for a buffer of " + n + " longs");
         }
         ADDRESS.setRelease(b, a);
-        GStack st = GStack.enter();
+        GStack st = GStack.enterChecked();
         LOCK.lock();
         b.next = first;
         if (first != null) {
@@ -97,7 +98,7 @@ final class LongBlock extends PhantomReference<LongChan> {
 
     /** Nobody will use the memory any more. */
     void free() {
-        GStack st = GStack.enter();
+        GStack st = GStack.enterChecked(); // Also under a channel's lock.
         long a = (long) ADDRESS.getAndSet(this, 0L);
         if (a != 0) {
             clear(); // The collector need not look for the channel's end.

@@ -212,9 +212,10 @@ public final class LongChan extends Hchan implements Iterable<Long> {
 
     @Override
     public void close() {
+        GStack.checkAll(); // Once closed its buffer must be looked after.
         super.close();
         if (block != null) {
-            GStack st = GStack.enter();
+            GStack st = GStack.enterChecked();
             lock.lock();
             boolean drained = !buffered();
             lock.unlock();

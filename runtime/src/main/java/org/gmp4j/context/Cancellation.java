@@ -54,14 +54,17 @@ final class Cancellation extends Child {
     private Chan<Void> makeDone() {
         GStack st = GStack.enter();
         lock.lock();
-        Chan<Void> c = done;
-        if (c == null) {
-            c = bubble != null ? Chan.make() : Bubble.outside(Chan::make); // Not that of whoever asks first.
-            done = c;
+        try { // There may be no memory for it.
+            Chan<Void> c = done;
+            if (c == null) {
+                c = bubble != null ? Chan.make() : Bubble.outside(Chan::make); // Not that of whoever asks first.
+                done = c;
+            }
+            return c;
+        } finally {
+            lock.unlock();
+            GStack.exit(st);
         }
-        lock.unlock();
-        GStack.exit(st);
-        return c;
     }
 
     Exception err() {
@@ -108,7 +111,7 @@ final class Cancellation extends Child {
      * @throws IllegalStateException when it belongs to a bubble, and the caller does not
      */
     private boolean begin(Exception e, Throwable why, Sweep by) {
-        GStack st = GStack.enter();
+        GStack st = GStack.enterChecked(); // Whoever cancels asked for room, for all of the tree.
         lock.lock();
         boolean refused = err == null && bubble != null && done != null && Bubble.current() != bubble;
         if (err != null || refused) {
@@ -260,7 +263,7 @@ final class Cancellation extends Child {
         if (p == null) {
             return;
         }
-        GStack st = GStack.enter();
+        GStack st = GStack.enterToGive();
         p.lock.lock();
         if (p.err == null && child.parent == p) { // Else the list is being told.
             if (child.prev == null) {

@@ -8,8 +8,8 @@ import java.util.Deque;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 
+import org.gmp4j.proc.GStack;
 import org.gmp4j.Chan;
-import org.gmp4j.stack.Headroom;
 import org.gmp4j.timer.TimeBubble;
 
 /**
@@ -192,7 +192,7 @@ public final class Context {
         if (!own) {
             throw new UnsupportedOperationException(this + " cannot be cancelled: make a child withCancel");
         }
-        Headroom.checkAll(); // All that derive from it are told, or none.
+        GStack.checkAll(); // All that derive from it are told, or none.
         cancellation.cancel(CANCELED, cause);
     }
 

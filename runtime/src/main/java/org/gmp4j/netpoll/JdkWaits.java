@@ -37,7 +37,7 @@ final class JdkWaits implements JdkPollers.Waits {
 
     @Override
     public boolean deregister(int fd, boolean write) {
-        GStack st = GStack.enter();
+        GStack st = GStack.enterToGive();
         if (st == null) {
             return false;
         }

@@ -339,7 +339,7 @@ public final class Netpoller implements Netpoll {
 
     @Override
     public void close(Scheduler s) {
-        GStack caller = GStack.enter(); // It may be another scheduler's goroutine.
+        GStack caller = GStack.enterChecked(); // It may be another scheduler's goroutine.
         try {
             if (open) {
                 release();

@@ -100,6 +100,7 @@ final class ArmPoints {
 
     private static void nudge(Overrun o) {
         o.nudges++;
+        Points.setWanted(true); // Whoever stopped at a point has cleared it, for all.
         Points.nudge();
     }
 

@@ -3,7 +3,6 @@ package org.gmp4j.proc;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
-import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.GSlots;
 
 /**
@@ -79,7 +78,7 @@ public abstract class Bubble {
 
     /** {@code fn} as a goroutine of this bubble, which counts from now on. */
     public final Runnable wrap(Runnable fn) {
-        Headroom.checkAll(); // Once counted it must be started.
+        GStack.checkAll(); // Once counted it must be started.
         Runnable member = new Member(this, fn);
         int unused = living.incrementAndGet();
         unused = running.incrementAndGet();
@@ -92,6 +91,11 @@ public abstract class Bubble {
         public void run() {
             fn.run();
         }
+    }
+
+    /** Undoes {@link #wrap}: it could not be started. */
+    public final void unwrap() {
+        ended();
     }
 
     /** Of a goroutine that has ended, and was reported. */

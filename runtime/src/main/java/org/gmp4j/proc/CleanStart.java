@@ -81,7 +81,11 @@ final class CleanStart {
     }
 
     private static void serve() {
-        begin();
+        try {
+            begin();
+        } catch (OutOfMemoryError e) {
+            Thread.onSpinWait(); // As it is it serves all the same: the Ms that it starts begin for themselves.
+        }
         for (;;) {
             if (!Note.sleep(REQUEST, UNUSED_NANOS)) {
                 if (isUnused()) {
@@ -105,9 +109,9 @@ final class CleanStart {
      * scheduler, which the second look finds. (An M that asks between the two starts the new one itself.)
      */
     private static synchronized boolean isUnused() {
-        if (Scheduler.all().isEmpty()) {
+        if (Scheduler.live().length == 0) { // Without an object: this thread must not fail.
             template = false;
-            template = !Scheduler.all().isEmpty();
+            template = Scheduler.live().length != 0;
         }
         return !template;
     }

@@ -26,10 +26,18 @@ public abstract class Deferred {
         }
     }
 
-    @SuppressWarnings("unused") // Through HEAD.
-    private static volatile Deferred head;
-    /** How many sysmons there are that look; by them, under the class's lock. */
-    private static volatile int drainers;
+    /** Stands in the list while no sysmon looks: nothing can be left then. */
+    private static final Deferred CLOSED = new Deferred() {
+        @Override
+        protected void run() {
+            throw new AssertionError("the end of the list");
+        }
+    };
+
+    /** By anyone, through HEAD; to and from CLOSED under the class's lock. */
+    private static volatile Deferred head = CLOSED;
+    /** How many sysmons there are that look; under the class's lock. */
+    private static int drainers;
 
     private Deferred next;
 
@@ -65,11 +73,11 @@ public abstract class Deferred {
 
     /** Leaves {@code d}; done within 60 ms. False, and nothing left, when no scheduler lives. */
     public static boolean add(Deferred d) {
-        if (drainers == 0) {
-            return false;
-        }
         do {
             d.next = head;
+            if (d.next == CLOSED) {
+                return false;
+            }
         } while (!HEAD.compareAndSet(d.next, d));
         return true;
     }
@@ -79,15 +87,36 @@ public abstract class Deferred {
         if (head == null) {
             return;
         }
+        run((Deferred) HEAD.getAndSet((Deferred) null));
+    }
+
+    /** Without memory it is left for the next look; at the very end, when there is none, done once there is some. */
+    private void runOrLeave() {
+        for (;;) {
+            try {
+                run();
+                return;
+            } catch (OutOfMemoryError e) {
+                if (add(this)) {
+                    return;
+                }
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private static void run(Deferred newest) {
         Deferred list = null;
-        for (Deferred d = (Deferred) HEAD.getAndSet((Deferred) null); d != null;) { // In the order they came.
+        for (Deferred d = newest; d != null;) { // In the order they came.
             Deferred after = d.next;
             d.next = list;
             list = d;
             d = after;
         }
-        for (; list != null; list = list.next) {
-            list.run();
+        while (list != null) {
+            Deferred d = list;
+            list = d.next;
+            d.runOrLeave();
         }
     }
 
@@ -102,14 +131,19 @@ public abstract class Deferred {
 
     /** A sysmon begins to look. Tries all of this out, as there would be no room to load and link it later. */
     static synchronized void begin() {
-        drainers++;
+        if (drainers++ == 0) {
+            head = null;
+        }
         boolean unused = add(new Wakeup(null, null));
         drain();
     }
 
     /** A sysmon looks no more; the last does what is left. */
     static synchronized void end() {
-        drainers--;
-        drain();
+        if (--drainers == 0) {
+            run((Deferred) HEAD.getAndSet(CLOSED)); // What comes later is refused.
+        } else {
+            drain();
+        }
     }
 }

@@ -148,6 +148,20 @@ public final class GStack extends Stack {
     }
 
     /**
+     * Before an operation of several sections that belong together, which then enter by {@link #enterChecked} or
+     * {@link #enterToGive}: as {@link #enter}, without entering.
+     *
+     * @throws StackOverflowError when there is too little room, or too many frames are on the heap; nothing has happened
+     */
+    public static void checkAll() {
+        Headroom.checkAll();
+        GStack st = current();
+        if (st != null && st.room != Headroom.toTake() && M.locksOpaque(st.machine().mp) == 0) {
+            throw st.overflow();
+        }
+    }
+
+    /**
      * The same for what gives back what an {@link #enter} in about the same place took: it asks for a little less room.
      *
      * @throws StackOverflowError when there is too little room; nothing has happened
@@ -232,13 +246,13 @@ public final class GStack extends Stack {
     }
 
     void releasem() {
-        VarHandle.releaseFence(); // All that was done to the P comes before.
         long mp = machine().mp;
         int depth = M.locksOpaque(mp) - 1;
         if (depth == 0 && G.preemptOpaque(gp) != 0 && M.pOpaque(mp) != 0) { // Not at the start of a system call.
             Preempt.gopreempt(this); // Still inside: it switches with the P held.
             mp = machine().mp;
         }
+        VarHandle.releaseFence(); // All that was done to the P comes before.
         M.setLocksOpaque(mp, depth);
     }
 

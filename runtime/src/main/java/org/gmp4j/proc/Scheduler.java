@@ -166,16 +166,8 @@ public final class Scheduler {
 
     /** {@code GOMAXPROCS(n)}: stops the world and resizes; returns the old number. From here on it is set by hand. */
     public int setProcs(int n) {
-        boolean before = procsByHand;
-        procsByHand = true; // Before it waits for a turn: sysmon then leaves the number alone.
-        boolean done = false;
-        try {
-            int old = StopTheWorld.resize(this, n);
-            done = true;
-            return old;
-        } finally {
-            procsByHand = done || before;
-        }
+        procsByHand = true; // Before it waits for a turn, and also if it fails: sysmon then leaves the number alone.
+        return StopTheWorld.resize(this, n);
     }
 
     boolean procsByHand() {
@@ -227,9 +219,9 @@ public final class Scheduler {
             GlobalRunq.unlock(sched);
             if (found == UNDECIDED) {
                 if (fresh == null) {
-                    fresh = new Machine(this, Mem.alloc(m.layout(), 1));
+                    fresh = newMachine();
                 }
-                grown = Arrays.copyOf(old, id + 1); // Only newm replaces the list, and each makes it longer.
+                grown = longer(old, id + 1, fresh); // Only newm replaces the list, and each makes it longer.
                 grown[id] = fresh;
                 continue;
             }
@@ -241,6 +233,25 @@ public final class Scheduler {
                         "thread exhaustion");
             }
             return found;
+        }
+    }
+
+    private Machine newMachine() {
+        long mp = Mem.alloc(m.layout(), 1);
+        try {
+            return new Machine(this, mp);
+        } catch (OutOfMemoryError e) {
+            Mem.recycle(m.layout(), mp);
+            throw e;
+        }
+    }
+
+    private static Machine[] longer(Machine[] old, int n, Machine fresh) {
+        try {
+            return Arrays.copyOf(old, n);
+        } catch (OutOfMemoryError e) {
+            Mem.recycle(m.layout(), fresh.mp); // It is in no list yet.
+            throw e;
         }
     }
 
@@ -536,6 +547,10 @@ public final class Scheduler {
                 joinUninterruptibly(mach.thread);
             }
             Mem.recycle(m.layout(), mach.mp);
+        }
+        while (leftovers.any()) { // Of an M that ended after sysmon.
+            leftovers.look();
+            Thread.yield();
         }
         GStack caller = GStack.enterChecked(); // It may be another scheduler's goroutine: the heaps' locks are not to be preempted.
         try {

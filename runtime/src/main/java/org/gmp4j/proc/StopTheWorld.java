@@ -9,7 +9,6 @@ import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.queue.StealOrder;
 import org.gmp4j.queue.SudogCache;
-import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -53,7 +52,7 @@ final class StopTheWorld {
      * @throws IllegalStateException when the scheduler is closed
      */
     static void stopTheWorld(Scheduler s) {
-        Headroom.checkAll();
+        GStack.checkAll();
         WORLDSEMA.acquireUninterruptibly();
         stop(s);
     }
@@ -159,7 +158,7 @@ final class StopTheWorld {
      * @return the old number
      */
     static int resize(Scheduler s, int n) {
-        Headroom.checkAll();
+        GStack.checkAll();
         WORLDSEMA.acquireUninterruptibly();
         return resizeHeld(s, n);
     }

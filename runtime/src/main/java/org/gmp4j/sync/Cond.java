@@ -4,7 +4,6 @@ import java.util.Objects;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.NotifyList;
-import org.gmp4j.stack.Headroom;
 
 /**
  * A condition that goroutines and threads wait for, under a mutex. Thread-safe. There are no spurious wake-ups, but between
@@ -39,10 +38,10 @@ public final class Cond {
         if (!mutex.isLocked()) {
             throw Mutex.unlockOfUnlocked(); // Before the ticket is drawn: a signal would go to it in vain.
         }
-        Headroom.checkAll(); // Once a ticket is drawn it must be waited for, and the mutex be locked.
+        GStack.checkAll(); // Once a ticket is drawn it must be waited for, and the mutex be locked.
         int ticket = waiters.add();
         unlock(ticket);
-        GStack st = GStack.enter();
+        GStack st = GStack.enterChecked();
         waiters.await(ticket);
         GStack.exit(st);
         mutex.lock();
@@ -55,7 +54,7 @@ public final class Cond {
             unlocked = true;
         } finally {
             if (!unlocked) { // Somebody else has given it back by mistake since we looked. No signal is to be lost for that.
-                GStack st = GStack.enter();
+                GStack st = GStack.enterChecked();
                 waiters.drop(ticket);
                 GStack.exit(st);
             }

@@ -215,8 +215,8 @@ public final class Mutex {
         if (Deferred.add(new Passing(this, s - LOCKED))) {
             return;
         }
-        for (long now = state; holds(now) == 0; now = state) { // Else its new owner passes it on.
-            if (STATE.compareAndSet(this, now, now + LOCKED)) {
+        for (long now = state; holds(now) <= 0; now = state) { // Else its new owner passes it on.
+            if (holds(now) == 0 && STATE.compareAndSet(this, now, now + LOCKED)) {
                 throw e; // As if it had not been unlocked.
             }
         }

@@ -114,7 +114,7 @@ public final class RWMutex {
 
     /** Takes the lock for writing, waiting for readers and other writers. */
     public void lock() {
-        Headroom.checkAll();
+        GStack.checkAll();
         writer.lock();
         long s;
         do {

@@ -9,7 +9,6 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
-import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.Sudog;
 
 /**
@@ -74,7 +73,7 @@ public final class Semaphore {
      */
     public void acquire(Context ctx, long n) throws Exception {
         notNegative(n, "weight");
-        Headroom.checkAll();
+        GStack.checkAll();
         Exception cancelled = ctx.err();
         if (cancelled == null && !tryAcquire(n)) {
             Patience w = new Patience(n > size ? new WaitQ() : waiters);

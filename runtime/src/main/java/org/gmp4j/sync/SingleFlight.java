@@ -7,10 +7,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 
+import org.gmp4j.proc.GStack;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.stack.Goexit;
-import org.gmp4j.stack.Headroom;
 
 /**
  * Calls that are made by many at a time and worked out once: while one is under way, others with an equal key wait for its
@@ -110,7 +110,7 @@ public final class SingleFlight<K, V> {
     /** Joins the call under way, or has {@code mine} be it. */
     private Call<V> enter(K key, Call<V> mine, Callable<V> f, Chan<Result<V>> told) {
         Objects.requireNonNull(f, "run of nil func value");
-        Headroom.checkAll(); // Once the call is known it must be ended.
+        GStack.checkAll(); // Once the call is known it must be ended.
         return mutex.with(() -> {
             Call<V> other = calls.putIfAbsent(key, mine);
             Call<V> c = other == null ? mine : other;
@@ -142,6 +142,8 @@ public final class SingleFlight<K, V> {
                 told.send(c.ofOther());
             } catch (IllegalStateException e) {
                 continue; // Closed, or of another bubble: the others are to be told all the same.
+            } catch (StackOverflowError e) {
+                told.send(c.ofOther()); // Too many frames on the heap: said once, and no reason to leave others waiting.
             }
         }
     }

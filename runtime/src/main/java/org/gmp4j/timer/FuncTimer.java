@@ -36,9 +36,25 @@ public final class FuncTimer extends RuntimeTimer {
         return t;
     }
 
+    private static boolean goFromTimer(Scheduler s, Bubble b, Runnable fn) {
+        if (b == null) {
+            return s.goFromTimer(fn);
+        }
+        Runnable member = b.wrap(fn);
+        boolean started = false;
+        try {
+            started = s.goFromTimer(member);
+        } finally {
+            if (!started) {
+                b.unwrap();
+            }
+        }
+        return started;
+    }
+
     /** Starts {@code fn} as a goroutine of {@code s}, and of {@code b}; as a virtual thread when s is null or closing. */
     public static void run(Scheduler s, Bubble b, Runnable fn) {
-        if (s != null && s.goFromTimer(b == null ? fn : b.wrap(fn))) {
+        if (s != null && goFromTimer(s, b, fn)) {
             return;
         }
         Waiting.begins();

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.NativeException;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.RuntimeMutex;
 import org.gmp4j.proc.Park;
@@ -132,8 +133,17 @@ final class TimerHeap {
         P.setTimer0WhenRelease(pp, when(heap, 0));
     }
 
+    /** As all that wants memory here: {@code OutOfMemoryError} when there is none. */
+    private static long map(long bytes) {
+        try {
+            return Memory.map(bytes);
+        } catch (NativeException e) {
+            throw new OutOfMemoryError("no memory for timers: " + e.getMessage());
+        }
+    }
+
     private void grow(int cap) {
-        long heap = Memory.map((long) cap * ENTRY);
+        long heap = map((long) cap * ENTRY);
         long old = P.timers(pp);
         int oldCap = P.timersCap(pp);
         for (int i = 0, n = P.timersLenOpaque(pp); i < n; i++) { // No segments, which would be objects.
