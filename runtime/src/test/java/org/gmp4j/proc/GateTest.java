@@ -103,7 +103,8 @@ class GateTest {
             assertEquals(0, P.mOpaque(pp));
             assertEquals(pp, M.oldpOpaque(mp));
             assertEquals(GStatus.GSYSCALL, GStatus.readgstatus(gp));
-            assertEquals(PStatus.PSYSCALL, PStatus.get(pp));
+            int status = PStatus.get(pp);
+            assertTrue(status == PStatus.PSYSCALL || status == PStatus.PIDLE, () -> PStatus.name(status)); // Or sysmon has it.
             assertEquals(M.GATE_SHUT, M.gateOpaque(mp));
             assertFalse(take(), "once more");
             assertEquals(1, Strays.count(s));
