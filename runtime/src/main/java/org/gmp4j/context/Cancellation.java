@@ -94,8 +94,11 @@ final class Cancellation extends Child {
         Sweep s = new Sweep();
         try {
             if (begin(e, why, s)) {
-                leave(this);
-                sweepBelow(s);
+                try {
+                    sweepBelow(s);
+                } finally {
+                    leave(this); // Only now: until then a cancel of the parent finds it, and waits for this one.
+                }
             } else {
                 awaitSweep();
             }
