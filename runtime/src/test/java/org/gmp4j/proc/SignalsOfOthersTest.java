@@ -59,7 +59,11 @@ class SignalsOfOthersTest {
                 preempt(gmp);
                 if (args[0].equals("stolen")) {
                     handle(Signals.SIGURG);
-                    preempt(gmp);
+                    long end = System.nanoTime() + 1_500_000_000; // Sysmon looks whose the signal is once a second.
+                    do {
+                        hog(gmp);
+                    } while (System.nanoTime() < end);
+                    System.out.println("preempted");
                 } else if (args[0].equals("stolen, stop the world")) {
                     for (Scheduler s : Scheduler.all()) {
                         while (Newproc.gcount(s) != 0) { // Or it may want the P once more, and the next one lose it.
@@ -82,12 +86,16 @@ class SignalsOfOthersTest {
         }
 
         private static void preempt(Gmp gmp) {
+            hog(gmp);
+            System.out.println("preempted");
+        }
+
+        private static void hog(Gmp gmp) {
             gmp.run(() -> {
                 AtomicBoolean ran = new AtomicBoolean();
                 Go.go(() -> ran.set(true));
                 spinUntil(ran);
             });
-            System.out.println("preempted");
         }
 
         private static void spinUntil(AtomicBoolean flag) {
