@@ -19,13 +19,16 @@ import org.gmp4j.proc.GStack;
  *
  * <p>The collector does not see what a buffer costs: some thousand channels that were dropped unclosed are little garbage and
  * much memory. So all buffers together count, and when they exceed {@link #LIMIT} the collector is asked to run, as it is by
- * direct buffers: a quarter of the greatest heap, or twice what is left after it ran. Nothing is ever refused for it.
+ * direct buffers: a quarter of the greatest heap, or twice what is left after it ran. Nothing is ever refused for it. Whoever
+ * makes a buffer frees collected ones too, since on a busy machine the thread that does it may not be run for long.
  *
  * <p>Rejected: an automatic arena, and a {@code Cleaner}. What they register can be taken back under a lock of the JDK at
  * best, and a drained channel is held by a runtime lock.
  */
 final class LongBlock extends PhantomReference<LongChan> {
     private static final long LEAST_LIMIT = Math.max(16 << 20, Runtime.getRuntime().maxMemory() / 4);
+    /** How many collected buffers are freed by whoever makes one: more than one, so that they get fewer. */
+    private static final int FREED_BY_OF = 4;
     private static final AtomicLong BYTES = new AtomicLong();
     private static final AtomicLong LIMIT = new AtomicLong(LEAST_LIMIT);
     private static final ReferenceQueue<LongChan> COLLECTED = new ReferenceQueue<>();
@@ -65,6 +68,9 @@ final class LongBlock extends PhantomReference<LongChan> {
         GStack.checkAll(); // Once counted it must be listed.
         if (!FREEING.get() && FREEING.compareAndSet(false, true)) {
             startFreeing();
+        }
+        for (int i = 0; i < FREED_BY_OF && COLLECTED.poll() instanceof LongBlock collected; i++) {
+            collected.free();
         }
         LongBlock b = new LongBlock(c, (long) n * Long.BYTES);
         long now = BYTES.addAndGet(b.bytes);
