@@ -311,8 +311,11 @@ public final class Points {
 
     static void reached(Site site) {
         REACHED.increment();
-        if (!site.isArmed && !site.vector && stops.getAsBoolean() && site.learn()) {
-            learn(site);
+        if (stops.getAsBoolean()) {
+            site.lastUse = System.nanoTime();
+            if (!site.isArmed && !site.vector && site.learn()) {
+                learn(site);
+            }
         }
         hook.run();
     }

@@ -62,7 +62,6 @@ final class Site extends MutableCallSite implements Runnable {
     /** Called by a thread that reaches the point while {@code wanted}. */
     @Override
     public void run() {
-        lastUse = System.nanoTime();
         Points.reached(this);
     }
 

@@ -11,19 +11,27 @@ import org.gmp4j.struct.M;
  * How sysmon brings a goroutine that overran its quantum, or runs on without a P ({@link Strays}), to a preemption point of
  * the agent. One for each scheduler, used by its sysmon alone.
  *
- * <p>For each overrun: points are wanted and the threads are nudged through them, {@value #NUDGES} times at most; a
- * millisecond later the outermost loops of what the goroutine runs are armed; then a level deeper each millisecond. When
+ * <p>For each overrun: points are wanted; when it runs on all the same the threads are nudged through them, {@value #NUDGES}
+ * times at most; a millisecond later the outermost loops of what the goroutine runs are armed; then a level deeper each millisecond. When
  * there is nothing left to arm, or no class with points was loaded at all, the P is taken instead, if it has one. The point at
  * which a nudge stopped a goroutine is armed at the next look, for all that come there later ({@link Points#armLearnt}). What
  * is armed and stops nobody for a second is disarmed, and after longer each time that it has to be armed again.
  *
- * <p>Arming is what costs: code is compiled again, and a loop that was vectorised is not any more. So the millisecond is one
- * of the thread's CPU time: one that waits for a CPU had no chance to reach a point.
+ * <p>They are wanted anew at each look at one who is awaited, and at no other moment: whoever stops clears that, often within
+ * a microsecond, and with it set once more his successor would pass a thousand points in vain until the next look. A nudge stops
+ * all threads, and what is interpreted, or armed, needs none.
+ *
+ * <p>Arming is what costs: code is compiled again, and a loop that was vectorised is not any more. All these times are of the
+ * thread's CPU time: one that waits for a CPU had no chance to reach a point.
  */
 final class ArmPoints {
     private static final long LEVEL_NANOS = 1_000_000;
     private static final int NUDGES = 3;
+    /** Of its CPU time: so long a goroutine that was told to yield runs on before the first nudge, and then the next. */
+    private static final long FIRST_NUDGE_NANOS = 20_000;
     private static final long NUDGE_NANOS = 100_000;
+    /** No time slice. */
+    private static final long NONE = Long.MIN_VALUE;
     private static final long DISARM_EVERY = 1_000_000_000;
 
     /** Schedulers that want points: the agent has one switch for all. */
@@ -42,14 +50,19 @@ final class ArmPoints {
 
     /** What sysmon knows of the overrun on an M. */
     static final class Overrun {
-        private long slice;
-        private long since;
-        private int nudges;
+        private long slice = NONE;
+        private int nudges = 1;
+        /** Whether the last one took no nudge. */
+        private boolean prompt;
         private int level;
-        /** When the level was reached, in time and in the thread's CPU time. */
-        private long reached;
+        /** The thread's CPU time when the level was reached, and that from which on it is nudged again. */
         private long cpu;
+        private long nextNudge;
         private boolean helpless;
+
+        boolean prompt() {
+            return prompt && nudges == 0;
+        }
     }
 
     /**
@@ -58,55 +71,55 @@ final class ArmPoints {
      * @param slice names the time slice, or the call of a stray, to tell one overrun from the next
      * @return false when no point can stop it
      */
-    boolean overran(Machine m, long slice, long now) {
+    boolean overran(Machine m, long slice) {
         Overrun o = m.overrun;
-        if (o.since == 0 || o.slice != slice) {
+        if (o.slice != slice) {
             o.slice = slice;
-            o.since = now;
             o.level = -1;
             o.helpless = !Points.any();
+            o.prompt = o.nudges == 0;
             o.nudges = 0;
             if (!o.helpless) {
                 want(true);
-                o.reached = now;
                 o.cpu = ThreadState.cpuNanos(m);
-                nudge(o);
+                o.nextNudge = o.cpu + FIRST_NUDGE_NANOS;
             }
             return !o.helpless;
         }
         if (o.helpless) {
             return false;
         }
-        if (o.nudges < NUDGES && now - o.since >= o.nudges * NUDGE_NANOS) {
-            nudge(o);
-        } else if (now - o.reached >= LEVEL_NANOS) {
-            long cpu = ThreadState.cpuNanos(m);
-            if (cpu - o.cpu >= LEVEL_NANOS) {
-                o.level++;
-                o.reached = now;
-                o.cpu = cpu;
-                long gp = M.curgOpaque(m.mp);
-                Stack st = gp == 0 ? null : GSlots.stack(gp);
-                o.helpless = st == null || !Points.arm(st.thread.getStackTrace(), o.level);
-            }
+        want(true);
+        long cpu = ThreadState.cpuNanos(m);
+        if (o.nudges < NUDGES && cpu >= o.nextNudge) {
+            o.nudges++;
+            o.nextNudge = cpu + NUDGE_NANOS;
+            Points.nudge();
+        } else if (cpu - o.cpu >= LEVEL_NANOS) {
+            o.level++;
+            o.cpu = cpu;
+            long gp = M.curgOpaque(m.mp);
+            Stack st = gp == 0 ? null : GSlots.stack(gp);
+            o.helpless = st == null || !Points.arm(st.thread.getStackTrace(), o.level);
         }
         return !o.helpless;
     }
 
     /** What follows is about another goroutine, though perhaps in the same time slice. */
     static void forget(Machine m) {
-        m.overrun.since = 0;
+        m.overrun.slice = NONE;
     }
 
-    private static void nudge(Overrun o) {
-        o.nudges++;
-        Points.setWanted(true); // Whoever stopped at a point has cleared it, for all.
-        Points.nudge();
+    /** It had yielded already when points were wanted for it. Those who are awaited besides have them wanted at the next look. */
+    static void gone() {
+        Points.setWanted(false);
     }
 
     /** After each look: whether any goroutine should come to a point. */
     void looked(boolean anyAwaited, long now) {
-        want(anyAwaited);
+        if (!anyAwaited) {
+            want(false);
+        }
         Points.armLearnt();
         if (now - disarmed >= DISARM_EVERY) {
             disarmed = now;
@@ -128,7 +141,7 @@ final class ArmPoints {
                 throw e; // Again at the next look.
             }
         } else if (on) {
-            Points.setWanted(true); // A goroutine that stopped has cleared it, and another is still awaited.
+            Points.setWanted(true); // Another that stopped has cleared it.
         }
     }
 }

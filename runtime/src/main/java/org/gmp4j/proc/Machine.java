@@ -30,6 +30,8 @@ public final class Machine extends Host {
     long spinUntil;
     /** Sysmon's: the time slice in which it told the goroutine to yield, and what it did about that. */
     long preempted = -1;
+    /** When its time slices begin, for sysmon. */
+    final SliceClock slices = new SliceClock();
     /** Sysmon's too. */
     final ArmPoints.Overrun overrun = new ArmPoints.Overrun();
     final Strays.Stray stray = new Strays.Stray();

@@ -161,17 +161,18 @@ final class Preempt {
     /** Whether {@link #point} would make the calling goroutine yield. */
     static boolean told() {
         GStack st = GStack.current();
-        return st != null && G.preemptOpaque(st.gp) != 0 && M.incgoOpaque(st.machine().mp) == 0;
+        return st != null && stops(st);
+    }
+
+    private static boolean stops(GStack st) {
+        long mp = st.machine().mp;
+        return (G.preemptOpaque(st.gp) != 0 || M.pOpaque(mp) == 0) && M.incgoOpaque(mp) == 0;
     }
 
     /** A point in user code: yields if the goroutine was told to, and gets a P if it lost its own. Not in a system call. */
     static void point() {
         GStack st = GStack.current();
-        if (st == null) {
-            return;
-        }
-        long mp = st.machine().mp;
-        if ((G.preemptOpaque(st.gp) != 0 || M.pOpaque(mp) == 0) && M.incgoOpaque(mp) == 0 && Headroom.enough()) {
+        if (st != null && stops(st) && Headroom.enough()) {
             Points.setWanted(false); // At once: until sysmon looks again each round of an armed loop would come here.
             st.acquirechecked(); // Without room it runs on: code that calls nothing is not to fail for a point.
             st.releasem();

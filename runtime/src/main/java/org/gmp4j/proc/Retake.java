@@ -54,6 +54,10 @@ final class Retake {
 
     /** For so many strays a CPU a goroutine that no point stops keeps its P longer and longer. */
     private static final int MAX_DOUBLINGS = 6;
+    /** So long one who was told to yield is looked at as often as sysmon can. Later he may well be waiting for a CPU. */
+    private static final long LOOK_CLOSELY = 500_000;
+    /** After so long sysmon looks whether one has come to a point who did so by himself the last time. */
+    private static final long PROMPT = 50_000;
 
     private static final VarHandle SCHEDTICK = Mem.field(p.layout(), "sysmontick", "schedtick");
     private static final VarHandle SYSCALLTICK = Mem.field(p.layout(), "sysmontick", "syscalltick");
@@ -68,8 +72,10 @@ final class Retake {
     private boolean workWaits;
     private boolean busy;
     private boolean anyOver;
-    /** Whether one of those is to come to a point soon. */
-    private boolean awaited;
+    /** How soon one of those is to have come to a point. */
+    private long awaited;
+    /** Whether it is known of all with work waiting when their slices began. */
+    private boolean exact;
     /** Whether a thread was seen asleep that was not at the look before. */
     private boolean suspected;
     /** The last look; and when the first of the goroutines that others wait for will have had its quantum. */
@@ -93,11 +99,18 @@ final class Retake {
     }
 
     /**
-     * Nanoseconds from {@code now} until a goroutine that others wait for will have had its quantum: 0 while one has. It
-     * was told to yield, and what makes it yield slows others down until sysmon sees that it did.
+     * Nanoseconds from {@code now} until a goroutine that others wait for will have had its quantum. 0 while one has, or a
+     * little more if it came to a point by itself the last time: it was told to yield, and what makes it yield slows others down until
+     * sysmon sees that it did.
      */
     long untilOver(long now) {
-        return awaited ? 0 : firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);
+        long until = firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);
+        return Math.min(until, awaited);
+    }
+
+    /** Whether {@link #untilOver} can be relied on: where it is not known when a slice began, sysmon looks several times in each. */
+    boolean exact() {
+        return exact;
     }
 
     /** Whether at the last look a thread that others wait for seemed to sleep in the kernel: the second look decides. */
@@ -128,7 +141,8 @@ final class Retake {
         workWaits = false;
         busy = false;
         anyOver = false;
-        awaited = false;
+        awaited = Long.MAX_VALUE;
+        exact = true;
         int procs = Schedt.gomaxprocsOpaque(s.sched);
         Processor[] all = s.procs();
         for (int i = 0; i < Math.min(procs, all.length); i++) {
@@ -139,10 +153,11 @@ final class Retake {
                 continue;
             }
             busy = true;
-            boolean same = P.schedtickOpaque(pp) == (int) SCHEDTICK.get(pp);
+            int tick = P.schedtickOpaque(pp);
+            boolean same = tick == (int) SCHEDTICK.get(pp);
             if (!same) {
-                SCHEDTICK.set(pp, P.schedtickOpaque(pp));
-                SCHEDWHEN.set(pp, now - earlier);
+                SCHEDTICK.set(pp, tick);
+                SCHEDWHEN.set(pp, began(pp, tick, now - earlier));
             }
             try {
                 took |= look(pr, status, same, now);
@@ -165,11 +180,24 @@ final class Retake {
             return false;
         }
         workWaits = true;
+        long mp = P.mOpaque(pp);
+        if (mp != 0) {
+            SliceClock slices = s.machine(mp).slices;
+            if (same) {
+                slices.ranOn(now);
+            }
+            exact &= slices.look(now);
+        }
         long over = (long) SCHEDWHEN.get(pp) + quantum;
         if (over > now) {
             firstOver = Math.min(firstOver, over);
         }
         return same && running(pr, now, now - (long) SCHEDWHEN.get(pp));
+    }
+
+    private long began(long pp, int tick, long estimate) {
+        long mp = P.mOpaque(pp);
+        return mp == 0 ? estimate : s.machine(mp).slices.began(tick, estimate);
     }
 
     /** Whether anything could run on this P. */
@@ -216,7 +244,7 @@ final class Retake {
             return false; // It waits for a CPU, for a disk, or has signals blocked: another signal would not help.
         }
         Machine m = s.machine(mp);
-        if (threads.asleep(m)) {
+        if (threads.asleep(m, now)) {
             return !JdkPollers.initializing(now) && handoff(pr, mp, tick, false);
         }
         if (age < quantum) {
@@ -232,12 +260,19 @@ final class Retake {
                 ArmPoints.forget(m);
             }
             boolean unused = Preempt.preemptone(pp);
-            unused = points.overran(m, slice(pp, tick), now);
-            awaited = true; // A look's time to get to a point.
+        }
+        if (M.locksOpaque(mp) != 0) {
+            return false; // It looks as it leaves the runtime; or leaves its P to another, who would pass points in vain.
+        }
+        boolean helps = points.overran(m, slice(pp, tick));
+        if (P.schedtickOpaque(pp) != tick) {
+            ArmPoints.gone(); // Sysmon had lost its CPU.
             return false;
         }
-        if (points.overran(m, slice(pp, tick), now)) {
-            awaited = true;
+        if (helps) {
+            if (age < quantum + LOOK_CLOSELY) {
+                awaited = m.overrun.prompt() ? Math.min(awaited, PROMPT) : 0;
+            }
             return false;
         }
         return patient(m, slice(pp, tick), now, age) ? false : handoff(pr, mp, tick, true);

@@ -171,7 +171,9 @@ final class Schedule {
             G.setPreemptOpaque(gp, 0);
         }
         if (!inheritTime) {
-            newSlice(m.pp());
+            long pp = m.pp();
+            newSlice(pp);
+            m.slices.begins(P.schedtick(pp));
         }
     }
 

@@ -149,7 +149,7 @@ final class Strays {
         Machine m = called;
         boolean sleeps = now - since >= SCAN_NANOS && !m.stray.ran(m, now);
         if (stopped || sleeps || now - since >= CALL_NANOS || !astray(m)
-                || !points.overran(m, -calls, now)) { // No time slice has such a name.
+                || !points.overran(m, -calls)) { // No time slice has such a name.
             called = null;
             m.stray.putOff(m, now);
         }

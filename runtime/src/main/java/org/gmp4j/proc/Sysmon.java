@@ -217,7 +217,7 @@ final class Sysmon {
     private long sleepFor() {
         long usual = retake.callsStray() ? Math.min(sleep, WORK_SLEEP) : sleep;
         if (retake.workWaits()) {
-            long most = Math.min(workSleep, Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
+            long most = Math.min(retake.exact() ? WORK_SLEEP : workSleep, Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
             return Math.min(usual, retake.suspected() ? Math.min(most, SUSPECT_SLEEP) : most);
         }
         if (!retake.busy()) {

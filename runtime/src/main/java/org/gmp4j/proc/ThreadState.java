@@ -15,7 +15,8 @@ import org.gmp4j.struct.P;
  *
  * <p>A thread that is asleep at two looks in a row, some tens of microseconds apart or more, with the same schedtick is blocked
  * in the kernel: in a system call, in native code, in a JDK park that is pinned. A thread that merely waits for a CPU is
- * running.
+ * running. One that had a CPU for most of the time since the last look is not asked for, so that it may have fallen asleep a look
+ * earlier.
  */
 final class ThreadState {
     private static final int STAT_BYTES = 512;
@@ -29,10 +30,13 @@ final class ThreadState {
         RandomAccessFile stat;
         int schedtick;
         boolean asleep;
+        /** The last look, and the thread's CPU time then. */
+        long at;
+        long cpu;
     }
 
     /** Whether the thread was asleep at this look and at the last, in the same time slice. */
-    boolean asleep(Machine m) {
+    boolean asleep(Machine m, long now) {
         long tid = M.procid(m.mp);
         long pp = m.attachedP();
         if (tid == 0 || pp == 0 || M.locksOpaque(m.mp) != 0) {
@@ -44,9 +48,13 @@ final class ThreadState {
         } catch (OutOfMemoryError noMemory) {
             return false;
         }
+        long cpu = cpuNanos(m);
+        boolean ran = cpu - e.cpu > (now - e.at) / 2; // Then the state, which takes ten times as long to ask for, is R.
+        e.cpu = cpu;
+        e.at = now;
         boolean before = e.asleep && e.schedtick == P.schedtickOpaque(pp);
         e.schedtick = P.schedtickOpaque(pp);
-        e.asleep = state(tid, e) != 'R';
+        e.asleep = !ran && state(tid, e) != 'R';
         suspected |= e.asleep && !before;
         return before && e.asleep;
     }

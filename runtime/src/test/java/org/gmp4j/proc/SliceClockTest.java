@@ -1,0 +1,63 @@
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+
+import org.gmp4j.Go;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+/** {@link SliceClock}. */
+class SliceClockTest {
+    private static final long ESTIMATE = 42;
+    private static final long LONG_AFTER = 101_000_000;
+
+    @Test
+    void whichSlice() {
+        SliceClock c = new SliceClock();
+        c.begins(7);
+        assertEquals(ESTIMATE, c.began(7, ESTIMATE), "nobody asked for it");
+        c.ranOn(System.nanoTime());
+        long before = System.nanoTime();
+        c.begins(8);
+        long began = c.began(8, ESTIMATE);
+        assertTrue(before <= began && began <= System.nanoTime());
+        assertEquals(ESTIMATE, c.began(7, ESTIMATE));
+        assertEquals(ESTIMATE, c.began(9, ESTIMATE));
+    }
+
+    @Test
+    void forAWhile() {
+        SliceClock c = new SliceClock();
+        long now = System.nanoTime();
+        assertFalse(c.look(now));
+        c.ranOn(now);
+        assertTrue(c.look(now + LONG_AFTER / 2));
+        assertFalse(c.look(now + LONG_AFTER));
+        c.begins(8);
+        assertEquals(ESTIMATE, c.began(8, ESTIMATE));
+    }
+
+    /** Slices are timed while one that runs on has others waiting, and not while it has the P for itself. */
+    @Test
+    void whileOthersWait() {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1)))) {
+            gmp.run(() -> {
+                Machine m = Machine.of();
+                long alone = System.nanoTime();
+                while (System.nanoTime() - alone < LONG_AFTER) {
+                    assertFalse(m.slices.look(alone));
+                }
+                boolean[] ran = new boolean[1];
+                Go.go(() -> ran[0] = true);
+                while (!m.slices.look(alone)) {
+                    Thread.onSpinWait();
+                }
+                assertFalse(ran[0]);
+            });
+        }
+    }
+}
