@@ -12,10 +12,11 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * {@code sysmon}: a thread without a P that looks after the others. It sleeps 20 µs, doubling to 10 ms after 50 rounds
- * without work. While all Ps are idle it rests for half a millisecond, or until one enters a system call. When they have been
+ * without work. While all Ps are idle it rests for a quarter of a quantum, at most {@link #MAX_REST}, or until one enters a
+ * system call, or work is queued while no P is idle. When they have been idle
  * for a millisecond, or the world is stopped, it sleeps deeply: for 60 ms, or until anything runs. (Go's sleeps so at
  * once. Where goroutines run now and then, as in a service at low load, waking sysmon for each took as much time as the
- * goroutines.) What runs after a rest it looks at after 20 µs, 40 µs and so on. After a deep sleep it dozes for a bit more than a
+ * goroutines, and a look each half a millisecond a quarter of it.) What runs after a rest it looks at after 20 µs, 40 µs and so on. After a deep sleep it dozes for a bit more than a
  * millisecond, or until a system call: as a rule all has been idle again for a millisecond then, and it can sleep deeply at
  * once. A hog's first slice may be that much longer. (With a quantum below 5 ms, or no P idle, it dozes less, and rests then.)
  *
@@ -44,6 +45,7 @@ final class Sysmon {
     private static final long WORK_SLEEP = 500_000;
     /** And between the two looks at a thread that seems to sleep in the kernel. */
     private static final long SUSPECT_SLEEP = 100_000;
+    private static final long MAX_REST = 2_500_000;
     private static final long DEEP_AFTER = 1_000_000;
     private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
     /** How long it dozes at most. */
@@ -72,8 +74,9 @@ final class Sysmon {
     private final Thread thread;
     private final Retake retake;
     private final Checkdead checkdead;
-    /** How long it sleeps at most while work waits; how often schedtrace prints, 0 for never. */
+    /** How long it sleeps at most while work waits, and rests; how often schedtrace prints, 0 for never. */
     private final long workSleep;
+    private final long restNanos;
     private final long pollAfter;
     private final long trace;
     private final long began = System.nanoTime();
@@ -95,6 +98,7 @@ final class Sysmon {
         retake = new Retake(s);
         checkdead = new Checkdead(s);
         workSleep = Math.clamp(s.config.quantumNanos() / QUANTUM_LOOKS, MIN_SLEEP, WORK_SLEEP);
+        restNanos = Math.clamp(s.config.quantumNanos() / BUSY_LOOKS, WORK_SLEEP, MAX_REST);
         pollAfter = Math.min(s.config.quantumNanos(), POLL_AFTER);
         trace = s.config.debug().schedtrace() * 1_000_000L;
         thread = new Thread(null, this::run, s.name + "-sysmon", 0, false);
@@ -250,7 +254,7 @@ final class Sysmon {
                 || System.nanoTime() - idleSince() >= DEEP_AFTER && !retake.callsStray();
         Schedt.setSysmonwaitVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         GlobalRunq.unlock(sched);
-        boolean woken = Note.sleep(note, deep ? DEEP_SLEEP : WORK_SLEEP) && !(deep && dozed(note));
+        boolean woken = Note.sleep(note, deep ? DEEP_SLEEP : restNanos) && !(deep && dozed(note));
         GlobalRunq.lock(sched);
         Schedt.setSysmonwaitVolatile(sched, 0);
         GlobalRunq.unlock(sched);

@@ -2,6 +2,7 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.VarHandle;
 
+import org.gmp4j.lock.Note;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -52,7 +53,13 @@ final class Wakep {
     /** After work was queued, with a full fence: sees to it that somebody looks for it, if a P is idle. */
     static void wakep(Scheduler s) {
         long sched = s.sched;
-        if (Schedt.nmspinningVolatile(sched) != 0 || Schedt.npidleVolatile(sched) == 0) {
+        if (Schedt.nmspinningVolatile(sched) != 0) {
+            return;
+        }
+        if (Schedt.npidleVolatile(sched) == 0) {
+            if (Schedt.sysmonwaitAcquire(sched) == Schedt.SYSMON_RESTS) {
+                Note.ring(Schedt.sysmonnoteAddress(sched)); // The work waits behind who runs: his time slice counts from here.
+            }
             return;
         }
         wakepSlow(s);
