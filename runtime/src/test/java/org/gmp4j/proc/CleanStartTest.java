@@ -98,11 +98,14 @@ class CleanStartTest {
             }
         }
 
+        private static String blocked;
+
         public static void main(String[] args) throws Throwable {
+            blocked = own(BLOCKED);
             switch (args[0]) {
                 case "out" -> out(own(CPUS));
                 case "unplaced" -> unplaced(own(CPUS));
-                case "in" -> in(own(CPUS), own(BLOCKED));
+                case "in" -> in(own(CPUS));
                 case "locked" -> locked();
                 case "jdk" -> jdk();
                 default -> throw new IllegalArgumentException(args[0]);
@@ -166,6 +169,8 @@ class CleanStartTest {
         private static void started(String what, String cpus, int slack) throws InterruptedException {
             Thread t = Thread.ofPlatform().start(() -> {
                 same(what, cpus, own(CPUS));
+                same("blocked signals of a " + what, blocked, own(BLOCKED));
+                same("policy of a " + what, OsThread.SCHED_OTHER, OsThread.scheduler(0));
                 same("slack of a " + what, slack, OsThread.timerSlack());
             });
             t.join();
@@ -204,7 +209,7 @@ class CleanStartTest {
         }
 
         /** Ms, and sysmon, that begin with a thread of others. */
-        private static void in(String cpus, String blocked) throws Throwable {
+        private static void in(String cpus) throws Throwable {
             Thread stranger = new Thread(() -> {
                 try {
                     MethodHandle sigmask = libc("pthread_sigmask", FunctionDescriptor.of(ValueLayout.JAVA_INT,
