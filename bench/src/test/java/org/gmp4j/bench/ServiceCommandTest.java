@@ -28,7 +28,7 @@ class ServiceCommandTest {
         "--runs=0; --runs is from 1 to 1000",
         "--runs=1001; --runs is from 1 to 1000",
         "--quantum=100; --quantum is a list of numbers from 200 to 60000000",
-        "--quantum=1000,,200; Invalid value for option '--quantum' (<US>): '' is not a long",
+        "--quantum=1000,,200; Invalid value for option '--quantum' (US): '' is not a long",
         "--points=some; --points is on, eager or off",
         "--json=/; --json: cannot write to /: it is a directory",
         "--jsn=x; Unknown option: '--jsn=x'",
