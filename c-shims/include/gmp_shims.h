@@ -69,7 +69,8 @@ GMP_EXPORT int32_t gmp_membarrier(void);
  * osthread.c: what threads and processes inherit from the thread that creates them (see there).
  *
  * gmp_thread_begin   First thing on a thread of the runtime: the process's CPUs, policy and signal mask, signo (0: none)
- *                    unblocked, and this timer slack. -errno when the kernel refuses the policy; the rest is done then too.
+ *                    unblocked, and this timer slack (0: the process's). -errno when the kernel refuses the policy; the rest is done
+ *                    then too.
  * gmp_thread_plain   1 when the calling thread has the process's CPUs and policy, so that what it creates has them as well.
  * gmp_thread_place   sched_setaffinity(2) of the calling thread, taken off again while it creates a thread or process.
  * gmp_thread_hook    Puts functions of ours around those of the JDK that create threads and processes. Called in Java code,

@@ -27,6 +27,7 @@
 #include <dlfcn.h>
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -93,16 +94,25 @@ static struct own *own(void)
     return own_there != NULL ? own_there() : &own_here;
 }
 
-static bool read_file(const char *path, char *buf, size_t size)
+/* The first line that begins with key, without that; false when there is none. A line may be long: that of the groups is. */
+static bool read_line(const char *path, const char *key, char *buf, size_t size)
 {
     FILE *f = fopen(path, "re");
+    char *line = NULL;
+    size_t room = 0;
+    bool found = false;
     if (f == NULL) {
         return false;
     }
-    size_t n = fread(buf, 1, size - 1, f);
-    buf[n] = '\0';
+    while (!found && getline(&line, &room, f) > 0) {
+        found = strncmp(line, key, strlen(key)) == 0;
+    }
+    if (found) {
+        snprintf(buf, size, "%s", line + strlen(key));
+    }
+    free(line);
     fclose(f);
-    return n > 0;
+    return found;
 }
 
 static pid_t find_reference(void)
@@ -117,7 +127,7 @@ static pid_t find_reference(void)
         char comm[32];
         int tid = atoi(e->d_name);
         snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
-        if (tid > 0 && read_file(path, comm, sizeof comm) && strcmp(comm, "VM Thread\n") == 0) {
+        if (tid > 0 && read_line(path, "", comm, sizeof comm) && strcmp(comm, "VM Thread\n") == 0) {
             found = tid;
         }
     }
@@ -128,11 +138,10 @@ static pid_t find_reference(void)
 static void prepare(void)
 {
     char path[64];
-    char status[4096];
+    char mask[32];
     reference = find_reference();
     snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)reference);
-    const char *line = read_file(path, status, sizeof status) ? strstr(status, "\nSigBlk:") : NULL;
-    blocked_known = line != NULL && sscanf(line, "\nSigBlk: %lx", (unsigned long *)&blocked) == 1;
+    blocked_known = read_line(path, "SigBlk:", mask, sizeof mask) && sscanf(mask, "%" SCNx64, &blocked) == 1;
     own_there = (struct own *(*)(void))gmp_first_copy("gmp_thread_own", (void *)gmp_thread_own);
     if (!own()->begun) {
         int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
@@ -210,8 +219,8 @@ int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns)
     struct own *o = own();
     memset(o, 0, sizeof *o);
     o->begun = 1;
-    o->slack = slack_ns;
-    prctl(PR_SET_TIMERSLACK, (unsigned long)slack_ns, 0, 0, 0);
+    o->slack = slack_ns > 0 ? slack_ns : plain_slack;
+    prctl(PR_SET_TIMERSLACK, (unsigned long)o->slack, 0, 0, 0);
     if (get_attr(reference, &plain_attr) && get_attr(0, &attr) && !same_attr(&attr, &plain_attr)
         && syscall(SYS_sched_setattr, 0, &plain_attr, 0) != 0) {
         refused = -errno;
@@ -260,6 +269,7 @@ int32_t gmp_thread_place(uint64_t mask, uint64_t bytes)
 struct taken_off {
     bool placed;
     bool opened;
+    bool slack;
     cpus_t cpus;
 };
 
@@ -271,12 +281,17 @@ static void take_off(const struct own *o, struct taken_off *t)
         set_plain_cpus(&plain);
     }
     t->opened = o->opened != 0 && (signal_mask(SIG_BLOCK, &o->opened) & o->opened) == 0;
-    prctl(PR_SET_TIMERSLACK, (unsigned long)plain_slack, 0, 0, 0);
+    t->slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0) == o->slack;
+    if (t->slack) {
+        prctl(PR_SET_TIMERSLACK, (unsigned long)plain_slack, 0, 0, 0);
+    }
 }
 
 static void put_on(const struct own *o, const struct taken_off *t)
 {
-    prctl(PR_SET_TIMERSLACK, (unsigned long)o->slack, 0, 0, 0);
+    if (t->slack) {
+        prctl(PR_SET_TIMERSLACK, (unsigned long)o->slack, 0, 0, 0);
+    }
     if (t->opened) {
         signal_mask(SIG_UNBLOCK, &o->opened);
     }
@@ -305,6 +320,8 @@ typedef union {
 typedef void (*start_fn)(void *env, void *thread);
 typedef int32_t (*fork_fn)(void *env, void *process, int32_t mode, void *helper, void *prog, void *args, int32_t argc,
                            void *vars, int32_t varc, void *dir, void *fds, uint8_t redirect);
+
+#define FORK_SIGNATURE "(I[B[B[BI[BI[B[IZ)I"
 
 static start_fn jdk_start;
 static fork_fn jdk_fork;
@@ -371,8 +388,12 @@ static bool bind(jni_t env, const char *class_name, const char *name, const char
 {
     native_t method = {name, signature, function};
     void *c = find_class(env, class_name);
-    return c != NULL
+    bool bound = c != NULL
             && ((int32_t(*)(jni_t, void *, const native_t *, int32_t))(*env)[REGISTER_NATIVES])(env, c, &method, 1) == 0;
+    if (((uint8_t(*)(jni_t))(*env)[EXCEPTION_CHECK])(env)) {
+        ((void (*)(jni_t))(*env)[EXCEPTION_CLEAR])(env); /* No such method. */
+    }
+    return bound;
 }
 
 int32_t gmp_thread_hook(void)
@@ -393,10 +414,12 @@ int32_t gmp_thread_hook(void)
         || ((int32_t(*)(jni_t, void **, int32_t))(*(jni_t)vm)[GET_ENV])((jni_t)vm, (void **)&env, JNI_VERSION) != 0) {
         return -ESRCH;
     }
-    bool bound = bind(env, "java.lang.Thread", "start0", "()V", (void *)start0)
-                 && bind(env, "java.lang.ProcessImpl", "forkAndExec", "(I[B[B[BI[BI[B[IZ)I", (void *)fork_and_exec);
-    if (((uint8_t(*)(jni_t))(*env)[EXCEPTION_CHECK])(env)) {
-        ((void (*)(jni_t))(*env)[EXCEPTION_CLEAR])(env);
+    if (!bind(env, "java.lang.ProcessImpl", "forkAndExec", FORK_SIGNATURE, (void *)fork_and_exec)) {
+        return -EINVAL;
     }
-    return bound ? 0 : -EINVAL;
+    if (!bind(env, "java.lang.Thread", "start0", "()V", (void *)start0)) {
+        bind(env, "java.lang.ProcessImpl", "forkAndExec", FORK_SIGNATURE, (void *)jdk_fork); /* Both, or none. */
+        return -EINVAL;
+    }
+    return 0;
 }

@@ -8,6 +8,7 @@ import java.lang.ref.ReferenceQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
+import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
@@ -140,6 +141,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     }
 
     private static void freeCollected() {
+        Inheritance.beginPlain(); // Whoever made the first channel may be pinned, or have a low priority.
         for (;;) {
             try {
                 ((LongBlock) COLLECTED.remove()).free();

@@ -325,11 +325,14 @@ class ChanTest {
             Chan<Integer> c = Chan.make(1);
             assertThrows(NullPointerException.class, () -> c.send(null));
             assertThrows(NullPointerException.class, () -> c.trySend(null));
+            c.send(5);
             c.close();
             assertEquals("close of closed channel", assertThrows(IllegalStateException.class, c::close).getMessage());
             assertEquals("send on closed channel",
                     assertThrows(IllegalStateException.class, () -> c.send(1)).getMessage());
             assertThrows(IllegalStateException.class, () -> c.trySend(1));
+            assertEquals(5, c.recv());
+            assertNull(c.recv());
         });
     }
 

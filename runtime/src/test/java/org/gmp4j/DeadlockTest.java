@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.proc.Deferred;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
@@ -79,9 +80,23 @@ class DeadlockTest {
                 }
                 case "Sleeps" -> Gmp.main(() -> sleeps());
                 case "MainReturns" -> mainReturns();
+                case "LeftToSysmon" -> Gmp.main(() -> leftToSysmon());
                 default -> throw new AssertionError(args[0]);
             }
             System.out.println("returned");
+        }
+
+        /** Work for which there was no stack, say: it readies this goroutine, a while after that has gone to sleep. */
+        private static void leftToSysmon() {
+            Chan<Integer> c = Chan.make(1);
+            assertTrue(Deferred.add(new Deferred() {
+                @Override
+                protected void run() {
+                    LockSupport.parkNanos(100_000_000);
+                    c.trySend(1);
+                }
+            }));
+            c.recv();
         }
 
         /** Later than sysmon's next look. */
@@ -366,7 +381,8 @@ class DeadlockTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"HeldByAThread", "Sleeps", "BusyLives", "StartedByAThread", "MainReturns", "FunctionOutside"})
+    @ValueSource(strings = {"HeldByAThread", "Sleeps", "BusyLives", "StartedByAThread", "MainReturns", "FunctionOutside",
+        "LeftToSysmon"})
     void noDeadlock(String program) {
         Result r = jvm().run(program);
         assertEquals(0, r.exit(), r::toString);

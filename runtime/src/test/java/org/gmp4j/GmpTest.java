@@ -10,9 +10,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.gmp4j.testing.Stress;
@@ -110,7 +112,15 @@ class GmpTest {
     @MethodSource("badSettings")
     void buildNamesTheBadSetting(String message, UnaryOperator<Gmp.Builder> settings) {
         Gmp.Builder b = settings.apply(Gmp.builder());
+        Set<Thread> before = threads();
         assertEquals(message, assertThrows(IllegalArgumentException.class, b::build).getMessage());
+        assertTrue(before.containsAll(threads()), "something was started");
+    }
+
+    /** Of schedulers. */
+    private static Set<Thread> threads() {
+        return Thread.getAllStackTraces().keySet().stream().filter(t -> t.getName().matches("gmp\\d+-.*"))
+                .collect(Collectors.toSet());
     }
 
     @Test
@@ -145,6 +155,7 @@ class GmpTest {
 
     @Test
     void closeWaitsForGoroutinesAndRefusesNewOnes() throws InterruptedException {
+        Set<Thread> before = threads();
         Gmp gmp = Gmp.builder().procs(2).build();
         Chan<Integer> c = Chan.make();
         boolean[] childRan = new boolean[1];
@@ -159,6 +170,7 @@ class GmpTest {
         c.send(1);
         closer.join();
         assertTrue(childRan[0]);
+        assertTrue(before.containsAll(threads()), "a thread is left");
         gmp.close();
         gmp.close(Duration.ZERO);
         assertEquals("go on a closed Gmp",

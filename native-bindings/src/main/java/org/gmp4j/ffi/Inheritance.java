@@ -23,11 +23,23 @@ public final class Inheritance {
      * the kernel refuses stays as it was.
      *
      * @param signo a signal to unblock; 0 for none
-     * @param slackNanos the thread's timer slack, 1 or more
+     * @param slackNanos the thread's timer slack, 1 or more; 0 for the process's
      * @return whether nothing was refused
      */
     public static boolean begin(int signo, int slackNanos) {
         return shims_h.gmp_thread_begin(signo, slackNanos) == 0;
+    }
+
+    /**
+     * The same for a thread that wants nothing of its own: it goes on as one that the process's first thread had started.
+     * Without memory for the call it goes on as it is.
+     */
+    public static void beginPlain() {
+        try {
+            boolean unused = begin(0, 0);
+        } catch (OutOfMemoryError e) {
+            return;
+        }
     }
 
     /**

@@ -10,7 +10,8 @@ import org.gmp4j.struct.Schedt;
 /**
  * {@code checkdead}: all goroutines are asleep when nothing inside the scheduler can ready one and nothing outside can.
  * Goroutines parked by the JDK, threads that are not Ms inside a blocking call of ours or out of one for less than a second,
- * timers outside all schedulers and their functions, and other schedulers are outside and hold the report off.
+ * timers outside all schedulers and their functions, work that is left to sysmon ({@link Deferred}), and other schedulers are
+ * outside and hold the report off.
  *
  * <p>A goroutine that waits for a socket is parked by the JDK too, and so holds the report off, as in Go one in IO wait does.
  *
@@ -74,7 +75,7 @@ final class Checkdead {
     /** Whether something that is no goroutine of this scheduler may ready one. */
     private static boolean outside(Scheduler s) {
         return Schedt.njdkwaitVolatile(s.sched) > 0 || Waiting.threads() || Waiting.alarms()
-                || Schedt.injectAcquire(s.sched) != 0
+                || Schedt.injectAcquire(s.sched) != 0 || Deferred.pending()
                 || othersLive(s);
     }
 

@@ -10,7 +10,7 @@ import org.gmp4j.struct.Mem;
 
 /**
  * Ms begin with the process's CPUs, policy and signal mask, whichever thread starts them ({@code startTemplateThread},
- * {@code newmHandoff}); and with a placement, what goroutines start does not inherit the Ms' CPUs.
+ * {@code newmHandoff}); and what goroutines start does not inherit what is set on Ms: CPUs, timer slack, an unblocked signal.
  *
  * <p>An M puts on the process's state itself, first thing: that takes some microseconds, where a start by another thread takes two
  * more changes of threads. It cannot undo everything, though: not a nice value without the right to raise it, nor
@@ -22,7 +22,7 @@ import org.gmp4j.struct.Mem;
  * <p>Differs from Go in that Go's template thread starts all Ms that cgo calls ask for; here threads of others are looked at.
  */
 final class CleanStart {
-    private static final int TIMER_SLACK_NANOS = 1; // The default of 50 µs would be added to every timed sleep.
+    private static final int TIMER_SLACK_NANOS = 1; // The usual 50 µs would be added to every timed sleep of an M.
 
     /** The template thread ends so long after the last scheduler, at most. */
     private static final long UNUSED_NANOS = 1_000_000_000;
@@ -39,7 +39,10 @@ final class CleanStart {
     private static Throwable failure;
     /** Whether there is a template thread; written under the class's monitor. */
     private static volatile boolean template;
+    /** Whether that was tried, and failed; and whether that was said. */
     private static boolean hooked;
+    private static boolean unhooked;
+    private static boolean told;
 
     private CleanStart() {
     }
@@ -49,14 +52,19 @@ final class CleanStart {
         boolean unused = Inheritance.begin(Preempt.signal(), TIMER_SLACK_NANOS); // As it is, it runs all the same.
     }
 
-    /** Before Ms are placed: from here on what they start is not. Once a process; one line on stderr when it cannot be. */
-    static synchronized void hook() {
+    /**
+     * Before there are Ms: what they start does not inherit what is set on them. Done once a process. When it cannot be, and
+     * somebody wants Ms placed, a line on stderr says so; the timer slack alone is not worth one.
+     */
+    static synchronized void hook(boolean placed) {
         if (!hooked && !BY_JDK) {
             hooked = true;
-            if (!Inheritance.hook()) {
-                Stderr.print("gmp4j: this JVM starts threads in a way that gmp4j does not know; what goroutines start"
-                        + " inherits the CPU of its M\n");
-            }
+            unhooked = !Inheritance.hook();
+        }
+        if (unhooked && placed && !told) {
+            told = true;
+            Stderr.print("gmp4j: this JVM starts threads in a way that gmp4j does not know; what goroutines start"
+                    + " inherits the CPU of its M\n");
         }
     }
 

@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.lock.Note;
 import org.gmp4j.struct.Schedt;
@@ -36,6 +37,8 @@ public abstract class Deferred {
 
     /** By anyone, through HEAD; to and from CLOSED under the class's lock. */
     private static volatile Deferred head = CLOSED;
+    /** How many threads do what was left. */
+    private static final AtomicInteger DRAINING = new AtomicInteger();
     /** How many sysmons there are that look; under the class's lock. */
     private static int drainers;
 
@@ -87,7 +90,23 @@ public abstract class Deferred {
         if (head == null) {
             return;
         }
-        run((Deferred) HEAD.getAndSet((Deferred) null));
+        runAll(null);
+    }
+
+    /** Takes the list, leaves {@code end} there, and does what was left. */
+    private static void runAll(Deferred end) {
+        int unused = DRAINING.incrementAndGet(); // Before it is taken: see pending.
+        try {
+            run((Deferred) HEAD.getAndSet(end));
+        } finally {
+            unused = DRAINING.decrementAndGet();
+        }
+    }
+
+    /** Whether something is left, or is being done: it may ready a goroutine. The list first, as it is taken second. */
+    static boolean pending() {
+        Deferred d = head;
+        return d != null && d != CLOSED || DRAINING.get() != 0;
     }
 
     /** Without memory it is left for the next look; at the very end, when there is none, done once there is some. */
@@ -141,7 +160,7 @@ public abstract class Deferred {
     /** A sysmon looks no more; the last does what is left. */
     static synchronized void end() {
         if (--drainers == 0) {
-            run((Deferred) HEAD.getAndSet(CLOSED)); // What comes later is refused.
+            runAll(CLOSED); // What comes later is refused.
         } else {
             drain();
         }

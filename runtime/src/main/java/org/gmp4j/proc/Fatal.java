@@ -220,13 +220,22 @@ public final class Fatal {
      * @return what the caller throws
      */
     public static IllegalStateException misuse(String message) {
-        GStack st = GStack.current();
-        for (Scheduler s : st == null ? Scheduler.live() : new Scheduler[] {st.s}) {
+        misuseBy(GStack.current(), message);
+        return new IllegalStateException(message);
+    }
+
+    /**
+     * The same, found when the call that was one has returned, as it left its work to another thread: returns where there
+     * would be an exception, for there is nobody to get it.
+     *
+     * @param by the caller's stack, null for a thread
+     */
+    public static void misuseBy(GStack by, String message) {
+        for (Scheduler s : by == null ? Scheduler.live() : new Scheduler[] {by.s}) {
             if (s.config.program() && !s.mainReturned()) {
                 throw fatal(s, "", message);
             }
         }
-        return new IllegalStateException(message);
     }
 
     /** The end of the program in program mode, with its last words. */

@@ -41,8 +41,8 @@ final class Preempt {
     }
 
     /**
-     * Installs the handler, once a process: for SIGURG, or when that is somebody else's for a real-time signal. False,
-     * with one line on stderr, when none is free. Code that sets a real-time signal back to its default action while one of
+     * Installs the handler, once a process: for SIGURG, or when that is somebody else's for a real-time signal. False when
+     * none is free. Both with one line on stderr, unless no signal is sent anyway. Code that sets a real-time signal back to its default action while one of
      * ours is on its way ends the process; SIGURG's default is to be ignored, which is why it comes first.
      */
     static boolean install() {
@@ -56,7 +56,7 @@ final class Preempt {
     }
 
     /**
-     * Whoever put his own handler in the place of ours since shall have that signal: takes another, with one line on stderr.
+     * Whoever put his own handler in the place of ours since shall have that signal: takes another. What is said is as in {@link #install}.
      */
     static synchronized void follow() {
         if (signo != 0 && Signals.handlerOf(signo) != handler) {
@@ -67,7 +67,7 @@ final class Preempt {
     private static void choose() {
         for (int candidate : new int[] {Signals.SIGURG, 60, 59, 58, 57}) {
             if (Signals.installPreempt(candidate)) {
-                if (candidate != Signals.SIGURG) {
+                if (candidate != Signals.SIGURG && !Gate.possible()) { // Else none is sent.
                     Stderr.print("gmp4j: SIGURG belongs to other code in this process; preempting with signal " + candidate
                             + "\n");
                 }

@@ -92,9 +92,7 @@ public final class Scheduler {
         this.timers = timers;
         this.allp = new Allp(sched, timers);
         boolean unused = Preempt.install();
-        if (!config.place().isEmpty()) {
-            CleanStart.hook();
-        }
+        CleanStart.hook(!config.place().isEmpty());
         this.stalls = new Stalls(config.debug());
         this.sysmon = new Sysmon(this);
     }

@@ -98,15 +98,10 @@ final class Shortage {
         long pp = 0;
         GlobalRunq.lock(sched);
         if (Schedt.gcwaitingAcquire(sched) == 0 && Schedt.pidle(sched) != 0) {
-            for (int n = Schedt.runqsizeOpaque(sched); n > 0 && found == 0; n--) {
-                long gp = GlobalRunq.pop(sched);
-                if (G.lockedm(gp) != 0) {
-                    found = gp;
-                    pp = Idle.pidleget(sched, System.nanoTime());
-                    Schedt.setNmidlelocked(sched, Schedt.nmidlelocked(sched) - 1);
-                } else {
-                    GlobalRunq.globrunqput(sched, gp);
-                }
+            found = GlobalRunq.popLocked(sched);
+            if (found != 0) {
+                pp = Idle.pidleget(sched, System.nanoTime());
+                Schedt.setNmidlelocked(sched, Schedt.nmidlelocked(sched) - 1);
             }
         }
         GlobalRunq.unlock(sched);

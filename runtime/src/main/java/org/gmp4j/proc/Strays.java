@@ -95,7 +95,7 @@ final class Strays {
     }
 
     /**
-     * Whether it runs a goroutine's own code (the handler takes no P while m.locks is raised), has no P, and did not say that
+     * Whether it runs a goroutine's own code (nobody takes a P while m.locks is raised: {@link Gate}), has no P, and did not say that
      * it would block. The owner writes these words and goes on: who is taken for one by mistake is called in vain.
      */
     private static boolean astray(Machine m) {

@@ -212,7 +212,7 @@ final class Threads {
     /** The M's thread. */
     private static void mstart(Machine m) {
         try {
-            M.setLocksOpaque(m.mp, 1); // On g0 always: the handler leaves the scheduler alone.
+            M.setLocksOpaque(m.mp, 1); // On g0 always: its P is nobody else's to take, see Gate.
             begin(m);
             M.setProcid(m.mp, OsThread.gettid());
             takeNextp(m);

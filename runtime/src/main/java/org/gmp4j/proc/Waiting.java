@@ -94,12 +94,16 @@ public final class Waiting {
         long note = Sudog.threadAddress(sg);
         int unused = THREADS.incrementAndGet();
         if (Thread.currentThread().isVirtual()) {
+            Long key = sg;
             JdkThreads.pin(); // With the lock held it must not leave its carrier: those who want the lock keep theirs.
-            VIRTUAL.put(sg, Thread.currentThread());
-            JdkThreads.unpin();
+            try {
+                VIRTUAL.put(key, Thread.currentThread());
+            } finally {
+                JdkThreads.unpin();
+            }
             boolean free = unlock.unlock(0, lock);
             parkUntilWoken(note);
-            VIRTUAL.remove(sg);
+            VIRTUAL.remove(key);
         } else {
             boolean free = unlock.unlock(0, lock);
             Note.sleep(note);
@@ -203,8 +207,11 @@ public final class Waiting {
         Note.wakeup(Sudog.threadAddress(sg));
         if (virtual != null) {
             JdkThreads.pin(); // The JDK's scheduler takes locks.
-            LockSupport.unpark(virtual);
-            JdkThreads.unpin();
+            try {
+                LockSupport.unpark(virtual);
+            } finally {
+                JdkThreads.unpin();
+            }
         }
     }
 

@@ -115,6 +115,29 @@ public final class GlobalRunq {
         return gp;
     }
 
+    /** Takes the first G that is locked to a thread, 0 when none is; the others stay in their order. Under the lock. */
+    public static long popLocked(long sched) {
+        long before = 0;
+        long gp = (long) HEAD.get(sched);
+        while (gp != 0 && G.lockedm(gp) == 0) {
+            before = gp;
+            gp = G.schedlink(gp);
+        }
+        if (before == 0) {
+            return pop(sched);
+        }
+        if (gp != 0) {
+            long next = G.schedlink(gp);
+            G.setSchedlink(before, next);
+            if (next == 0) {
+                TAIL.set(sched, before);
+            }
+            G.setSchedlink(gp, 0);
+            Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) - 1);
+        }
+        return gp;
+    }
+
     /** The head, for checkers: under the lock, then by schedlink. */
     public static long head(long sched) {
         return (long) HEAD.get(sched);

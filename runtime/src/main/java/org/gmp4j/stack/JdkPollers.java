@@ -14,6 +14,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntPredicate;
 import java.util.stream.Stream;
 
+import org.gmp4j.ffi.Inheritance;
+
 /**
  * Puts pollers of ours in the place of the JDK's ({@code sun.nio.ch.Poller} of JDK 25), through which virtual threads wait for
  * sockets, pipes and selectors. The JDK's come in three kinds, in {@code Poller.POLLERS}: readers, writers and a master for
@@ -97,6 +99,7 @@ public final class JdkPollers {
     }
 
     private static void change() {
+        Inheritance.beginPlain(); // Sysmon has started it, and it may start the JDK's pollers.
         try {
             for (String name : FIRST) {
                 Class<?> unused = Class.forName(name, true, null);

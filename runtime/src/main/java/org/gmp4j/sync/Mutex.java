@@ -31,30 +31,31 @@ import org.gmp4j.struct.Throw;
  * <p>Source: Go's {@code sync.Mutex}.
  */
 public final class Mutex {
-    // The state. The upper half, signed: 1 when locked, 0 when free; less when unlocked by mistake, by one for each mistake
-    // that was not taken back yet. So a mistake sees that it is one, and what it takes back is its own: nobody takes the lock
-    // unless this is 0. The lower half: two bits and the number of waiters. 0: free, nobody waits.
-    private static final long LOCKED = 1L << 32;
+    // The state: three bits and the number of waiters. 0: free, nobody waits. Each step looks whether it is right before it
+    // changes anything. Rejected: an unlock that subtracts before it looks, as Go's. It is no faster, others see a mistake
+    // until it is taken back, and who takes it back may owe somebody a wake-up that it has not the stack for.
+    private static final int LOCKED = 1;
     /** A waiter is awake and competes: unlock wakes no other. */
-    private static final long WOKEN = 1;
+    private static final int WOKEN = 1 << 1;
     /** Starvation mode: an unlocked lock belongs to the first waiter, nobody takes it. Set only while it is locked. */
-    private static final long STARVING = 1 << 1;
-    private static final int WAITER_SHIFT = 2;
-    private static final long WAITER = 1 << WAITER_SHIFT;
+    private static final int STARVING = 1 << 2;
+    private static final int WAITER_SHIFT = 3;
+    private static final int WAITER = 1 << WAITER_SHIFT;
 
+    private static final String UNLOCKED = "sync: unlock of unlocked mutex";
     private static final long STARVATION_NANOS = 1_000_000;
     private static final VarHandle STATE;
 
     static {
         try {
-            STATE = MethodHandles.lookup().findVarHandle(Mutex.class, "state", long.class).withInvokeExactBehavior();
+            STATE = MethodHandles.lookup().findVarHandle(Mutex.class, "state", int.class).withInvokeExactBehavior();
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
     }
 
-    /** Anyone, by CAS; by addition to unlock: half of what an uncontended pair costs are its two atomic operations. */
-    private volatile long state;
+    /** Anyone, by CAS. */
+    private volatile int state;
     /** The waiters sleep here. */
     private final Sema sema = new Sema();
 
@@ -65,7 +66,7 @@ public final class Mutex {
     /** Takes the lock, waiting for it. */
     public void lock() {
         Headroom.check(); // Or there might be none for the unlock.
-        if (!STATE.compareAndSet(this, 0L, LOCKED)) {
+        if (!STATE.compareAndSet(this, 0, LOCKED)) {
             GStack st = GStack.enterChecked();
             lockSlow();
             GStack.exit(st);
@@ -79,8 +80,8 @@ public final class Mutex {
      */
     public boolean tryLock() {
         Headroom.check();
-        long s = state;
-        return isFree(s) && STATE.compareAndSet(this, s, s + LOCKED);
+        int s = state;
+        return isFree(s) && STATE.compareAndSet(this, s, s | LOCKED);
     }
 
     private void lockSlow() {
@@ -89,8 +90,8 @@ public final class Mutex {
         boolean awake = false; // The WOKEN bit is ours.
         long since = 0;
         int spun = 0;
-        for (long s = state;; s = state) {
-            if (holds(s) != 0 && (s & STARVING) == 0 && Sema.canSpin(spun)) {
+        for (int s = state;; s = state) {
+            if ((s & (LOCKED | STARVING)) == LOCKED && Sema.canSpin(spun)) {
                 if (!awake && (s & WOKEN) == 0 && waiters(s) != 0 && STATE.compareAndSet(this, s, s | WOKEN)) {
                     awake = true; // Unlock need not wake another.
                 }
@@ -122,9 +123,9 @@ public final class Mutex {
     }
 
     /** What one who wants the lock makes of the state: locked if it was free, else with one more waiter. */
-    private static long next(long s, boolean starving, boolean awake) {
-        long n = isFree(s) ? s + LOCKED : s + WAITER;
-        if (starving && holds(s) == 1) {
+    private static int next(int s, boolean starving, boolean awake) {
+        int n = isFree(s) ? s | LOCKED : s + WAITER;
+        if (starving && (s & LOCKED) != 0) {
             n |= STARVING;
         }
         if (awake) {
@@ -136,31 +137,22 @@ public final class Mutex {
         return n;
     }
 
-    /** The upper half. */
-    private static int holds(long s) {
-        return (int) (s >> Integer.SIZE);
+    private static boolean isFree(int s) {
+        return (s & (LOCKED | STARVING)) == 0;
     }
 
-    private static boolean isFree(long s) {
-        return holds(s) == 0 && (s & STARVING) == 0;
+    private static int waiters(int s) {
+        return s >>> WAITER_SHIFT;
     }
 
-    private static int waiters(long s) {
-        return (int) s >>> WAITER_SHIFT;
-    }
-
-    /** The lock is ours, though the state does not say so yet; others add waiters, and unlock by mistake. */
+    /** The lock is ours, though the state does not say so yet; others add waiters. */
     private void handedOver(boolean starving) {
         for (;;) {
-            long s = state;
-            if (holds(s) != 0) {
-                Thread.onSpinWait(); // A mistake, about to be taken back.
-                continue;
-            }
-            if ((s & WOKEN) != 0 || waiters(s) == 0) {
+            int s = state;
+            if ((s & (LOCKED | WOKEN)) != 0 || waiters(s) == 0) {
                 throw Throw.of("sync: inconsistent mutex state");
             }
-            long n = s + LOCKED - WAITER;
+            int n = s + LOCKED - WAITER;
             if (!starving || waiters(s) == 1) {
                 n -= STARVING; // Not for ever: two that hand over to each other pay a switch each time.
             }
@@ -177,85 +169,62 @@ public final class Mutex {
      *     changed: see the class comment
      */
     public void unlock() {
-        long s = (long) STATE.getAndAdd(this, -LOCKED);
-        if (s != LOCKED) {
-            try {
-                unlockSlow(s);
-            } catch (StackOverflowError e) { // Before it did anything.
-                unlockLater(s, e);
-            }
-        }
-    }
-
-    /** Of the state before. */
-    private void unlockSlow(long s) {
-        if (!Headroom.enough()) {
-            throw Headroom.overflow();
-        }
-        if (holds(s) != 1) {
-            takeBack();
+        if (!STATE.compareAndSet(this, LOCKED, 0) && !unlockSlow()) {
             throw unlockOfUnlocked();
         }
-        if ((s & STARVING) != 0) {
-            release(true);
-        } else {
-            pass(s - LOCKED);
-        }
     }
 
-    /** The same where there is no stack left for it. */
-    private void unlockLater(long s, StackOverflowError e) {
-        if (holds(s) != 1) {
-            long now = (long) STATE.getAndAdd(this, LOCKED) + LOCKED; // As takeBack.
-            if (isFree(now)) {
-                boolean unused = Deferred.add(new Passing(this, now));
-            }
-            throw e; // A mistake, which unlockSlow would have reported.
+    /** False when it is not locked. */
+    private boolean unlockSlow() {
+        if ((state & LOCKED) != 0 && !Headroom.enough()) {
+            Unlocking.leave(this);
+            return true;
         }
-        if (Deferred.add(new Passing(this, s - LOCKED))) {
-            return;
-        }
-        for (long now = state; holds(now) <= 0; now = state) { // Else its new owner passes it on.
-            if (holds(now) == 0 && STATE.compareAndSet(this, now, now + LOCKED)) {
-                throw e; // As if it had not been unlocked.
-            }
-        }
+        return giveBack();
     }
 
-    /** What an unlock owes after the lock is free. */
-    private static final class Passing extends Deferred {
+    /** The unlock where there is room, also inside of another; false when it is not locked, and nothing has changed. */
+    boolean giveBack() {
+        for (int s = state; (s & LOCKED) != 0; s = state) {
+            if (STATE.compareAndSet(this, s, s & ~LOCKED)) {
+                if ((s & STARVING) != 0) {
+                    release(true);
+                } else {
+                    pass(s & ~LOCKED);
+                }
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** An unlock for which there was no stack left: until sysmon has done it the lock is held. */
+    private static final class Unlocking extends Deferred {
         private final Mutex m;
-        private final long free;
+        private final GStack by = GStack.current();
 
-        Passing(Mutex m, long free) {
+        private Unlocking(Mutex m) {
             this.m = m;
-            this.free = free;
+        }
+
+        /** Has sysmon do it; throws, and nothing has changed, when no scheduler lives. */
+        static void leave(Mutex m) {
+            if (!Deferred.add(new Unlocking(m))) {
+                throw Headroom.overflow();
+            }
         }
 
         @Override
         protected void run() {
-            if ((free & STARVING) != 0) {
-                m.release(true);
-            } else {
-                m.pass(free);
+            if (!m.giveBack()) { // Another has unlocked it by mistake meanwhile, and was let through.
+                Fatal.misuseBy(by, UNLOCKED);
             }
         }
     }
 
-    /**
-     * The lock was free, and is again when the last of those who made this mistake has taken it back. In starvation mode it is
-     * about to have its next owner: the unlock that freed it has seen to that.
-     */
-    private void takeBack() {
-        long s = (long) STATE.getAndAdd(this, LOCKED) + LOCKED;
-        if (isFree(s)) {
-            pass(s); // Somebody may have begun to wait meanwhile.
-        }
-    }
-
     /** The lock is free: wakes who waits longest, unless one is awake or somebody has it. */
-    private void pass(long free) {
-        for (long s = free; waiters(s) != 0 && (s & WOKEN) == 0 && isFree(s); s = state) {
+    private void pass(int free) {
+        for (int s = free; waiters(s) != 0 && (s & WOKEN) == 0 && isFree(s); s = state) {
             if (STATE.compareAndSet(this, s, s - WAITER | WOKEN)) {
                 release(false);
                 return;
@@ -270,12 +239,12 @@ public final class Mutex {
     }
 
     static IllegalStateException unlockOfUnlocked() {
-        return Fatal.misuse("sync: unlock of unlocked mutex");
+        return Fatal.misuse(UNLOCKED);
     }
 
     /** Whether anyone holds it. */
     boolean isLocked() {
-        return holds(state) == 1;
+        return (state & LOCKED) != 0;
     }
 
     /** Runs {@code f} with the lock held and returns its result; unlocks however it ends. */

@@ -31,6 +31,8 @@ public final class RWMutex {
     private static final long WRITER = 1L << 63;
     /** One reader, inside or waiting; there is room for 2^31. Those that a writer waits for count from 0 up. */
     private static final long READER = 1L << 32;
+    private static final String READ_UNLOCKED = "sync: RUnlock of unlocked RWMutex";
+    private static final String WRITE_UNLOCKED = "sync: Unlock of unlocked RWMutex";
     private static final VarHandle STATE;
 
     static {
@@ -90,16 +92,23 @@ public final class RWMutex {
      *     changed
      */
     public void rUnlock() {
+        if (!giveReadBack()) {
+            throw Fatal.misuse(READ_UNLOCKED);
+        }
+    }
+
+    /** False when it is not locked so. */
+    private boolean giveReadBack() {
         for (;;) {
             long s = state;
             if ((s < 0 ? departing(s) : readers(s)) == 0) {
-                throw Fatal.misuse("sync: RUnlock of unlocked RWMutex");
+                return false;
             }
             long n = s < 0 ? s - READER - 1 : s - READER;
             boolean last = n < 0 && departing(n) == 0; // Of those the writer waits for.
             if (last && !Headroom.enough()) {
                 Unlocking.leave(this, true);
-                return;
+                return true;
             }
             if (STATE.compareAndSet(this, s, n)) {
                 if (last) {
@@ -107,7 +116,7 @@ public final class RWMutex {
                     writerSema.release(false);
                     GStack.exit(st);
                 }
-                return;
+                return true;
             }
         }
     }
@@ -146,15 +155,22 @@ public final class RWMutex {
      *     changed
      */
     public void unlock() {
+        if (!giveBack()) {
+            throw Fatal.misuse(WRITE_UNLOCKED);
+        }
+    }
+
+    /** False when it is not locked so. */
+    private boolean giveBack() {
         long s;
         do {
             s = state;
             if (s >= 0 || departing(s) != 0) {
-                throw Fatal.misuse("sync: Unlock of unlocked RWMutex");
+                return false;
             }
             if (!Headroom.enough()) {
                 Unlocking.leave(this, false);
-                return;
+                return true;
             }
         } while (!STATE.compareAndSet(this, s, s & ~WRITER));
         int waiting = readers(s);
@@ -165,13 +181,15 @@ public final class RWMutex {
             }
             GStack.exit(st);
         }
-        writer.unlock(); // Only now: the readers come before the next writer.
+        boolean unused = writer.giveBack(); // Only now: the readers come before the next writer. Not to be refused any more.
+        return true;
     }
 
     /** An unlock for which there was no stack left: until sysmon has done it the lock is held. */
     private static final class Unlocking extends Deferred {
         private final RWMutex m;
         private final boolean reader;
+        private final GStack by = GStack.current();
 
         private Unlocking(RWMutex m, boolean reader) {
             this.m = m;
@@ -187,14 +205,8 @@ public final class RWMutex {
 
         @Override
         protected void run() {
-            try {
-                if (reader) {
-                    m.rUnlock();
-                } else {
-                    m.unlock();
-                }
-            } catch (IllegalStateException e) {
-                return; // Another has unlocked it by mistake meanwhile, and was let through.
+            if (!(reader ? m.giveReadBack() : m.giveBack())) { // Another has unlocked it by mistake, and was let through.
+                Fatal.misuseBy(by, reader ? READ_UNLOCKED : WRITE_UNLOCKED);
             }
         }
     }

@@ -1,6 +1,6 @@
 package org.gmp4j.timer;
 
-import org.gmp4j.ffi.OsThread;
+import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.lock.Note;
 import org.gmp4j.proc.Uncaught;
@@ -64,7 +64,11 @@ final class OutsideTimers {
     }
 
     private static void loop() {
-        OsThread.setTimerSlack(1);
+        try {
+            boolean unused = Inheritance.begin(0, 1); // Whoever set the first timer may be pinned, or have a low priority.
+        } catch (OutOfMemoryError e) {
+            Uncaught.reportHere(e); // As it is it serves all the same.
+        }
         for (;;) {
             try {
                 step();

@@ -97,9 +97,13 @@ final class TimerHeap {
         }
     }
 
-    /** Whether {@link #reserve} of one has something to do; by who may add, without the lock: others only make room. */
+    /**
+     * Whether {@link #reserve} of one has, or may have, something to do; by who may add, without the lock. Others only give
+     * slots back, and take entries off: {@code held}, one word, has those that are seen to and may come back. Their number and
+     * that of the others, read one after the other, would miss an entry that is on its way from the one to the other.
+     */
     boolean full() {
-        return fresh - nfree + 1 > slots.length || P.timersLenOpaque(pp) + flying + 1 > P.timersCap(pp);
+        return fresh - nfree + 1 > slots.length || held + 1 > P.timersCap(pp);
     }
 
     /** Adds a sleeping G; under the lock. */

@@ -13,6 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.BitSet;
 import java.util.Map;
 import java.util.TreeMap;
@@ -23,10 +24,13 @@ import java.util.concurrent.ForkJoinPool;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.LongChan;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.Signals;
 import org.gmp4j.testing.ChildJvm;
+import org.gmp4j.time.Time;
+import org.gmp4j.time.Timer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -94,10 +98,14 @@ class CleanStartTest {
             }
         }
 
+        private static String blocked;
+
         public static void main(String[] args) throws Throwable {
+            blocked = own(BLOCKED);
             switch (args[0]) {
                 case "out" -> out(own(CPUS));
-                case "in" -> in(own(CPUS), own(BLOCKED));
+                case "unplaced" -> unplaced(own(CPUS));
+                case "in" -> in(own(CPUS));
                 case "locked" -> locked();
                 case "jdk" -> jdk();
                 default -> throw new IllegalArgumentException(args[0]);
@@ -119,7 +127,7 @@ class CleanStartTest {
                     }
                     same("common pool", all, ForkJoinPool.commonPool().submit(() -> own(CPUS)).get());
                     for (int i = 0; i < 2; i++) {
-                        same("process", CPUS + "\t" + all, process());
+                        same("process", CPUS + "\t" + all, process("grep", CPUS, "/proc/self/status"));
                     }
                     same("the M", pinned, org.gmp4j.ffi.Affinity.get(0));
                     same("the M's slack", 1, OsThread.timerSlack());
@@ -140,23 +148,68 @@ class CleanStartTest {
             same("restricted threads", Map.of(), threads);
         }
 
+        /** Without a placement: a timer slack is all that an M has of its own. */
+        private static void unplaced(String all) throws Exception {
+            int slack = OsThread.timerSlack();
+            try (Gmp gmp = Gmp.builder().procs(1).build()) {
+                gmp.call(() -> {
+                    Go.lockOSThread();
+                    same("the M's slack", 1, OsThread.timerSlack());
+                    started("thread", all, slack);
+                    same("slack of a process", "" + slack, process("cat", "/proc/self/timerslack_ns"));
+                    same("the M's slack afterwards", 1, OsThread.timerSlack());
+                    OsThread.setTimerSlack(2L * slack); // What a goroutine sets itself is inherited, and stays.
+                    started("thread of one that set it", all, 2 * slack);
+                    same("its own", 2 * slack, OsThread.timerSlack());
+                    return null;
+                });
+            }
+        }
+
         private static void started(String what, String cpus, int slack) throws InterruptedException {
             Thread t = Thread.ofPlatform().start(() -> {
                 same(what, cpus, own(CPUS));
+                same("blocked signals of a " + what, blocked, own(BLOCKED));
+                same("policy of a " + what, OsThread.SCHED_OTHER, OsThread.scheduler(0));
                 same("slack of a " + what, slack, OsThread.timerSlack());
             });
             t.join();
         }
 
-        private static String process() throws IOException {
-            Process p = new ProcessBuilder("grep", CPUS, "/proc/self/status").start();
+        private static String process(String... command) throws IOException {
+            Process p = new ProcessBuilder(command).start();
             try (var out = p.inputReader()) {
                 return out.readLine();
             }
         }
 
+        /** Of a thread that a stranger has made the runtime start: it may still be about to begin. */
+        private static void servant(String name, String cpus, int slack) throws Exception {
+            Path task = null;
+            try (var tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+                for (Path t : tasks) {
+                    task = Files.readString(t.resolve("comm")).strip().equals(name) ? t : task;
+                }
+            }
+            if (task == null) {
+                System.out.println("there is no " + name);
+                return;
+            }
+            int tid = Integer.parseInt(task.getFileName().toString());
+            Path itsSlack = Path.of("/proc/" + tid + "/timerslack_ns");
+            for (int i = 0; i < 500 && OsThread.scheduler(tid) != OsThread.SCHED_OTHER; i++) {
+                Thread.sleep(10);
+            }
+            for (int i = 0; i < 500 && !of(task.resolve("status"), CPUS).equals(cpus); i++) {
+                Thread.sleep(10); // It puts them on one after the other.
+            }
+            same("CPUs of " + name, cpus, of(task.resolve("status"), CPUS));
+            same("policy of " + name, OsThread.SCHED_OTHER, OsThread.scheduler(tid));
+            same("slack of " + name, "" + slack, Files.readString(itsSlack).strip());
+        }
+
         /** Ms, and sysmon, that begin with a thread of others. */
-        private static void in(String cpus, String blocked) throws Throwable {
+        private static void in(String cpus) throws Throwable {
             Thread stranger = new Thread(() -> {
                 try {
                     MethodHandle sigmask = libc("pthread_sigmask", FunctionDescriptor.of(ValueLayout.JAVA_INT,
@@ -168,6 +221,10 @@ class CleanStartTest {
                     }
                     org.gmp4j.ffi.Affinity.set(0, lastCpu());
                     OsThread.setScheduler(0, OsThread.SCHED_BATCH, 0);
+                    LongChan unusedChan = LongChan.make(1);
+                    Timer unusedTimer = Time.afterFunc(Duration.ofHours(1), () -> { });
+                    servant("gmp-long-chans", cpus, OsThread.timerSlack());
+                    servant("gmp4j-timers", cpus, 1);
                     Gmp gmp = Gmp.builder().procs(2).build();
                     for (int i = 0; i < 2; i++) {
                         gmp.call(() -> {
@@ -249,7 +306,7 @@ class CleanStartTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"out", "in", "locked"})
+    @ValueSource(strings = {"out", "unplaced", "in", "locked"})
     void staysWhereItIs(String what) {
         needTwoCpus();
         program(new ChildJvm(Program.class).with("-XX:TieredStopAtLevel=4"), what);

@@ -1,6 +1,7 @@
 package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -122,6 +123,16 @@ class SignalsOfOthersTest {
     @Test
     void taken() {
         program("taken", "preempted\n", ANOTHER);
+    }
+
+    /** Where none is sent, nobody is told which it would be. */
+    @Test
+    void takenButNotWanted() {
+        assumeTrue(Gate.possible());
+        ChildJvm.Result r = new ChildJvm(Program.class).run("taken");
+        assertEquals("preempted\n", r.out(), r::toString);
+        assertEquals("", r.err(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
     }
 
     @Test

@@ -41,6 +41,33 @@ class GlobalRunqTest {
         }
     }
 
+    /** One that is locked to a thread is taken from wherever it stands, the others stay in their order. */
+    @Test
+    void lockedFirst() {
+        for (int at = 0; at < 4; at++) {
+            try (FakeSched f = new FakeSched(1)) {
+                assertEquals(0, GlobalRunq.popLocked(f.sched));
+                long[] g = {f.runnable(), f.runnable(), f.runnable(), f.runnable()};
+                for (long gp : g) {
+                    GlobalRunq.globrunqput(f.sched, gp);
+                }
+                assertEquals(0, GlobalRunq.popLocked(f.sched));
+                G.setLockedmOpaque(g[at], 1);
+                assertEquals(f.name(g[at]), f.name(GlobalRunq.popLocked(f.sched)));
+                G.setLockedmOpaque(g[at], 0);
+                GlobalRunq.globrunqput(f.sched, g[at]);
+                assertEquals(4, Schedt.runqsizeOpaque(f.sched));
+                for (int i = 0; i < 4; i++) {
+                    if (i != at) {
+                        assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
+                    }
+                }
+                assertEquals(f.name(g[at]), f.name(GlobalRunq.pop(f.sched)));
+                assertEquals(0, GlobalRunq.tail(f.sched));
+            }
+        }
+    }
+
     /** A P takes its share of what is there and one more, at most half a ring, at most what it asked for. */
     @Test
     void fairShare() {

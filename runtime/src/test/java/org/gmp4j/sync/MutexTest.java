@@ -156,6 +156,27 @@ class MutexTest {
         }
     }
 
+    /** Whoever has waited for long and finds the lock free takes it as any: nobody is there to have it handed over. */
+    @Test
+    void freeAfterALongWait() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> {
+                Mutex m = new Mutex();
+                WaitGroup wg = new WaitGroup();
+                m.lock();
+                wg.go(() -> {
+                    m.lock();
+                    m.unlock();
+                });
+                TestGmp.awaitOthers();
+                Go.sleep(Duration.ofMillis(3)); // Longer than makes a waiter starve.
+                m.unlock();
+                wg.await();
+                assertTrue(m.tryLock());
+            });
+        }
+    }
+
     /** Whoever likes unlocks: another goroutine, a thread. */
     @Stress
     void noOwner() throws InterruptedException {

@@ -2,6 +2,8 @@
 package org.gmp4j.bench.service;
 
 import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -16,17 +18,24 @@ import org.HdrHistogram.Histogram;
 /**
  * The client: requests arrive as a Poisson process, whatever the server does. Latencies count from the moment when a request
  * was meant to be sent, so what waits for a free connection, or for this thread, counts too. Arguments: port, mix, requests a second,
- * seconds to warm up, seconds to measure, seed. Prints {@code begin}, {@code end} and then a line of figures.
+ * seconds to warm up, seconds to measure, seed. Prints {@code begin}, {@code end} and then a line of figures; or
+ * {@code failed:} and why, at any time.
  */
 final class Client {
+    /** What its last line begins with when it is not one of figures. */
+    static final String FAILED = "failed: ";
+
     private static final int CONNECTIONS = 400;
+    /** So many requests without a connection are not going to be answered in time. */
+    private static final int MOST_WAITING = 1_000_000;
+    private static final long USUALLY_MOST_NANOS = 60_000_000_000L;
     private static final long GIVE_UP_NANOS = 20_000_000_000L;
 
     private final Selector selector = Selector.open();
     private final ArrayDeque<Connection> idle = new ArrayDeque<>();
     private final ArrayDeque<Request> waiting = new ArrayDeque<>();
-    private final Histogram shorts = new Histogram(60_000_000_000L, 3);
-    private final Histogram longs = new Histogram(60_000_000_000L, 3);
+    private final Histogram shorts = histogram();
+    private final Histogram longs = histogram();
     private final Mix mix;
     private int open;
 
@@ -35,6 +44,7 @@ final class Client {
     private static final class Connection {
         private final SocketChannel channel;
         private final ByteBuffer buffer = ByteBuffer.allocateDirect(Long.BYTES);
+        /** The one that is to be answered; null for none. */
         private Request request;
 
         Connection(SocketChannel channel) {
@@ -54,17 +64,37 @@ final class Client {
         }
     }
 
+    private static Histogram histogram() {
+        Histogram h = new Histogram(USUALLY_MOST_NANOS, 3);
+        h.setAutoResize(true); // Of a server that falls behind for long.
+        return h;
+    }
+
     /** Runs it. */
-    public static void main(String[] args) throws IOException {
+    public static void main(String[] args) {
+        run(args, System.out);
+    }
+
+    static void run(String[] args, PrintStream out) {
+        try {
+            measure(args, out);
+        } catch (IOException e) {
+            out.println(FAILED + e.getMessage());
+        } catch (UncheckedIOException e) {
+            out.println(FAILED + e.getCause().getMessage());
+        }
+    }
+
+    private static void measure(String[] args, PrintStream out) throws IOException {
         Client client = new Client(Integer.parseInt(args[0]), Mix.of(args[1]));
         double rate = Double.parseDouble(args[2]);
         SplittableRandom random = new SplittableRandom(Long.parseLong(args[5]));
         client.run(rate, Double.parseDouble(args[3]), false, random);
-        System.out.println("begin");
+        out.println("begin");
         double took = client.run(rate, Double.parseDouble(args[4]), true, random);
-        System.out.println("end");
+        out.println("end");
         Histogram h = client.shorts;
-        System.out.println(h.getValueAtPercentile(50) + " " + h.getValueAtPercentile(90) + " " + h.getValueAtPercentile(99)
+        out.println(h.getValueAtPercentile(50) + " " + h.getValueAtPercentile(90) + " " + h.getValueAtPercentile(99)
                 + " " + h.getValueAtPercentile(99.9) + " " + h.getMaxValue() + " "
                 + (client.longs.getTotalCount() == 0 ? 0 : client.longs.getValueAtPercentile(50)) + " "
                 + (h.getTotalCount() + client.longs.getTotalCount()) / took);
@@ -80,6 +110,9 @@ final class Client {
             while (next <= now && next < end) {
                 open++;
                 waiting.add(new Request(next, mix.next(random), counts));
+                if (waiting.size() > MOST_WAITING) {
+                    throw behind();
+                }
                 next += (long) (random.nextExponential() * 1e9 / rate);
             }
             while (!waiting.isEmpty() && !idle.isEmpty()) {
@@ -87,10 +120,14 @@ final class Client {
             }
             selector.selectNow(this::receive); // It never sleeps: its wake-up would count.
             if (now - end > GIVE_UP_NANOS) {
-                throw new IOException(open + " requests were not answered");
+                throw behind();
             }
         }
         return (System.nanoTime() - begin) / 1e9;
+    }
+
+    private IOException behind() {
+        return new IOException("the server falls behind, " + open + " requests are not answered");
     }
 
     private void send(Connection c, Request r) throws IOException {
@@ -104,15 +141,16 @@ final class Client {
 
     private void receive(SelectionKey key) {
         Connection c = (Connection) key.attachment();
+        Request r = c.request;
         try {
-            if (c.channel.read(c.buffer) < 0) {
-                throw new IllegalStateException("the server closed a connection");
+            if (r == null || c.channel.read(c.buffer) < 0) { // Nothing comes unasked but the end.
+                throw new IOException("the server closed a connection");
             }
         } catch (IOException e) {
-            throw new IllegalStateException(e);
+            throw new UncheckedIOException(e);
         }
         if (!c.buffer.hasRemaining()) {
-            Request r = c.request;
+            c.request = null;
             if (r.counts) {
                 (mix.isShort(r.nanos) ? shorts : longs).recordValue(System.nanoTime() - r.intended);
             }

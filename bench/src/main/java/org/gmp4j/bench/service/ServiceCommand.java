@@ -17,6 +17,7 @@ import org.gmp4j.bench.steal.JsonText;
 import org.gmp4j.bench.steal.MachineInfo;
 import org.gmp4j.bench.steal.OutputFile;
 import org.gmp4j.ffi.Affinity;
+import org.gmp4j.ffi.NativeException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -40,6 +41,7 @@ public final class ServiceCommand implements Callable<Integer> {
     private static final int FAILED = 1;
     private static final double MAX_SECONDS = 86_400;
     private static final double MAX_LOAD = 200;
+    private static final double LEAST_REQUESTS = 100;
     private static final double MICROS = 1e3;
     private static final int MAX_RUNS = 1000;
     private static final long MIN_QUANTUM = 200;
@@ -105,11 +107,21 @@ public final class ServiceCommand implements Callable<Integer> {
         if (!(load > 0 && load <= MAX_LOAD)) {
             throw bad("--load is above 0 and at most 200");
         }
-        if (!(seconds > 0 && seconds <= MAX_SECONDS && warmup >= 0 && warmup <= MAX_SECONDS)) {
-            throw bad("--seconds must be positive and --warmup not negative");
+        if (!(seconds > 0 && seconds <= MAX_SECONDS)) {
+            throw bad("--seconds is above 0 and at most 86400");
         }
-        if (runs < 1 || runs > MAX_RUNS || !quanta.stream().allMatch(q -> q >= MIN_QUANTUM && q <= MAX_QUANTUM)) {
-            throw bad("--runs must be positive and --quantum from 200 to 60000000");
+        if (!(warmup >= 0 && warmup <= MAX_SECONDS)) {
+            throw bad("--warmup is from 0 to 86400");
+        }
+        if (runs < 1 || runs > MAX_RUNS) {
+            throw bad("--runs is from 1 to 1000");
+        }
+        if (!quanta.stream().allMatch(q -> q >= MIN_QUANTUM && q <= MAX_QUANTUM)) {
+            throw bad("--quantum is a list of numbers from 200 to 60000000");
+        }
+        double rate = load / 100 * 1e9 / m.meanNanos();
+        if (rate * seconds < LEAST_REQUESTS) {
+            throw bad("--seconds and --load make less than 100 requests, too few for a percentile");
         }
         if (!List.of("on", "off", "eager").contains(points)) {
             throw bad("--points is on, eager or off");
@@ -120,8 +132,8 @@ public final class ServiceCommand implements Callable<Integer> {
             return FAILED;
         }
         List<Variant> variants = new ArrayList<>(List.of(new Variant("jdk", List.of("jdk"))));
-        quanta.forEach(q -> variants.add(new Variant("gmp4j " + q + " us", List.of("gmp", q.toString()))));
-        Trial trial = new Trial(m, load / 100 * 1e9 / m.meanNanos(), warmup, seconds, points, cpus);
+        quanta.stream().distinct().forEach(q -> variants.add(new Variant("gmp4j " + q + " us", List.of("gmp", q.toString()))));
+        Trial trial = new Trial(m, rate, warmup, seconds, points, cpus);
         try (OutputFile file = OutputFile.open(spec, "--json", json)) {
             Map<String, List<Trial.Figures>> all = measure(trial, variants);
             summary(all);
@@ -129,8 +141,8 @@ public final class ServiceCommand implements Callable<Integer> {
                 file.write(JsonText.of(report(trial, all)));
             }
             return 0;
-        } catch (IOException e) {
-            spec.commandLine().getErr().println("gmp: " + e.getMessage().replaceAll("\\.$", "") + ".");
+        } catch (IOException | NativeException e) {
+            spec.commandLine().getErr().println("gmp: " + String.valueOf(e.getMessage()).replaceAll("\\.$", "") + ".");
             return FAILED;
         }
     }

@@ -35,6 +35,9 @@ record Trial(Mix mix, double rate, double warmup, double seconds, String points,
         Process c = null;
         try (BufferedReader ready = s.inputReader(StandardCharsets.UTF_8)) {
             String port = expect(ready, "the server");
+            if (!port.matches("[0-9]+")) {
+                throw new IOException("the server said " + port);
+            }
             c = start(cpus.length() - 1, Client.class, List.of(port, mix.toString(), "" + rate, "" + warmup, "" + seconds,
                     "" + seed));
             try (BufferedReader said = c.inputReader(StandardCharsets.UTF_8)) {
@@ -62,6 +65,9 @@ record Trial(Mix mix, double rate, double warmup, double seconds, String points,
         String line = in.readLine();
         if (line == null) {
             throw new IOException(who + " ended early");
+        }
+        if (line.startsWith(Client.FAILED)) {
+            throw new IOException(line.substring(Client.FAILED.length()));
         }
         return line;
     }
@@ -96,8 +102,8 @@ record Trial(Mix mix, double rate, double warmup, double seconds, String points,
         }
     }
 
-    private static double cpuSeconds(Process p) {
-        return p.info().totalCpuDuration().orElseThrow().toNanos() / 1e9;
+    private static double cpuSeconds(Process server) throws IOException {
+        return server.info().totalCpuDuration().orElseThrow(() -> new IOException("the server ended early")).toNanos() / 1e9;
     }
 
     /** Threads that run goroutines or virtual threads. */
