@@ -425,13 +425,23 @@ public final class Gmp implements AutoCloseable {
                 return;
             }
             GStack st = GStack.enter();
-            lock.lock();
-            if (done) {
-                lock.unlock();
-            } else {
-                Waiting.release(Waiting.await(waiters, lock, null, WaitReason.RUN));
+            try {
+                for (boolean over = false; !over;) { // It is started: without memory the caller waits all the same.
+                    long sg = Waiting.sudogOrNap(st);
+                    lock.lock();
+                    over = done || sg != 0;
+                    if (done || sg == 0) {
+                        lock.unlock();
+                    } else {
+                        Waiting.await(st, sg, waiters, lock, WaitReason.RUN);
+                    }
+                    if (sg != 0) {
+                        Waiting.release(st, sg);
+                    }
+                }
+            } finally {
+                GStack.exit(st);
             }
-            GStack.exit(st);
         }
     }
 

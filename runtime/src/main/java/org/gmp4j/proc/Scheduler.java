@@ -44,8 +44,6 @@ public final class Scheduler {
     private static final Machine UNDECIDED = new Machine(null, 0);
 
     private static final AtomicInteger NAMES = new AtomicInteger();
-    /** Those that are not closed; replaced under the class's lock. */
-    private static volatile Scheduler[] live = new Scheduler[0];
 
     /** Its struct schedt. */
     public final long sched;
@@ -86,65 +84,80 @@ public final class Scheduler {
         this.config = config;
         this.netpoll = netpoll;
         this.name = "gmp" + NAMES.getAndIncrement();
-        RetiredSched.recycle();
-        this.goroutines = new Goroutines(name, slots);
-        this.sched = Mem.alloc(schedt.layout(), 1);
         this.timers = timers;
-        this.allp = new Allp(sched, timers);
+        RetiredSched.recycle();
         boolean unused = Preempt.install();
         if (!config.place().isEmpty()) {
             CleanStart.hook();
         }
         this.stalls = new Stalls(config.debug());
         this.sysmon = new Sysmon(this);
+        this.sched = Mem.alloc(schedt.layout(), 1);
+        boolean made = false;
+        try {
+            this.allp = new Allp(sched, timers);
+            this.goroutines = new Goroutines(name, slots);
+            made = true;
+        } finally {
+            if (!made) {
+                Mem.recycle(schedt.layout(), sched);
+            }
+        }
     }
 
-    /** {@code schedinit}: a scheduler with its Ps idle and no M yet. */
+    /**
+     * {@code schedinit}: a scheduler with its Ps idle and no M yet.
+     *
+     * @throws OutOfMemoryError when there is no memory for it, or no thread for its sysmon; nothing is left of it then
+     */
     public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll) {
         Fatal.install();
         Uncaught.prepare();
         Scheduler s = new Scheduler(config, timers, netpoll);
-        Schedt.setMaxmcount(s.sched, config.maxThreads());
-        Schedt.setLastpollVolatile(s.sched, System.nanoTime());
-        StopTheWorld.Procs procs = new StopTheWorld.Procs(s, config.procs());
-        GlobalRunq.lock(s.sched);
-        long runnable = StopTheWorld.procresize(s, procs, null);
-        GlobalRunq.unlock(s.sched);
-        assert runnable == 0;
-        live(s, true);
+        boolean started = false;
         try {
-            s.sysmon.start();
-        } catch (Throwable t) { // No thread to be had: it never was.
-            live(s, false);
-            s.allp.release();
-            throw t;
+            s.begin();
+            started = true;
+            return s;
+        } finally {
+            if (!started) {
+                s.undo();
+            }
         }
-        return s;
+    }
+
+    private void begin() {
+        Schedt.setMaxmcount(sched, config.maxThreads());
+        Schedt.setLastpollVolatile(sched, System.nanoTime());
+        StopTheWorld.Procs procs = new StopTheWorld.Procs(this, config.procs());
+        GlobalRunq.lock(sched);
+        long runnable = StopTheWorld.procresize(this, procs, null);
+        GlobalRunq.unlock(sched);
+        assert runnable == 0;
+        LiveSchedulers.add(this);
+        sysmon.start();
+    }
+
+    /** It never was. As far as there is memory for that: a struct or two may be lost when the heap is full to the last byte. */
+    private void undo() {
+        LiveSchedulers.remove(this);
+        try {
+            goroutines.deregister();
+            allp.release();
+            RetiredSched.add(this); // Whoever looked at all that live may still have it.
+        } catch (OutOfMemoryError e) {
+            return; // The caller throws what it was about.
+        }
     }
 
     /** All schedulers that are not closed. */
     static List<Scheduler> all() {
-        return List.of(live);
+        return List.of(LiveSchedulers.all());
     }
 
     /** The same without an object: for who looks under a lock. */
     static Scheduler[] live() {
-        return live;
-    }
-
-    private static synchronized void live(Scheduler s, boolean lives) {
-        Scheduler[] now = live;
-        int n = 0;
-        Scheduler[] next = new Scheduler[lives ? now.length + 1 : now.length - 1];
-        for (Scheduler other : now) {
-            if (other != s) {
-                next[n++] = other;
-            }
-        }
-        if (lives) {
-            next[n] = s;
-        }
-        live = next;
+        return LiveSchedulers.all();
     }
 
     // Ps
@@ -540,7 +553,7 @@ public final class Scheduler {
         netpoll.wake(this);
         exited.acquireUninterruptibly(count);
         joinUninterruptibly(sysmon.thread());
-        live(this, false);
+        LiveSchedulers.remove(this);
         goroutines.deregister();
         for (Machine mach : machines) {
             if (mach.thread != null) { // Else there never was the memory for one.
