@@ -46,7 +46,7 @@ public final class Gmp implements AutoCloseable {
 
     private final Scheduler s;
 
-    private Gmp(Scheduler s) {
+    Gmp(Scheduler s) {
         this.s = s;
     }
 
@@ -298,11 +298,25 @@ public final class Gmp implements AutoCloseable {
             Config config = new Config(n, byHand ? null : Procs::numCPU, affinity.place(n), spin.spinNanos(),
                     quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
                     DebugVars.parse(debug));
+            rehearse();
             Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), new Netpoller());
             if (stalled != null) {
                 s.stalls.setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
             return s;
+        }
+
+        private static void rehearse() {
+            boolean interrupted = Thread.interrupted();
+            try {
+                Rehearsal.once();
+            } catch (InterruptedException e) {
+                interrupted = true; // The next one rehearses.
+            } finally {
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
         }
 
         private long idleNanos() {

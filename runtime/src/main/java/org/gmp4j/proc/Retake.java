@@ -1,12 +1,12 @@
 package org.gmp4j.proc;
 
-import java.lang.invoke.VarHandle;
-
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.struct.G;
+import org.gmp4j.struct.IntField;
+import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
@@ -55,10 +55,10 @@ final class Retake {
     /** For so many strays a CPU a goroutine that no point stops keeps its P longer and longer. */
     private static final int MAX_DOUBLINGS = 6;
 
-    private static final VarHandle SCHEDTICK = Mem.field(p.layout(), "sysmontick", "schedtick");
-    private static final VarHandle SYSCALLTICK = Mem.field(p.layout(), "sysmontick", "syscalltick");
-    private static final VarHandle SCHEDWHEN = Mem.field(p.layout(), "sysmontick", "schedwhen");
-    private static final VarHandle SYSCALLWHEN = Mem.field(p.layout(), "sysmontick", "syscallwhen");
+    private static final IntField SCHEDTICK = Mem.intField(p.layout(), "sysmontick", "schedtick");
+    private static final IntField SYSCALLTICK = Mem.intField(p.layout(), "sysmontick", "syscalltick");
+    private static final LongField SCHEDWHEN = Mem.longField(p.layout(), "sysmontick", "schedwhen");
+    private static final LongField SYSCALLWHEN = Mem.longField(p.layout(), "sysmontick", "syscallwhen");
 
     private final Scheduler s;
     private final long quantum;
@@ -139,7 +139,7 @@ final class Retake {
                 continue;
             }
             busy = true;
-            boolean same = P.schedtickOpaque(pp) == (int) SCHEDTICK.get(pp);
+            boolean same = P.schedtickOpaque(pp) == SCHEDTICK.get(pp);
             if (!same) {
                 SCHEDTICK.set(pp, P.schedtickOpaque(pp));
                 SCHEDWHEN.set(pp, now - earlier);
@@ -165,11 +165,11 @@ final class Retake {
             return false;
         }
         workWaits = true;
-        long over = (long) SCHEDWHEN.get(pp) + quantum;
+        long over = SCHEDWHEN.get(pp) + quantum;
         if (over > now) {
             firstOver = Math.min(firstOver, over);
         }
-        return same && running(pr, now, now - (long) SCHEDWHEN.get(pp));
+        return same && running(pr, now, now - SCHEDWHEN.get(pp));
     }
 
     /** Whether anything could run on this P. */
@@ -180,7 +180,7 @@ final class Retake {
 
     private boolean syscall(long pp, long now) {
         int tick = P.syscalltickOpaque(pp);
-        if ((int) SYSCALLTICK.get(pp) != tick) {
+        if (SYSCALLTICK.get(pp) != tick) {
             SYSCALLTICK.set(pp, tick);
             SYSCALLWHEN.set(pp, now);
             workWaits |= work(pp, now);
@@ -188,7 +188,7 @@ final class Retake {
         }
         // With nothing to run and others idle or searching, leave the P where it will soon be wanted.
         if (!work(pp, now) && Schedt.nmspinningVolatile(s.sched) + Schedt.npidleVolatile(s.sched) > 0
-                && now - (long) SYSCALLWHEN.get(pp) < SYSCALL_NANOS) {
+                && now - SYSCALLWHEN.get(pp) < SYSCALL_NANOS) {
             return false;
         }
         return take(pp);

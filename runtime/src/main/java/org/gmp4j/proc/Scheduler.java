@@ -80,10 +80,10 @@ public final class Scheduler {
     /** Set by whoever takes a P by its {@link Gate}: one at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 
-    private Scheduler(Config config, Timers timers, Netpoll netpoll) {
+    private Scheduler(String name, Config config, Timers timers, Netpoll netpoll) {
         this.config = config;
         this.netpoll = netpoll;
-        this.name = "gmp" + NAMES.getAndIncrement();
+        this.name = name;
         this.timers = timers;
         RetiredSched.recycle();
         boolean unused = Preempt.install();
@@ -111,9 +111,21 @@ public final class Scheduler {
      * @throws OutOfMemoryError when there is no memory for it, or no thread for its sysmon; nothing is left of it then
      */
     public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll) {
+        return schedinit("gmp" + NAMES.getAndIncrement(), config, timers, netpoll);
+    }
+
+    /** One that runs nothing of the user's, before the first that does. */
+    public static Scheduler rehearsal(Config config, Timers timers, Netpoll netpoll) {
         Fatal.install();
         Uncaught.prepare();
-        Scheduler s = new Scheduler(config, timers, netpoll);
+        Warm.up();
+        return schedinit("gmp-rehearsal", config, timers, netpoll);
+    }
+
+    private static Scheduler schedinit(String name, Config config, Timers timers, Netpoll netpoll) {
+        Fatal.install();
+        Uncaught.prepare();
+        Scheduler s = new Scheduler(name, config, timers, netpoll);
         boolean started = false;
         try {
             s.begin();

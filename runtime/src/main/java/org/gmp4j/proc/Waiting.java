@@ -188,7 +188,11 @@ public final class Waiting {
     private static void parkUntilWoken(long note) {
         boolean interrupted = false;
         while (!Note.woken(note)) {
-            LockSupport.park();
+            try {
+                LockSupport.park();
+            } catch (OutOfMemoryError e) { // For the frames. It is queued, so it waits with its carrier.
+                boolean unused = Note.sleep(note, NAP_NANOS);
+            }
             interrupted |= Thread.interrupted();
         }
         if (interrupted) {
