@@ -14,23 +14,23 @@ final class FullHeapParkProgram {
     }
 
     public static void main(String[] args) throws InterruptedException {
-        try (Gmp gmp = Gmp.builder().procs(1).build()) {
-            Chan<Integer> c = Chan.make();
-            Chan<Integer> ready = Chan.make();
-            Integer seven = 7;
-            Thread virtual = Thread.ofVirtual().start(() -> {
-                ready.send(1); // Waits once with memory.
-                Ballast.fill();
-                GOT.set(c.recv());
-            });
-            Thread.sleep(MILLIS);
-            int unused = ready.recv();
-            while (!c.trySend(seven)) { // With the lock, once somebody is queued.
-                Thread.onSpinWait();
-            }
-            Ballast.drop();
-            virtual.join();
+        Gmp gmp = Gmp.builder().procs(1).build();
+        Chan<Integer> c = Chan.make();
+        Chan<Integer> ready = Chan.make();
+        Integer seven = 7;
+        Thread virtual = Thread.ofVirtual().start(() -> {
+            ready.send(1); // Waits once with memory.
+            Ballast.fill();
+            GOT.set(c.recv());
+        });
+        Thread.sleep(MILLIS);
+        int unused = ready.recv();
+        while (!c.trySend(seven)) { // With the lock, once somebody is queued.
+            Thread.onSpinWait();
         }
+        Ballast.drop();
+        virtual.join();
+        gmp.close();
         System.out.println(GOT.get());
         System.exit(0);
     }
