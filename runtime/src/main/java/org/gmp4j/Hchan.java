@@ -318,7 +318,10 @@ abstract sealed class Hchan permits Chan, LongChan {
         return ~sg;
     }
 
-    /** Under the lock: a sudog for who is about to wait; without memory the lock is given back, and nobody waits for the timer. */
+    /**
+     * Under the lock: a sudog for who is about to wait; without memory the lock is given back, and nobody waits for the
+     * timer.
+     */
     private long sudogOrUnlock(GStack st) {
         try {
             return Waiting.sudog(st);

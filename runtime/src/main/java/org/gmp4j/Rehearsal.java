@@ -10,6 +10,7 @@ import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Waiting;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.sync.Cond;
 import org.gmp4j.sync.Mutex;
@@ -21,11 +22,11 @@ import org.gmp4j.time.Timer;
 import org.gmp4j.timer.TimerHeaps;
 
 /**
- * What goroutines do, done once before the first of the user's runs, on a scheduler of its own that is closed again: wait and be
- * woken on whatever there is, run over their time, end. The first use of a class, of a {@code VarHandle} at a place, of a method
- * handle takes memory and stack, and may fail for want of them. It would fail between two steps of a protocol, with a lock
- * held, on an M or in the middle of a user's call; a class whose initialiser failed fails for ever. So all of it is used while there is
- * memory; what goroutines do not get to is in {@code proc.Warm}.
+ * What goroutines do, done once before the first of the user's runs, on a scheduler of its own that is closed again: wait
+ * and be woken on whatever there is, run over their time, end. The first use of a class, of a {@code VarHandle} at a place,
+ * of a method handle takes memory and stack, and may fail for want of them. It would fail between two steps of a protocol,
+ * with a lock held, on an M or in the middle of a user's call; a class whose initialiser failed fails for ever. So all of
+ * it is used while there is memory; what goroutines do not get to is in {@code proc.Warm}.
  */
 final class Rehearsal {
     private static final long MAX_STACK = 1 << 20;
@@ -63,6 +64,7 @@ final class Rehearsal {
         } finally {
             boolean unused = s.close(-1);
         }
+        Waiting.rehearsed();
         done = true;
     }
 

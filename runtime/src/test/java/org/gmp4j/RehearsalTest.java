@@ -17,7 +17,10 @@ import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.time.Time;
 import org.junit.jupiter.api.Test;
 
-/** No class of ours is first used by a goroutine of the user's: it might have too little stack or memory for its initialiser. */
+/**
+ * No class of ours is first used by a goroutine of the user's: it might have too little stack or memory for its
+ * initialiser.
+ */
 class RehearsalTest {
     private static final String BEGIN = "the user's begin";
 

@@ -150,7 +150,10 @@ public final class Scheduler {
         sysmon.start();
     }
 
-    /** It never was. As far as there is memory for that: a struct or two may be lost when the heap is full to the last byte. */
+    /**
+     * It never was. As far as there is memory for that: a struct or two may be lost when the heap is full to the last
+     * byte.
+     */
     private void undo() {
         LiveSchedulers.remove(this);
         try {

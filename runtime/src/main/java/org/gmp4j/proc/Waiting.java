@@ -71,8 +71,8 @@ public final class Waiting {
     }
 
     /**
-     * The same for a caller that has told others that it will wait, and cannot take that back: where there is no memory it sleeps
-     * for a millisecond instead, and looks again whether it still has to wait.
+     * The same for a caller that has told others that it will wait, and cannot take that back: where there is no memory it
+     * sleeps for a millisecond instead, and looks again whether it still has to wait.
      *
      * @return 0 when it has slept; the caller may have another P now
      */
@@ -89,8 +89,8 @@ public final class Waiting {
     }
 
     /**
-     * Waits on {@code q} with a sudog of {@link #sudog}; the caller holds {@code lock}, which is free afterwards, and is inside
-     * {@link GStack#enter}. Afterwards it reads the sudog's element and success, then {@link #release}s it.
+     * Waits on {@code q} with a sudog of {@link #sudog}; the caller holds {@code lock}, which is free afterwards, and is
+     * inside {@link GStack#enter}. Afterwards it reads the sudog's element and success, then {@link #release}s it.
      */
     public static void await(GStack st, long sg, WaitQ q, HeapMutex lock, WaitReason reason) {
         q.enqueue(sg);
@@ -277,6 +277,11 @@ public final class Waiting {
     public static void ends() {
         left = System.nanoTime();
         int unused = THREADS.decrementAndGet();
+    }
+
+    /** The rehearsal is over: what a thread did in there readies no goroutine of the user's. */
+    public static void rehearsed() {
+        left = System.nanoTime() - GRACE_NANOS;
     }
 
     /** Whether threads that are not Ms wait, or did a moment ago. */

@@ -26,12 +26,14 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * Has the JVM link, before the first goroutine runs, what the scheduler does seldom. The first use of a {@code VarHandle} at a
- * place, of a class, of a string, takes memory, and a method handle does once more when it was called 127 times by code that
- * is not yet compiled to the end. If the heap is full just then, that may fail between any two steps of a protocol.
+ * Has the JVM link, before the first goroutine runs, what the scheduler does seldom. The first use of a {@code VarHandle}
+ * at a place, of a class, of a string, takes memory, and a method handle does once more when it was called 127 times by
+ * code that is not yet compiled to the end. If the heap is full just then, that may fail between any two steps of a
+ * protocol.
  *
- * <p>What goroutines and their Ms do all the time is done by {@code Rehearsal}, a floor above, on a scheduler of its own. Together
- * they take some tens of milliseconds, once a process; half of that the first goroutines of the user's would take anyway.
+ * <p>What goroutines and their Ms do all the time is done by {@code Rehearsal}, a floor above, on a scheduler of its own.
+ * Together they take some tens of milliseconds, once a process; half of that the first goroutines of the user's would take
+ * anyway.
  */
 final class Warm {
     /** What an M, sysmon, or a goroutine inside the runtime, first needs at a bad moment. */

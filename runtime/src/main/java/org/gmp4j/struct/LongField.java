@@ -1,10 +1,10 @@
 package org.gmp4j.struct;
 
 /**
- * A field of a struct of gmp.h that is a long or an address, at any address of such a struct. The access modes are {@link java.lang.invoke.VarHandle}'s. All
- * fields share one handle, so what the JVM links, and once more makes for a handle that was called {@code CUSTOMIZED_AFTER} times, it does
- * once and not for each field: {@code proc.Warm} has it done before anything can fail for want of memory. To the compiler the
- * components of a record in a constant are constants.
+ * A field of a struct of gmp.h that is a long or an address, at any address of such a struct. The access modes are {@link
+ * java.lang.invoke.VarHandle}'s. All fields share one handle, so what the JVM links, and once more makes for a handle that
+ * was called {@code CUSTOMIZED_AFTER} times, it does once and not for each field: {@code proc.Warm} has it done before
+ * anything can fail for want of memory. To the compiler the components of a record in a constant are constants.
  *
  * @param offset where it stands in its struct
  * @param arena where its structs come from, to be asked with {@code gmp.checkptr}

@@ -21,11 +21,12 @@ import org.gmp4j.stack.JdkThreads;
  * <p>Structs come from anonymous mappings and go back to a free list of their kind, never to the kernel: an address that
  * once held a {@code struct g} holds one for ever, so a stale pointer reads a recycled struct and never faults.
  *
- * <p>A field ({@link IntField}, {@link LongField}) is reached from the struct's address, through one unbounded segment. Before
- * the segment checks bounds and alignment of an address, it is rounded down to what every address of user space is, at most 56
- * bits and a multiple of a word: that changes no right address, and it is one instruction for a struct after which C2 knows that
- * the segment's checks hold, and drops them: four a field otherwise. What the rounding would hide {@code -Dgmp.checkptr=true}
- * shows: it checks before each access that the address is the start of a struct of the right kind.
+ * <p>A field ({@link IntField}, {@link LongField}) is reached from the struct's address, through one unbounded segment.
+ * Before the segment checks bounds and alignment of an address, it is rounded down to what every address of user space is,
+ * at most 56 bits and a multiple of a word: that changes no right address, and it is one instruction for a struct after
+ * which C2 knows that the segment's checks hold, and drops them: four a field otherwise. What the rounding would hide
+ * {@code -Dgmp.checkptr=true} shows: it checks before each access that the address is the start of a struct of the right
+ * kind.
  */
 public final class Mem {
     /** Whether each access checks its address. */

@@ -20,9 +20,9 @@ import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 
 /**
- * Fills the heap again and again from the moment that there is a scheduler, while everything runs and much happens for the first
- * time, then looks whether anything was lost. What users do may throw OutOfMemoryError, and they try again; the scheduler goes on
- * whatever happens. Argument: seconds.
+ * Fills the heap again and again from the moment that there is a scheduler, while everything runs and much happens for the
+ * first time, then looks whether anything was lost. What users do may throw OutOfMemoryError, and they try again; the
+ * scheduler goes on whatever happens. Argument: seconds.
  */
 final class FullHeapProgram {
     private static final int PROCS = 3;
