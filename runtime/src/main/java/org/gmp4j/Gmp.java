@@ -46,7 +46,7 @@ public final class Gmp implements AutoCloseable {
 
     private final Scheduler s;
 
-    private Gmp(Scheduler s) {
+    Gmp(Scheduler s) {
         this.s = s;
     }
 
@@ -298,11 +298,25 @@ public final class Gmp implements AutoCloseable {
             Config config = new Config(n, byHand ? null : Procs::numCPU, affinity.place(n), spin.spinNanos(),
                     quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
                     DebugVars.parse(debug));
+            rehearse();
             Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), new Netpoller());
             if (stalled != null) {
                 s.stalls.setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
             return s;
+        }
+
+        private static void rehearse() {
+            boolean interrupted = Thread.interrupted();
+            try {
+                Rehearsal.once();
+            } catch (InterruptedException e) {
+                interrupted = true; // The next one rehearses.
+            } finally {
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
         }
 
         private long idleNanos() {
@@ -425,13 +439,23 @@ public final class Gmp implements AutoCloseable {
                 return;
             }
             GStack st = GStack.enter();
-            lock.lock();
-            if (done) {
-                lock.unlock();
-            } else {
-                Waiting.release(Waiting.await(waiters, lock, null, WaitReason.RUN));
+            try {
+                for (boolean over = false; !over;) { // It is started: without memory the caller waits all the same.
+                    long sg = Waiting.sudogOrNap(st);
+                    lock.lock();
+                    over = done || sg != 0;
+                    if (done || sg == 0) {
+                        lock.unlock();
+                    } else {
+                        Waiting.await(st, sg, waiters, lock, WaitReason.RUN);
+                    }
+                    if (sg != 0) {
+                        Waiting.release(st, sg);
+                    }
+                }
+            } finally {
+                GStack.exit(st);
             }
-            GStack.exit(st);
         }
     }
 

@@ -4,7 +4,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 
-import org.gmp4j.ffi.NativeException;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
@@ -164,7 +163,7 @@ abstract sealed class Hchan permits Chan, LongChan {
                 }
                 return receiver != BLOCKS;
             }
-            long sg = Waiting.sudog(st);
+            long sg = sudogOrUnlock(st);
             TimedWait limit = limit(st, sg, sendq, nanos);
             setElem(sg, v, w);
             // The limit goes by the clock of a bubble, which must not stand still for it.
@@ -210,7 +209,7 @@ abstract sealed class Hchan permits Chan, LongChan {
             lock.unlock();
             return false;
         }
-        long sg = Waiting.sudog(st);
+        long sg = sudogOrUnlock(st);
         setElem(sg, v, w);
         Waiting.await(st, sg, sendq, lock, bubble == null ? WaitReason.CHAN_SEND : WaitReason.CHAN_SEND_DURABLE);
         boolean sent = Sudog.success(sg) != 0;
@@ -292,7 +291,7 @@ abstract sealed class Hchan permits Chan, LongChan {
             lock.unlock();
             return sender;
         }
-        long sg = Waiting.sudog(st);
+        long sg = sudogOrUnlock(st);
         Waiting.await(st, sg, recvq, lock, bubble == null ? WaitReason.CHAN_RECEIVE : WaitReason.CHAN_RECEIVE_DURABLE);
         return ~sg;
     }
@@ -309,7 +308,7 @@ abstract sealed class Hchan permits Chan, LongChan {
             lock.unlock();
             return sender;
         }
-        long sg = Waiting.sudog(st);
+        long sg = sudogOrUnlock(st);
         TimedWait limit = limit(st, sg, recvq, nanos);
         Waiting.await(st, sg, recvq, lock, Bubble.current() == null ? WaitReason.CHAN_RECEIVE : WaitReason.CHAN_RECEIVE_DURABLE);
         if (limit.end()) {
@@ -319,13 +318,28 @@ abstract sealed class Hchan permits Chan, LongChan {
         return ~sg;
     }
 
+    /**
+     * Under the lock: a sudog for who is about to wait; without memory the lock is given back, and nobody waits for the
+     * timer.
+     */
+    private long sudogOrUnlock(GStack st) {
+        try {
+            return Waiting.sudog(st);
+        } catch (OutOfMemoryError e) {
+            timerLeft();
+            lock.unlock();
+            throw e;
+        }
+    }
+
     /** Under the lock: a limit for who is about to wait with {@code sg}; without memory the lock and sg are given back. */
     private TimedWait limit(GStack st, long sg, WaitQ q, long nanos) {
         try {
             TimedWait limit = new TimedWait(this, q);
             limit.begin(sg, nanos);
             return limit;
-        } catch (OutOfMemoryError | NativeException e) {
+        } catch (Throwable e) {
+            timerLeft();
             lock.unlock();
             Waiting.release(st, sg);
             throw e;
@@ -340,7 +354,7 @@ abstract sealed class Hchan permits Chan, LongChan {
                 timerAwaited();
             }
             return sender;
-        } catch (OutOfMemoryError | NativeException e) {
+        } catch (Throwable e) { // What loads and links may fail in other ways, too.
             lock.unlock();
             throw e;
         }

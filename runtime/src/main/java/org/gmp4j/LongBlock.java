@@ -13,6 +13,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.stack.JdkThreads;
 
 /**
  * The buffer of a {@link LongChan}: a block of the C library's allocator, which keeps freed blocks by size for the next and
@@ -46,6 +47,7 @@ final class LongBlock extends PhantomReference<LongChan> {
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
+        rehearse();
     }
 
     private final long bytes;
@@ -126,6 +128,13 @@ final class LongBlock extends PhantomReference<LongChan> {
             }
         }
         GStack.exit(st);
+    }
+
+    /** So often that no call takes memory any more: they are made under a channel's lock. */
+    private static void rehearse() {
+        for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) {
+            Memory.free(Memory.malloc(Long.BYTES));
+        }
     }
 
     private static void startFreeing() {

@@ -1,7 +1,6 @@
 package org.gmp4j;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.ffi.Shims;
@@ -10,6 +9,7 @@ import org.gmp4j.ffi.gmp.shims_h;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
+import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
 
 /**
@@ -21,8 +21,8 @@ import org.gmp4j.struct.Mem;
  * {@code c-shims/include}; an example: {@code c-shims/examples/sensor.c}.
  */
 public final class NativeEvent implements AutoCloseable {
-    private static final VarHandle WORD = Mem.field(gmp_event.layout(), "word");
-    private static final VarHandle SCHED = Mem.field(gmp_event.layout(), "sched");
+    private static final LongField WORD = Mem.longField(gmp_event.layout(), "word");
+    private static final LongField SCHED = Mem.longField(gmp_event.layout(), "sched");
     private static final long NOTHING = 0;
     private static final long FIRED = 1;
 
@@ -62,7 +62,7 @@ public final class NativeEvent implements AutoCloseable {
             throw new IllegalStateException("NativeEvent.await was called outside a goroutine");
         }
         try {
-            long word = (long) WORD.getAcquire(addr);
+            long word = WORD.getAcquire(addr);
             if (word != NOTHING && word != FIRED) {
                 throw new IllegalStateException("another goroutine waits for this event");
             }

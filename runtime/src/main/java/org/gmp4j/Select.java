@@ -8,7 +8,6 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
-import org.gmp4j.ffi.NativeException;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
@@ -434,7 +433,7 @@ public final class Select {
     private long proceedOrUnlock(Scase k) {
         try {
             return proceed(k);
-        } catch (OutOfMemoryError e) {
+        } catch (Throwable e) {
             unlockAll();
             throw e;
         }
@@ -448,7 +447,8 @@ public final class Select {
                     poll[i].c.timerAwaited();
                 }
             }
-        } catch (OutOfMemoryError | NativeException e) {
+        } catch (Throwable e) {
+            timersLeft();
             unlockAll();
             throw e;
         }
@@ -469,11 +469,10 @@ public final class Select {
     /** Pass 2 and 3; all locks are held. */
     private Scase await(GStack st) {
         timersAwaited();
-        long who = Waiting.selector(st);
+        long who = sudogs(st);
         boolean durable = true;
         for (int i = 0; i < live; i++) {
             Scase k = poll[i];
-            k.sg = Waiting.selectSudog(st, who);
             durable &= k.c.durable();
             if (k.sends()) {
                 k.c.setElem(k.sg, k.elem, k.longElem);
@@ -511,6 +510,40 @@ public final class Select {
             throw Hchan.sendOnClosed();
         }
         return won;
+    }
+
+    /**
+     * Takes a sudog for each case; without memory all and the locks are given back.
+     *
+     * @return who waits
+     */
+    private long sudogs(GStack st) {
+        long who = 0;
+        int taken = 0;
+        try {
+            who = Waiting.selector(st);
+            for (; taken < live; taken++) {
+                poll[taken].sg = Waiting.selectSudog(st, who);
+            }
+            return who;
+        } catch (OutOfMemoryError e) {
+            timersLeft();
+            unlockAll();
+            while (taken-- > 0) {
+                Waiting.release(st, poll[taken].sg);
+            }
+            if (who != 0) {
+                Waiting.releaseSelector(st, who);
+            }
+            throw e;
+        }
+    }
+
+    /** Nobody waits after all. */
+    private void timersLeft() {
+        for (int i = 0; i < live; i++) {
+            poll[i].c.timerLeft();
+        }
     }
 
     private void lockAll() {

@@ -38,19 +38,22 @@ final class TimedWait extends RuntimeTimer {
     @Override
     protected void look(long now) {
         boolean wake = false;
-        if (when != 0 && now >= when) {
-            when = 0;
-            disarm();
-            wake = q.remove(sg);
-            if (wake) {
-                timeUp = true;
-                Sudog.setSuccess(sg, 0);
-                c.timerLeft();
+        try {
+            if (when != 0 && now >= when) {
+                when = 0;
+                disarm();
+                wake = q.remove(sg);
+                if (wake) {
+                    timeUp = true;
+                    Sudog.setSuccess(sg, 0);
+                    c.timerLeft();
+                }
+            } else if (when != 0) {
+                arm();
             }
-        } else if (when != 0) {
-            arm();
+        } finally { // Also when there was no memory for the next alarm.
+            lock.unlock();
         }
-        lock.unlock();
         if (wake) {
             Waiting.wake(sg);
         }

@@ -65,6 +65,10 @@ public final class HeapMutex {
                 return;
             }
         }
+        sleep();
+    }
+
+    private void sleep() {
         long bucket = bucket();
         for (;;) {
             int count = (int) Mem.INT.getAcquire(bucket); // Before the announcement below: see the class comment.
@@ -89,6 +93,23 @@ public final class HeapMutex {
             int unused = (int) Mem.INT.getAndAdd(bucket, 1);
             Futex.wake(bucket, Integer.MAX_VALUE);
         }
+    }
+
+    /** All that a contended lock does but sleep, on one that is free: see {@code proc.Warm}. */
+    public static void rehearse() {
+        HeapMutex m = new HeapMutex(LockRank.SEMA);
+        m.lock();
+        m.unlock();
+        m.lockSlow();
+        if (LockRank.CHECK) {
+            LockRank.acquire(m.rank);
+        }
+        m.unlock();
+        m.sleep(); // Takes it, as contended.
+        if (LockRank.CHECK) {
+            LockRank.acquire(m.rank);
+        }
+        m.unlock();
     }
 
     private long bucket() {

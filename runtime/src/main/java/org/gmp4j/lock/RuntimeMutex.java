@@ -50,9 +50,26 @@ public final class RuntimeMutex {
                 return;
             }
         }
+        sleep(addr);
+    }
+
+    private static void sleep(long addr) {
         while ((int) Mem.INT.getAndSet(addr, CONTENDED) != FREE) {
             Futex.await(addr, CONTENDED); // Back at once if the word has changed; spurious wakes only go round again.
         }
+    }
+
+    /** All that a contended lock does but sleep, on one that is free: see {@code proc.Warm}. */
+    public static void rehearse(long addr) {
+        lock(addr, LockRank.SUDOG);
+        unlock(addr, LockRank.SUDOG);
+        lockSlow(addr);
+        Mem.INT.setVolatile(addr, FREE);
+        sleep(addr);
+        if (LockRank.CHECK) {
+            LockRank.acquire(LockRank.SUDOG);
+        }
+        unlock(addr, LockRank.SUDOG);
     }
 
     /** Takes the lock if it is free. */

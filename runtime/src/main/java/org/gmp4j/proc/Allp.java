@@ -118,7 +118,9 @@ final class Allp {
         for (Processor pr : procs) {
             Mem.recycle(p.layout(), pr.pp);
         }
-        unmap(arrays(procs.length));
+        if (procs.length > 0) {
+            unmap(arrays(procs.length));
+        }
         unmap(replaced);
     }
 

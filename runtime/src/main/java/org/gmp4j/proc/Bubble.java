@@ -110,18 +110,25 @@ public abstract class Bubble {
         }
     }
 
-    /** Of a goroutine about to park: what counts it out when it is. */
+    /** Gives the lock back as the goroutine wanted, and counts it out. */
+    private static final Park.Unlock PARKED = (gp, lock) -> {
+        GStack st = (GStack) GSlots.stack(gp);
+        Bubble b = st.bubble; // Once the lock is free the goroutine may run, and end.
+        Park.Unlock unlock = st.unlock;
+        st.unlock = null;
+        if (unlock != null && !unlock.unlock(gp, lock)) {
+            st.durable = false;
+            return false;
+        }
+        b.stops();
+        return true;
+    };
+
+    /** Of a goroutine about to park: what counts it out when it is. Without an object: the caller holds locks. */
     static Park.Unlock parking(GStack st, Park.Unlock unlock) {
-        Bubble b = st.bubble;
         st.durable = true; // Before the lock is free: its waker looks.
-        return (gp, lock) -> {
-            if (unlock != null && !unlock.unlock(gp, lock)) {
-                st.durable = false;
-                return false;
-            }
-            b.stops();
-            return true;
-        };
+        st.unlock = unlock;
+        return PARKED;
     }
 
     /** Counts a goroutine in that is about to be readied. */

@@ -75,6 +75,8 @@ public final class GStack extends Stack {
     /** The bubble of the goroutine, set by itself; null for none. Whether it counts as waiting: by it and by its waker in turn. */
     Bubble bubble;
     boolean durable;
+    /** What gives the lock back when it parks as one of the bubble; set by itself, cleared by its M. */
+    Park.Unlock unlock;
 
     /** Told how the goroutine ended, instead of {@link #report}; null for nobody. */
     Awaited awaited;

@@ -33,6 +33,13 @@ final class Leftovers {
         } while (!FIRST.compareAndSet(this, old, st));
     }
 
+    /** See {@link Warm}. */
+    static void rehearse() {
+        Leftovers none = new Leftovers();
+        boolean unused = FIRST.compareAndSet(none, (GStack) null, (GStack) null);
+        none.first = (GStack) FIRST.getAndSet(none, (GStack) null);
+    }
+
     boolean any() {
         return first != null;
     }

@@ -103,13 +103,19 @@ public final class NotifyList {
 
     /** Waits until the ticket is called; inside {@link GStack#enter}. */
     public void await(int ticket) {
+        GStack st = GStack.current();
+        long sg;
+        while ((sg = Waiting.sudogOrNap(st)) == 0) {
+            if (ticket - (int) NOTIFY.getVolatile(this) < 0) {
+                return; // It has been called meanwhile.
+            }
+        }
         lock.lock();
         if (ticket - (int) NOTIFY.get(this) < 0) {
             lock.unlock(); // Called already.
+            Waiting.release(st, sg);
             return;
         }
-        GStack st = GStack.current();
-        long sg = Waiting.sudog(st);
         Sudog.setTicket(sg, ticket);
         Sudog.setNext(sg, 0);
         if (tail == 0) {

@@ -1,12 +1,12 @@
 package org.gmp4j.proc;
 
-import java.lang.invoke.VarHandle;
-
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.struct.G;
+import org.gmp4j.struct.IntField;
+import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
@@ -59,10 +59,10 @@ final class Retake {
     /** After so long sysmon looks whether one has come to a point who did so by himself the last time. */
     private static final long PROMPT = 50_000;
 
-    private static final VarHandle SCHEDTICK = Mem.field(p.layout(), "sysmontick", "schedtick");
-    private static final VarHandle SYSCALLTICK = Mem.field(p.layout(), "sysmontick", "syscalltick");
-    private static final VarHandle SCHEDWHEN = Mem.field(p.layout(), "sysmontick", "schedwhen");
-    private static final VarHandle SYSCALLWHEN = Mem.field(p.layout(), "sysmontick", "syscallwhen");
+    private static final IntField SCHEDTICK = Mem.intField(p.layout(), "sysmontick", "schedtick");
+    private static final IntField SYSCALLTICK = Mem.intField(p.layout(), "sysmontick", "syscalltick");
+    private static final LongField SCHEDWHEN = Mem.longField(p.layout(), "sysmontick", "schedwhen");
+    private static final LongField SYSCALLWHEN = Mem.longField(p.layout(), "sysmontick", "syscallwhen");
 
     private final Scheduler s;
     private final long quantum;
@@ -154,7 +154,7 @@ final class Retake {
             }
             busy = true;
             int tick = P.schedtickOpaque(pp);
-            boolean same = tick == (int) SCHEDTICK.get(pp);
+            boolean same = tick == SCHEDTICK.get(pp);
             if (!same) {
                 SCHEDTICK.set(pp, tick);
                 SCHEDWHEN.set(pp, began(pp, tick, now - earlier));
@@ -188,11 +188,11 @@ final class Retake {
             }
             exact &= slices.look(now);
         }
-        long over = (long) SCHEDWHEN.get(pp) + quantum;
+        long over = SCHEDWHEN.get(pp) + quantum;
         if (over > now) {
             firstOver = Math.min(firstOver, over);
         }
-        return same && running(pr, now, now - (long) SCHEDWHEN.get(pp));
+        return same && running(pr, now, now - SCHEDWHEN.get(pp));
     }
 
     private long began(long pp, int tick, long estimate) {
@@ -208,7 +208,7 @@ final class Retake {
 
     private boolean syscall(long pp, long now) {
         int tick = P.syscalltickOpaque(pp);
-        if ((int) SYSCALLTICK.get(pp) != tick) {
+        if (SYSCALLTICK.get(pp) != tick) {
             SYSCALLTICK.set(pp, tick);
             SYSCALLWHEN.set(pp, now);
             workWaits |= work(pp, now);
@@ -216,7 +216,7 @@ final class Retake {
         }
         // With nothing to run and others idle or searching, leave the P where it will soon be wanted.
         if (!work(pp, now) && Schedt.nmspinningVolatile(s.sched) + Schedt.npidleVolatile(s.sched) > 0
-                && now - (long) SYSCALLWHEN.get(pp) < SYSCALL_NANOS) {
+                && now - SYSCALLWHEN.get(pp) < SYSCALL_NANOS) {
             return false;
         }
         return take(pp);

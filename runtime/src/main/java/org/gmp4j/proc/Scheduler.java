@@ -44,8 +44,6 @@ public final class Scheduler {
     private static final Machine UNDECIDED = new Machine(null, 0);
 
     private static final AtomicInteger NAMES = new AtomicInteger();
-    /** Those that are not closed; replaced under the class's lock. */
-    private static volatile Scheduler[] live = new Scheduler[0];
 
     /** Its struct schedt. */
     public final long sched;
@@ -82,67 +80,97 @@ public final class Scheduler {
     /** Set by whoever takes a P by its {@link Gate}: one at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 
-    private Scheduler(Config config, Timers timers, Netpoll netpoll) {
+    private Scheduler(String name, Config config, Timers timers, Netpoll netpoll) {
         this.config = config;
         this.netpoll = netpoll;
-        this.name = "gmp" + NAMES.getAndIncrement();
-        RetiredSched.recycle();
-        this.goroutines = new Goroutines(name, slots);
-        this.sched = Mem.alloc(schedt.layout(), 1);
+        this.name = name;
         this.timers = timers;
-        this.allp = new Allp(sched, timers);
+        RetiredSched.recycle();
         boolean unused = Preempt.install();
         CleanStart.hook(!config.place().isEmpty());
         this.stalls = new Stalls(config.debug());
         this.sysmon = new Sysmon(this);
+        this.sched = Mem.alloc(schedt.layout(), 1);
+        boolean made = false;
+        try {
+            this.allp = new Allp(sched, timers);
+            this.goroutines = new Goroutines(name, slots);
+            made = true;
+        } finally {
+            if (!made) {
+                Mem.recycle(schedt.layout(), sched);
+            }
+        }
     }
 
-    /** {@code schedinit}: a scheduler with its Ps idle and no M yet. */
+    /**
+     * {@code schedinit}: a scheduler with its Ps idle and no M yet.
+     *
+     * @throws OutOfMemoryError when there is no memory for it, or no thread for its sysmon; nothing is left of it then
+     */
     public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll) {
+        return schedinit("gmp" + NAMES.getAndIncrement(), config, timers, netpoll);
+    }
+
+    /** One that runs nothing of the user's, before the first that does. */
+    public static Scheduler rehearsal(Config config, Timers timers, Netpoll netpoll) {
         Fatal.install();
         Uncaught.prepare();
-        Scheduler s = new Scheduler(config, timers, netpoll);
-        Schedt.setMaxmcount(s.sched, config.maxThreads());
-        Schedt.setLastpollVolatile(s.sched, System.nanoTime());
-        StopTheWorld.Procs procs = new StopTheWorld.Procs(s, config.procs());
-        GlobalRunq.lock(s.sched);
-        long runnable = StopTheWorld.procresize(s, procs, null);
-        GlobalRunq.unlock(s.sched);
-        assert runnable == 0;
-        live(s, true);
+        Warm.up();
+        return schedinit("gmp-rehearsal", config, timers, netpoll);
+    }
+
+    private static Scheduler schedinit(String name, Config config, Timers timers, Netpoll netpoll) {
+        Fatal.install();
+        Uncaught.prepare();
+        Scheduler s = new Scheduler(name, config, timers, netpoll);
+        boolean started = false;
         try {
-            s.sysmon.start();
-        } catch (Throwable t) { // No thread to be had: it never was.
-            live(s, false);
-            s.allp.release();
-            throw t;
+            s.begin();
+            started = true;
+            return s;
+        } finally {
+            if (!started) {
+                s.undo();
+            }
         }
-        return s;
+    }
+
+    private void begin() {
+        Schedt.setMaxmcount(sched, config.maxThreads());
+        Schedt.setLastpollVolatile(sched, System.nanoTime());
+        StopTheWorld.Procs procs = new StopTheWorld.Procs(this, config.procs());
+        GlobalRunq.lock(sched);
+        long runnable = StopTheWorld.procresize(this, procs, null);
+        GlobalRunq.unlock(sched);
+        assert runnable == 0;
+        LiveSchedulers.add(this);
+        sysmon.start();
+    }
+
+    /**
+     * It never was. As far as there is memory for that: a struct or two may be lost when the heap is full to the last
+     * byte.
+     */
+    private void undo() {
+        LiveSchedulers.remove(this);
+        try {
+            goroutines.deregister();
+            allp.release();
+            RetiredSched.add(this); // Whoever looked at all that live may still have it.
+        } catch (OutOfMemoryError e) {
+            return; // The caller throws what it was about.
+        }
     }
 
     /** All schedulers that are not closed. */
     static List<Scheduler> all() {
-        return List.of(live);
+        return List.of(LiveSchedulers.all());
     }
 
     /** The same without an object: for who looks under a lock. */
     static Scheduler[] live() {
-        return live;
-    }
-
-    private static synchronized void live(Scheduler s, boolean lives) {
-        Scheduler[] now = live;
-        int n = 0;
-        Scheduler[] next = new Scheduler[lives ? now.length + 1 : now.length - 1];
-        for (Scheduler other : now) {
-            if (other != s) {
-                next[n++] = other;
-            }
-        }
-        if (lives) {
-            next[n] = s;
-        }
-        live = next;
+        return LiveSchedulers.all();
     }
 
     // Ps
@@ -538,7 +566,7 @@ public final class Scheduler {
         netpoll.wake(this);
         exited.acquireUninterruptibly(count);
         joinUninterruptibly(sysmon.thread());
-        live(this, false);
+        LiveSchedulers.remove(this);
         goroutines.deregister();
         for (Machine mach : machines) {
             if (mach.thread != null) { // Else there never was the memory for one.

@@ -78,7 +78,12 @@ public final class Sema extends SemaRoot.Key {
         }
         SemaRoot root = SemaRoot.of(this);
         GStack st = GStack.current();
-        long sg = Waiting.sudog(st);
+        long sg;
+        while ((sg = Waiting.sudogOrNap(st)) == 0) {
+            if (take()) { // As one that is woken late.
+                return;
+            }
+        }
         do {
             root.lock();
             root.addNwait(1); // Before the look at the value: see the class comment.

@@ -68,7 +68,6 @@ final class Sysmon {
     private static final int POLL = 8;
     private static final int FOLLOW = 9;
     private static final int TRACE = 10;
-    private static final int WARM_UP = 11;
 
     private final Scheduler s;
     private final Thread thread;
@@ -86,7 +85,6 @@ final class Sysmon {
     private long lastTrace = began;
     private long lastProcs = began;
     private volatile boolean drained;
-    private boolean warm;
     /** How often there was no memory for a duty; for whoever looks into a heap dump. */
     private int noMemory;
     /** When it last began to look who waits, and how far it has come: 0 when it has ended. */
@@ -158,9 +156,6 @@ final class Sysmon {
             s.signalDrained();
         }
         long now = System.nanoTime();
-        if (!warm && now - began >= Warm.AFTER_NANOS) {
-            duty(WARM_UP, now);
-        }
         duty(LEFTOVERS, now);
         duty(SHORTAGE, now);
         duty(CHECKDEAD, now);
@@ -190,10 +185,6 @@ final class Sysmon {
                 case BEGIN -> {
                     CleanStart.begin();
                     boolean unused = OsThread.setSlice(SLICE); // Or its look comes late where others want the CPU too.
-                }
-                case WARM_UP -> {
-                    Warm.start();
-                    warm = true;
                 }
                 case LEFTOVERS -> s.leftovers.look();
                 case SHORTAGE -> s.shortage.look(now);

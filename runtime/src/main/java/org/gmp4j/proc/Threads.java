@@ -169,6 +169,16 @@ final class Threads {
         }
     }
 
+    private static String reason(boolean heap) {
+        return heap ? NO_HEAP : NO_THREAD;
+    }
+
+    /** What {@link #tryNewm} needs when there is no memory: a constant takes some when it is first used. */
+    static boolean rehearse() {
+        return Fatal.isHeap(new OutOfMemoryError("GC overhead")) && !Fatal.isHeap(new OutOfMemoryError("none"))
+                && reason(true) != reason(false) && LIMIT != STARTED;
+    }
+
     /** Returns {@link #STARTED}, or why there is no M; then nothing has changed. */
     private static String tryNewm(Scheduler s, long pp, boolean spinning) {
         Machine m = null;
@@ -193,7 +203,7 @@ final class Threads {
                 throw Fatal.fatal(s, "runtime: failed to create new OS thread (have %d already): %s\n"
                         .formatted(s.mcount(), e.getMessage()), "newosproc");
             }
-            return heap ? NO_HEAP : NO_THREAD;
+            return reason(heap);
         }
     }
 

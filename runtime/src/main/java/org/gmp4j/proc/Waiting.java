@@ -1,16 +1,18 @@
 package org.gmp4j.proc;
 
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
+import org.gmp4j.ffi.Futex;
+import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.Note;
 import org.gmp4j.queue.SudogCache;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
+import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.SudogSlots;
 
@@ -42,35 +44,54 @@ public final class Waiting {
     /** Whether a timer outside all schedulers is set. */
     private static volatile BooleanSupplier alarms = () -> false;
 
-    /** Those of them that are virtual threads of the JDK's scheduler, by sudog: they wait without their carrier. */
-    private static final ConcurrentHashMap<Long, Thread> VIRTUAL = new ConcurrentHashMap<>();
+    /** A futex word that never changes. */
+    private static final long NAP = Memory.map(Mem.LINE);
+    private static final long NAP_NANOS = 1_000_000;
 
     private Waiting() {
     }
 
-    /** A sudog for the caller, which is inside {@link GStack#enter}; {@code st} is its stack, null for a thread. */
+    /**
+     * A sudog for the caller, which is inside {@link GStack#enter}; {@code st} is its stack, null for a thread.
+     *
+     * @throws OutOfMemoryError when there is no memory for one; nothing has changed
+     */
     public static long sudog(GStack st) {
         return SudogCache.acquire(st == null ? 0 : st.machine().pp());
     }
 
-    /**
-     * Waits on {@code q}; the caller holds {@code lock}, which is free afterwards, and is inside
-     * {@link GStack#enter}.
-     *
-     * @param elem what the waker takes, or null
-     * @return the sudog, woken: read its element and success, then {@link #release} it
-     */
-    public static long await(WaitQ q, HeapMutex lock, Object elem, WaitReason reason) {
-        GStack st = GStack.current();
-        long sg = sudog(st);
-        if (elem != null) {
-            SudogSlots.setElem(sg, elem);
+    /** The same for a caller that holds {@code lock}: it is given back when there is no memory. */
+    public static long sudogOrUnlock(GStack st, HeapMutex lock) {
+        try {
+            return sudog(st);
+        } catch (OutOfMemoryError e) {
+            lock.unlock();
+            throw e;
         }
-        await(st, sg, q, lock, reason);
-        return sg;
     }
 
-    /** The same with a sudog of {@link #sudog}, its element in place. */
+    /**
+     * The same for a caller that has told others that it will wait, and cannot take that back: where there is no memory it
+     * sleeps for a millisecond instead, and looks again whether it still has to wait.
+     *
+     * @return 0 when it has slept; the caller may have another P now
+     */
+    public static long sudogOrNap(GStack st) {
+        try {
+            return sudog(st);
+        } catch (OutOfMemoryError e) {
+            int unused = Futex.await(NAP, 0, NAP_NANOS); // With the P: what could others do with it?
+            if (st != null) {
+                Park.gosched(st);
+            }
+            return 0;
+        }
+    }
+
+    /**
+     * Waits on {@code q} with a sudog of {@link #sudog}; the caller holds {@code lock}, which is free afterwards, and is
+     * inside {@link GStack#enter}. Afterwards it reads the sudog's element and success, then {@link #release}s it.
+     */
     public static void await(GStack st, long sg, WaitQ q, HeapMutex lock, WaitReason reason) {
         q.enqueue(sg);
         park(st, sg, UNLOCK, lock, reason);
@@ -93,17 +114,11 @@ public final class Waiting {
     private static void awaitThread(long sg, Park.Unlock unlock, Object lock) {
         long note = Sudog.threadAddress(sg);
         int unused = THREADS.incrementAndGet();
-        if (Thread.currentThread().isVirtual()) {
-            Long key = sg;
-            JdkThreads.pin(); // With the lock held it must not leave its carrier: those who want the lock keep theirs.
-            try {
-                VIRTUAL.put(key, Thread.currentThread());
-            } finally {
-                JdkThreads.unpin();
-            }
+        if (Thread.currentThread().isVirtual()) { // Of the JDK's scheduler: it waits without its carrier.
+            SudogSlots.setThread(sg, Thread.currentThread());
             boolean free = unlock.unlock(0, lock);
             parkUntilWoken(note);
-            VIRTUAL.remove(key);
+            SudogSlots.setThread(sg, null);
         } else {
             boolean free = unlock.unlock(0, lock);
             Note.sleep(note);
@@ -173,7 +188,11 @@ public final class Waiting {
     private static void parkUntilWoken(long note) {
         boolean interrupted = false;
         while (!Note.woken(note)) {
-            LockSupport.park();
+            try {
+                LockSupport.park();
+            } catch (OutOfMemoryError e) { // For the frames. It is queued, so it waits with its carrier.
+                boolean unused = Note.sleep(note, NAP_NANOS);
+            }
             interrupted |= Thread.interrupted();
         }
         if (interrupted) {
@@ -203,7 +222,7 @@ public final class Waiting {
     }
 
     private static void wakeThread(long sg) {
-        Thread virtual = VIRTUAL.get(sg); // Afterwards the sudog is its waiter's.
+        Thread virtual = SudogSlots.thread(sg); // Afterwards the sudog is its waiter's.
         Note.wakeup(Sudog.threadAddress(sg));
         if (virtual != null) {
             JdkThreads.pin(); // The JDK's scheduler takes locks.
@@ -229,15 +248,17 @@ public final class Waiting {
 
     /** Blocks the calling goroutine, or thread, for ever. */
     public static void forever(WaitReason reason) {
-        GStack unused = GStack.enter();
-        await(new WaitQ(), locked(), null, reason);
-        throw new IllegalStateException("woken from a wait without end");
-    }
-
-    private static HeapMutex locked() {
+        WaitQ q = new WaitQ();
         HeapMutex lock = new HeapMutex(org.gmp4j.lock.LockRank.SEMA);
-        lock.lock();
-        return lock;
+        GStack st = GStack.enter();
+        try {
+            long sg = sudog(st);
+            lock.lock();
+            await(st, sg, q, lock, reason);
+        } finally { // There may be no memory.
+            GStack.exit(st);
+        }
+        throw new IllegalStateException("woken from a wait without end");
     }
 
     /** From the timers: how to know whether one is set outside all schedulers; asked under sched.lock. */
@@ -259,6 +280,11 @@ public final class Waiting {
     public static void ends() {
         left = System.nanoTime();
         int unused = THREADS.decrementAndGet();
+    }
+
+    /** The rehearsal is over: what a thread did in there readies no goroutine of the user's. */
+    public static void rehearsed() {
+        left = System.nanoTime() - GRACE_NANOS;
     }
 
     /** Whether threads that are not Ms wait, or did a moment ago. */

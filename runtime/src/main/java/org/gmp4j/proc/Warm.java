@@ -1,17 +1,14 @@
 package org.gmp4j.proc;
 
-import java.lang.foreign.GroupLayout;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
-
+import org.gmp4j.ffi.Futex;
+import org.gmp4j.ffi.Membarrier;
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.ffi.StackSpace;
 import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.schedt;
-import org.gmp4j.ffi.gmp.sudog;
+import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.RuntimeMutex;
 import org.gmp4j.queue.GlobalRunq;
@@ -20,75 +17,54 @@ import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.IntField;
+import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
-import org.gmp4j.struct.Sudog;
 
 /**
- * Has the JVM link, while there is memory, what the scheduler does seldom. The first use of a {@code VarHandle} at a place, or
- * of a class, takes memory, and a method handle does once more when it was called 127 times by code that is not yet
- * compiled to the end. If the heap is full just then, that may fail between any two steps of a protocol.
+ * Has the JVM link, before the first goroutine runs, what the scheduler does seldom. The first use of a {@code VarHandle}
+ * at a place, of a class, of a string, takes memory, and a method handle does once more when it was called 127 times by
+ * code that is not yet compiled to the end. If the heap is full just then, that may fail between any two steps of a
+ * protocol.
  *
- * <p>A thread of its own does it, once a process, when a scheduler has lived for a while: it takes some tenths of a second of
- * CPU time, which a program that soon ends had better save. What an M does with a full heap before that may still fail.
+ * <p>What goroutines and their Ms do all the time is done by {@code Rehearsal}, a floor above, on a scheduler of its own.
+ * Together they take some tens of milliseconds, once a process; half of that the first goroutines of the user's would take
+ * anyway.
  */
 final class Warm {
-    /** How old a scheduler is by then. */
-    static final long AFTER_NANOS = 10_000_000_000L;
-    /** Between two of the few hundred things that it does, not to be in anybody's way. */
-    private static final long PAUSE_NANOS = 1_000_000;
-
     /** What an M, sysmon, or a goroutine inside the runtime, first needs at a bad moment. */
     private static final String[] CLASSES = {"Threads", "Threads$Exit", "Syscall", "StopTheWorld", "StopTheWorld$Procs", "Inject",
         "Mcall", "Preempt", "Wakep", "Park", "Waiting", "Checkdead", "Stderr", "GcWatch", "Newproc", "FindRunnable", "Invariants"};
 
+    private static final IntField INT = Mem.intField(p.layout(), "id");
+    private static final LongField LONG = Mem.longField(p.layout(), "link");
     private static final int GS = 8;
-    private static final long RETRY_NANOS = 1_000_000_000;
-    private static final AtomicBoolean STARTED = new AtomicBoolean();
 
     private Warm() {
     }
 
-    /** From sysmon. */
-    static void start() {
-        if (STARTED.compareAndSet(false, true)) {
-            try {
-                Thread t = new Thread(null, Warm::run, "gmp4j-warm", 0, false);
-                t.setDaemon(true);
-                t.start();
-            } catch (OutOfMemoryError e) {
-                STARTED.set(false); // Sysmon comes again.
-                throw e;
-            }
-        }
-    }
-
-    private static void run() {
-        for (;;) {
-            try {
-                up(PAUSE_NANOS);
-                return;
-            } catch (OutOfMemoryError e) {
-                LockSupport.parkNanos(RETRY_NANOS); // For the rest; what is done is done.
-            }
-        }
-    }
-
-    static void up(long pause) {
-        JdkThreads.warm();
-        accessors(G.class, g.layout(), pause);
-        accessors(M.class, m.layout(), pause);
-        accessors(P.class, p.layout(), pause);
-        accessors(Schedt.class, schedt.layout(), pause);
-        accessors(Sudog.class, sudog.layout(), pause);
+    static void up() {
+        long line = Mem.alloc(p.layout(), 1);
         for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) {
-            states();
-            locks();
-            queues();
+            fields(line);
+            words(line);
+            calls(line);
         }
+        Mem.recycle(p.layout(), line);
+        JdkThreads.warm();
+        states();
+        locks();
+        queues();
+        load();
+    }
+
+    private static void load() {
+        Leftovers.rehearse();
+        boolean ignored = Threads.rehearse();
         for (String name : CLASSES) {
             try {
                 Class<?> unused = Class.forName("org.gmp4j.proc." + name);
@@ -98,51 +74,46 @@ final class Warm {
         }
     }
 
-    /** Calls all that read and write the fields of a struct, on one of that kind. */
-    private static void accessors(Class<?> of, GroupLayout layout, long pause) {
-        long struct = Mem.alloc(layout, 1);
-        for (Method a : of.getDeclaredMethods()) {
-            Object[] args = Modifier.isPublic(a.getModifiers()) ? arguments(a.getParameterTypes(), struct) : null;
-            if (args != null) {
-                LockSupport.parkNanos(pause);
-                try {
-                    for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) {
-                        Object unused = a.invoke(null, args);
-                    }
-                } catch (IllegalAccessException e) {
-                    throw new AssertionError(e);
-                } catch (InvocationTargetException e) {
-                    if (e.getCause() instanceof OutOfMemoryError noMemory) {
-                        throw noMemory;
-                    }
-                    throw new AssertionError(e);
-                }
-            }
-        }
-        Mem.recycle(layout, struct);
+    /** All that reads and writes fields of structs. */
+    private static void fields(long pp) {
+        INT.set(pp, INT.get(pp));
+        INT.setOpaque(pp, INT.getOpaque(pp));
+        INT.setRelease(pp, INT.getAcquire(pp));
+        INT.setVolatile(pp, INT.getVolatile(pp));
+        boolean unused = INT.compareAndSet(pp, 0, 0);
+        unused = INT.weakCompareAndSetRelease(pp, 0, 0);
+        int i = INT.getAndAdd(pp, 0) + INT.getAndSet(pp, 0);
+        LONG.set(pp, LONG.get(pp));
+        LONG.setOpaque(pp, LONG.getOpaque(pp));
+        LONG.setRelease(pp, LONG.getAcquire(pp));
+        LONG.setVolatile(pp, LONG.getVolatile(pp));
+        unused = LONG.compareAndSet(pp, 0, 0);
+        long l = LONG.getAndAdd(pp, 0) + LONG.getAndSet(pp, 0);
     }
 
-    /** The struct, and zeros; null for a method that takes anything else. */
-    private static Object[] arguments(Class<?>[] types, long struct) {
-        if (types.length == 0 || types[0] != long.class) {
-            return null;
+    /** The same of words that are not in structs. */
+    private static void words(long addr) {
+        Mem.INT.set(addr, (int) Mem.INT.get(addr));
+        int i = (int) Mem.INT.getAndBitwiseOr(addr, 0) + (int) Mem.INT.getAndBitwiseAnd(addr, 0);
+        i = (int) Mem.INT.getOpaque(addr) + (int) Mem.INT.getAcquire(addr);
+        Mem.INT.setVolatile(addr, (int) Mem.INT.getVolatile(addr));
+        boolean unused = Mem.INT.compareAndSet(addr, 0, 0);
+        i = (int) Mem.INT.getAndAdd(addr, 0) + (int) Mem.INT.getAndSet(addr, 0);
+        Mem.LONG.set(addr, (long) Mem.LONG.get(addr));
+    }
+
+    /** Calls of C code. */
+    private static void calls(long addr) {
+        int unused = Futex.await(addr, 1) + Futex.await(addr, 1, 0) + Futex.wake(addr, 1);
+        if (Membarrier.isAvailable()) {
+            Membarrier.run();
         }
-        Object[] args = new Object[types.length];
-        args[0] = struct;
-        for (int i = 1; i < types.length; i++) {
-            if (types[i] == long.class) {
-                args[i] = 0L;
-            } else if (types[i] == int.class) {
-                args[i] = 0;
-            } else {
-                return null;
-            }
-        }
-        return args;
+        Threads.trimStack();
+        long l = StackSpace.left() + OsThread.gettid();
     }
 
     private static void states() {
-        long gp = Mem.alloc(g.layout(), 1); // Of which there is one after the first time.
+        long gp = Mem.alloc(g.layout(), 1);
         GStatus.casgstatus(gp, GStatus.GIDLE, GStatus.GDEAD);
         GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE);
         boolean unused = GStatus.trycasgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE); // Fails, and looks why.
@@ -224,6 +195,8 @@ final class Warm {
     private static void locks() {
         long pp = Mem.alloc(p.layout(), 1);
         long word = P.timersLockAddress(pp);
+        HeapMutex.rehearse();
+        RuntimeMutex.rehearse(word);
         boolean unused = RuntimeMutex.tryLock(word, org.gmp4j.lock.LockRank.SUDOG);
         RuntimeMutex.unlock(word, org.gmp4j.lock.LockRank.SUDOG);
         unused = RuntimeMutex.isLocked(word);

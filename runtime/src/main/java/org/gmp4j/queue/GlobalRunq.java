@@ -1,11 +1,10 @@
 package org.gmp4j.queue;
 
-import java.lang.invoke.VarHandle;
-
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.RuntimeMutex;
 import org.gmp4j.struct.G;
+import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
@@ -17,8 +16,8 @@ import org.gmp4j.struct.Throw;
  * on to the next place, and looks again under the lock before it sleeps.
  */
 public final class GlobalRunq {
-    private static final VarHandle HEAD = Mem.field(schedt.layout(), "runq", "head");
-    private static final VarHandle TAIL = Mem.field(schedt.layout(), "runq", "tail");
+    private static final LongField HEAD = Mem.longField(schedt.layout(), "runq", "head");
+    private static final LongField TAIL = Mem.longField(schedt.layout(), "runq", "tail");
 
     private GlobalRunq() {
     }
@@ -40,7 +39,7 @@ public final class GlobalRunq {
 
     /** Puts a G at the head; under the lock. */
     public static void globrunqputhead(long sched, long gp) {
-        long head = (long) HEAD.get(sched);
+        long head = HEAD.get(sched);
         G.setSchedlink(gp, head);
         HEAD.set(sched, gp);
         if (head == 0) {
@@ -52,7 +51,7 @@ public final class GlobalRunq {
     /** Puts {@code n} Gs, linked from {@code first} to {@code last}, at the tail; under the lock. */
     public static void globrunqputbatch(long sched, long first, long last, int n) {
         G.setSchedlink(last, 0);
-        long tail = (long) TAIL.get(sched);
+        long tail = TAIL.get(sched);
         if (tail == 0) {
             HEAD.set(sched, first);
         } else {
@@ -102,7 +101,7 @@ public final class GlobalRunq {
 
     /** Takes the head; 0 when empty; under the lock. */
     public static long pop(long sched) {
-        long gp = (long) HEAD.get(sched);
+        long gp = HEAD.get(sched);
         if (gp != 0) {
             long next = G.schedlink(gp);
             HEAD.set(sched, next);
@@ -118,7 +117,7 @@ public final class GlobalRunq {
     /** Takes the first G that is locked to a thread, 0 when none is; the others stay in their order. Under the lock. */
     public static long popLocked(long sched) {
         long before = 0;
-        long gp = (long) HEAD.get(sched);
+        long gp = HEAD.get(sched);
         while (gp != 0 && G.lockedm(gp) == 0) {
             before = gp;
             gp = G.schedlink(gp);
@@ -140,11 +139,11 @@ public final class GlobalRunq {
 
     /** The head, for checkers: under the lock, then by schedlink. */
     public static long head(long sched) {
-        return (long) HEAD.get(sched);
+        return HEAD.get(sched);
     }
 
     /** The tail, for checkers: under the lock. */
     public static long tail(long sched) {
-        return (long) TAIL.get(sched);
+        return TAIL.get(sched);
     }
 }

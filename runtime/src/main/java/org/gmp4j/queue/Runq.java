@@ -4,6 +4,9 @@ import java.lang.invoke.VarHandle;
 
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.struct.G;
+import org.gmp4j.struct.IntField;
+import org.gmp4j.struct.LongField;
+import org.gmp4j.struct.LongRing;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Throw;
@@ -48,10 +51,10 @@ public final class Runq {
     /** Set in the result of {@link #runqget}: the G came from runnext and inherits the time slice. Addresses are aligned. */
     public static final long INHERIT = 1;
 
-    private static final VarHandle HEAD = Mem.field(p.layout(), "runqhead");
-    private static final VarHandle TAIL = Mem.field(p.layout(), "runqtail");
-    private static final VarHandle RUNNEXT = Mem.field(p.layout(), "runnext");
-    private static final VarHandle SLOT = Mem.ring(p.layout(), "runq", LEN);
+    private static final IntField HEAD = Mem.intField(p.layout(), "runqhead");
+    private static final IntField TAIL = Mem.intField(p.layout(), "runqtail");
+    private static final LongField RUNNEXT = Mem.longField(p.layout(), "runnext");
+    private static final LongRing SLOT = Mem.ring(p.layout(), "runq", LEN);
 
     private Runq() {
     }
@@ -73,7 +76,7 @@ public final class Runq {
     }
 
     private static long load(long pp, int i) {
-        return (long) SLOT.getOpaque(pp, i);
+        return SLOT.getOpaque(pp, i);
     }
 
     private static void store(long pp, int i, long gp) {
@@ -107,7 +110,7 @@ public final class Runq {
         if (next) {
             long old;
             do {
-                old = (long) RUNNEXT.getVolatile(pp);
+                old = RUNNEXT.getVolatile(pp);
             } while (!RUNNEXT.compareAndSet(pp, old, gp)); // Fails only when a thief empties the slot.
             if (old == 0) {
                 return false; // The CAS.
@@ -124,8 +127,8 @@ public final class Runq {
     }
 
     private static boolean tryPush(long pp, long gp) {
-        int h = (int) HEAD.getAcquire(pp); // Pairs with the consumers' CAS-release: their slots are free.
-        int t = (int) TAIL.get(pp); // R2: ours.
+        int h = HEAD.getAcquire(pp); // Pairs with the consumers' CAS-release: their slots are free.
+        int t = TAIL.get(pp); // R2: ours.
         if (t - h >= LEN) {
             return false;
         }
@@ -136,8 +139,8 @@ public final class Runq {
 
     /** R6. False when the ring is no longer full. */
     private static boolean runqputslow(long sched, long pp, long gp) {
-        int h = (int) HEAD.getAcquire(pp);
-        int t = (int) TAIL.get(pp);
+        int h = HEAD.getAcquire(pp);
+        int t = TAIL.get(pp);
         int n = LEN / 2;
         if (t - h != LEN) {
             return false;
@@ -167,7 +170,7 @@ public final class Runq {
     public static void runqputbatch(long sched, long pp, long head, int count) {
         long rest = head;
         int n = 0;
-        int room = SHARED ? 0 : LEN - ((int) TAIL.get(pp) - (int) HEAD.getAcquire(pp));
+        int room = SHARED ? 0 : LEN - (TAIL.get(pp) - HEAD.getAcquire(pp));
         while (n < count && n < room) {
             rest = G.schedlink(rest);
             n++;
@@ -188,8 +191,8 @@ public final class Runq {
 
     /** Puts the first {@code n} Gs of a list at the end of the ring, which has room for them; owner only. */
     static void runqpushlist(long pp, long head, int n) {
-        int h = (int) HEAD.getAcquire(pp); // As in tryPush.
-        int t = (int) TAIL.get(pp);
+        int h = HEAD.getAcquire(pp); // As in tryPush.
+        int t = TAIL.get(pp);
         if (t - h + n > LEN) {
             throw Throw.of("runqputbatch: runq overflow");
         }
@@ -207,14 +210,14 @@ public final class Runq {
      * @return 0 when there is none; with bit {@link #INHERIT} when it came from runnext
      */
     public static long runqget(long pp) {
-        long next = (long) RUNNEXT.getVolatile(pp);
+        long next = RUNNEXT.getVolatile(pp);
         // Only the owner fills runnext: if the CAS fails a thief took it and it stays empty.
         if (next != 0 && RUNNEXT.compareAndSet(pp, next, 0L)) {
             return next | INHERIT;
         }
         for (;;) {
-            int h = (int) HEAD.getAcquire(pp); // With the other consumers.
-            int t = (int) TAIL.get(pp);
+            int h = HEAD.getAcquire(pp); // With the other consumers.
+            int t = TAIL.get(pp);
             if (t == h) {
                 return 0;
             }
@@ -237,7 +240,7 @@ public final class Runq {
     }
 
     private static long grabRunNext(long victim, long politeNanos) {
-        long next = (long) RUNNEXT.getVolatile(victim);
+        long next = RUNNEXT.getVolatile(victim);
         if (next == 0) {
             return 0;
         }
@@ -245,7 +248,7 @@ public final class Runq {
             long start = System.nanoTime();
             do {
                 Thread.onSpinWait();
-                if ((long) RUNNEXT.getOpaque(victim) != next) {
+                if (RUNNEXT.getOpaque(victim) != next) {
                     return 0; // Its owner took it, as expected; come back later if there is another.
                 }
             } while (System.nanoTime() - start < politeNanos);
@@ -261,8 +264,8 @@ public final class Runq {
      * @return one of the stolen Gs, the others stand in the thief's ring; 0 when there was nothing
      */
     public static long runqsteal(long thief, long victim, boolean stealRunNext, long politeNanos) {
-        int h = (int) HEAD.getAcquire(victim); // With the other consumers.
-        int t = (int) TAIL.getAcquire(victim); // With the producer: the slots up to t are written.
+        int h = HEAD.getAcquire(victim); // With the other consumers.
+        int t = TAIL.getAcquire(victim); // With the producer: the slots up to t are written.
         if (t == h && !stealRunNext) {
             return 0; // Most probes end here: small enough to be inlined where Ps are walked.
         }
@@ -271,7 +274,7 @@ public final class Runq {
 
     /** Takes half of the victim's ring, of which head and tail were just read, by one CAS on its head. */
     private static long runqgrab(long thief, long victim, int h, int t, boolean stealRunNext, long politeNanos) {
-        int at = (int) TAIL.get(thief);
+        int at = TAIL.get(thief);
         for (;;) {
             int n = t - h;
             n -= n / 2;
@@ -285,15 +288,15 @@ public final class Runq {
                     return stolen(thief, at, n - 1);
                 }
             }
-            h = (int) HEAD.getAcquire(victim);
-            t = (int) TAIL.getAcquire(victim);
+            h = HEAD.getAcquire(victim);
+            t = TAIL.getAcquire(victim);
         }
     }
 
     /** The last of the Gs that were copied is for now; the {@code n} before it go public. */
     private static long stolen(long thief, int at, int n) {
         if (n > 0) {
-            if (at - (int) HEAD.getAcquire(thief) + n >= LEN) {
+            if (at - HEAD.getAcquire(thief) + n >= LEN) {
                 throw Throw.of("runqsteal: runq overflow");
             }
             TAIL.setRelease(thief, at + n); // Other thieves may take from here on.
@@ -307,10 +310,10 @@ public final class Runq {
      */
     public static boolean runqempty(long pp) {
         for (;;) {
-            int h = (int) HEAD.getVolatile(pp);
-            int t = (int) TAIL.getVolatile(pp);
-            long next = (long) RUNNEXT.getVolatile(pp);
-            if (t == (int) TAIL.getVolatile(pp)) {
+            int h = HEAD.getVolatile(pp);
+            int t = TAIL.getVolatile(pp);
+            long next = RUNNEXT.getVolatile(pp);
+            if (t == TAIL.getVolatile(pp)) {
                 return h == t && next == 0;
             }
         }
@@ -318,23 +321,23 @@ public final class Runq {
 
     /** How many Gs stand in the ring, runnext not counted: a snapshot for reports. */
     public static int size(long pp) {
-        int n = (int) TAIL.getAcquire(pp) - (int) HEAD.getAcquire(pp);
+        int n = TAIL.getAcquire(pp) - HEAD.getAcquire(pp);
         return Math.clamp(n, 0, LEN);
     }
 
     /** The head index, for checkers. */
     public static int head(long pp) {
-        return (int) HEAD.getVolatile(pp);
+        return HEAD.getVolatile(pp);
     }
 
     /** The tail index, for checkers. */
     public static int tail(long pp) {
-        return (int) TAIL.getVolatile(pp);
+        return TAIL.getVolatile(pp);
     }
 
     /** What runnext holds, for checkers and reports; 0 when empty. */
     public static long runnext(long pp) {
-        return (long) RUNNEXT.getVolatile(pp);
+        return RUNNEXT.getVolatile(pp);
     }
 
     /** The G in the slot of index {@code i}, for checkers. */

@@ -21,21 +21,34 @@ public final class SudogCache {
     private SudogCache() {
     }
 
-    /** {@code acquireSudog}; {@code pp} is the caller's P, or 0 when it has none. */
+    /**
+     * {@code acquireSudog}; {@code pp} is the caller's P, or 0 when it has none.
+     *
+     * @throws OutOfMemoryError when there is none and no memory for more; nothing has changed
+     */
     public static long acquire(long pp) {
         if (pp == 0) {
             RuntimeMutex.lock(LOCK, LockRank.SUDOG);
-            long sg = takeCentral();
-            RuntimeMutex.unlock(LOCK, LockRank.SUDOG);
-            return sg;
+            try {
+                return takeCentral();
+            } finally {
+                RuntimeMutex.unlock(LOCK, LockRank.SUDOG);
+            }
         }
         int n = P.sudogn(pp);
         if (n == 0) {
             RuntimeMutex.lock(LOCK, LockRank.SUDOG);
-            for (; n < BATCH; n++) {
-                push(pp, takeCentral());
+            try {
+                for (; n < BATCH; n++) {
+                    push(pp, takeCentral());
+                }
+            } catch (OutOfMemoryError e) {
+                if (n == 0) {
+                    throw e;
+                }
+            } finally {
+                RuntimeMutex.unlock(LOCK, LockRank.SUDOG);
             }
-            RuntimeMutex.unlock(LOCK, LockRank.SUDOG);
         }
         P.setSudogn(pp, n - 1);
         return pop(pp);

@@ -174,7 +174,7 @@ public final class JdkThreads {
     /**
      * Uses the handles on fields so often that they take no memory from then on: see {@code proc.Warm}. On a thread that is
      * never started. Not those on methods: the compiler knows some of these, and they take what they are given for a thread that
-     * runs. Every switch calls them, so by the time that this runs they were called often enough.
+     * runs. Every switch calls them, and {@code Rehearsal} switches often enough.
      */
     public static void warm() {
         Thread idle = newVirtualThread(Runnable::run, "", () -> { });

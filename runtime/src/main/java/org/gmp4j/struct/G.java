@@ -1,7 +1,5 @@
 package org.gmp4j.struct;
 
-import java.lang.invoke.VarHandle;
-
 import org.gmp4j.ffi.gmp.g;
 
 /**
@@ -10,28 +8,28 @@ import org.gmp4j.ffi.gmp.g;
  * runs it, or whoever holds it in its hands between two queues; the CAS on the status hands ownership over.
  */
 public final class G {
-    private static final VarHandle INDEX = Mem.field(g.layout(), "index");
-    private static final VarHandle M = Mem.field(g.layout(), "m");
-    private static final VarHandle SCHEDLINK = Mem.field(g.layout(), "schedlink");
-    private static final VarHandle GOID = Mem.field(g.layout(), "goid");
-    private static final VarHandle PREEMPT = Mem.field(g.layout(), "preempt");
-    private static final VarHandle WAITREASON = Mem.field(g.layout(), "waitreason");
-    private static final VarHandle SELECTDONE = Mem.field(g.layout(), "selectDone");
-    private static final VarHandle WAITSINCE = Mem.field(g.layout(), "waitsince");
-    private static final VarHandle PARAM = Mem.field(g.layout(), "param");
-    private static final VarHandle WAITING = Mem.field(g.layout(), "waiting");
-    private static final VarHandle LOCKEDM = Mem.field(g.layout(), "lockedm");
-    private static final VarHandle NOCOUNT = Mem.field(g.layout(), "nocount");
-    private static final VarHandle PARENTGOID = Mem.field(g.layout(), "parentGoid");
-    private static final VarHandle ALLOCSEQ = Mem.field(g.layout(), "allocseq");
-    private static final VarHandle HASSTACK = Mem.field(g.layout(), "hasstack");
-    private static final VarHandle SLEEPWHEN = Mem.field(g.layout(), "sleepWhen");
+    private static final IntField INDEX = Mem.intField(g.layout(), "index");
+    private static final LongField M = Mem.longField(g.layout(), "m");
+    private static final LongField SCHEDLINK = Mem.longField(g.layout(), "schedlink");
+    private static final LongField GOID = Mem.longField(g.layout(), "goid");
+    private static final IntField PREEMPT = Mem.intField(g.layout(), "preempt");
+    private static final IntField WAITREASON = Mem.intField(g.layout(), "waitreason");
+    private static final IntField SELECTDONE = Mem.intField(g.layout(), "selectDone");
+    private static final LongField WAITSINCE = Mem.longField(g.layout(), "waitsince");
+    private static final LongField PARAM = Mem.longField(g.layout(), "param");
+    private static final LongField WAITING = Mem.longField(g.layout(), "waiting");
+    private static final LongField LOCKEDM = Mem.longField(g.layout(), "lockedm");
+    private static final IntField NOCOUNT = Mem.intField(g.layout(), "nocount");
+    private static final LongField PARENTGOID = Mem.longField(g.layout(), "parentGoid");
+    private static final LongField ALLOCSEQ = Mem.longField(g.layout(), "allocseq");
+    private static final IntField HASSTACK = Mem.intField(g.layout(), "hasstack");
+    private static final LongField SLEEPWHEN = Mem.longField(g.layout(), "sleepWhen");
 
     private G() {
     }
 
     public static int index(long g) {
-        return (int) INDEX.get(g);
+        return INDEX.get(g);
     }
 
     public static void setIndex(long g, int v) {
@@ -39,7 +37,7 @@ public final class G {
     }
 
     public static long m(long g) {
-        return (long) M.get(g);
+        return M.get(g);
     }
 
     public static void setM(long g, long v) {
@@ -47,11 +45,11 @@ public final class G {
     }
 
     public static long mOpaque(long g) {
-        return (long) M.getOpaque(g);
+        return M.getOpaque(g);
     }
 
     public static long schedlink(long g) {
-        return (long) SCHEDLINK.get(g);
+        return SCHEDLINK.get(g);
     }
 
     public static void setSchedlink(long g, long v) {
@@ -59,7 +57,7 @@ public final class G {
     }
 
     public static long goid(long g) {
-        return (long) GOID.get(g);
+        return GOID.get(g);
     }
 
     public static void setGoid(long g, long v) {
@@ -67,7 +65,7 @@ public final class G {
     }
 
     public static int preemptOpaque(long g) {
-        return (int) PREEMPT.getOpaque(g);
+        return PREEMPT.getOpaque(g);
     }
 
     public static void setPreemptOpaque(long g, int v) {
@@ -75,7 +73,7 @@ public final class G {
     }
 
     public static int waitreasonOpaque(long g) {
-        return (int) WAITREASON.getOpaque(g);
+        return WAITREASON.getOpaque(g);
     }
 
     public static void setWaitreasonOpaque(long g, int v) {
@@ -83,7 +81,7 @@ public final class G {
     }
 
     public static int selectDone(long g) {
-        return (int) SELECTDONE.get(g);
+        return SELECTDONE.get(g);
     }
 
     public static void setSelectDone(long g, int v) {
@@ -95,7 +93,7 @@ public final class G {
     }
 
     public static long waitsinceOpaque(long g) {
-        return (long) WAITSINCE.getOpaque(g);
+        return WAITSINCE.getOpaque(g);
     }
 
     public static void setWaitsinceOpaque(long g, long v) {
@@ -103,7 +101,7 @@ public final class G {
     }
 
     public static long param(long g) {
-        return (long) PARAM.get(g);
+        return PARAM.get(g);
     }
 
     public static void setParam(long g, long v) {
@@ -111,7 +109,7 @@ public final class G {
     }
 
     public static long waiting(long g) {
-        return (long) WAITING.get(g);
+        return WAITING.get(g);
     }
 
     public static void setWaiting(long g, long v) {
@@ -119,11 +117,11 @@ public final class G {
     }
 
     public static long lockedmOpaque(long g) {
-        return (long) LOCKEDM.getOpaque(g);
+        return LOCKEDM.getOpaque(g);
     }
 
     public static long lockedm(long g) {
-        return (long) LOCKEDM.get(g);
+        return LOCKEDM.get(g);
     }
 
     public static void setLockedmOpaque(long g, long v) {
@@ -131,7 +129,7 @@ public final class G {
     }
 
     public static int nocount(long g) {
-        return (int) NOCOUNT.get(g);
+        return NOCOUNT.get(g);
     }
 
     public static void setNocount(long g, int v) {
@@ -139,7 +137,7 @@ public final class G {
     }
 
     public static long parentGoid(long g) {
-        return (long) PARENTGOID.get(g);
+        return PARENTGOID.get(g);
     }
 
     public static void setParentGoid(long g, long v) {
@@ -147,7 +145,7 @@ public final class G {
     }
 
     public static long allocseq(long g) {
-        return (long) ALLOCSEQ.get(g);
+        return ALLOCSEQ.get(g);
     }
 
     public static void setAllocseq(long g, long v) {
@@ -155,7 +153,7 @@ public final class G {
     }
 
     public static int hasstack(long g) {
-        return (int) HASSTACK.get(g);
+        return HASSTACK.get(g);
     }
 
     public static void setHasstack(long g, int v) {
@@ -163,7 +161,7 @@ public final class G {
     }
 
     public static long sleepWhen(long g) {
-        return (long) SLEEPWHEN.get(g);
+        return SLEEPWHEN.get(g);
     }
 
     public static void setSleepWhen(long g, long v) {

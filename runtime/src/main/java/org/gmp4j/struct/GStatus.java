@@ -1,7 +1,5 @@
 package org.gmp4j.struct;
 
-import java.lang.invoke.VarHandle;
-
 import org.gmp4j.ffi.gmp.g;
 
 /**
@@ -53,7 +51,7 @@ public final class GStatus {
     /** Bit on top of a state: someone holds the G there. */
     public static final int GSCAN = 0x1000;
 
-    private static final VarHandle STATUS = Mem.field(g.layout(), "atomicstatus");
+    private static final IntField STATUS = Mem.intField(g.layout(), "atomicstatus");
 
     /** Bit {@code to} of element {@code from} is set when the edge is legal. */
     private static final int[] LEGAL = new int[10];
@@ -84,7 +82,7 @@ public final class GStatus {
 
     /** The state, with the scan bit if it is set. */
     public static int readgstatus(long gp) {
-        return (int) STATUS.getAcquire(gp);
+        return STATUS.getAcquire(gp);
     }
 
     /**
@@ -97,7 +95,7 @@ public final class GStatus {
             throw bad(gp, from, to);
         }
         while (!STATUS.compareAndSet(gp, from, to)) {
-            if (((int) STATUS.getVolatile(gp) & ~GSCAN) != from) {
+            if ((STATUS.getVolatile(gp) & ~GSCAN) != from) {
                 throw bad(gp, from, to);
             }
             Thread.onSpinWait(); // Held by castogscanstatus, for the time of a stack trace.
@@ -107,7 +105,7 @@ public final class GStatus {
     /** Like {@link #casgstatus}, but false when the G is not in state {@code from}: for wakers that may race. */
     public static boolean trycasgstatus(long gp, int from, int to) {
         while (!STATUS.compareAndSet(gp, from, to)) {
-            if (((int) STATUS.getVolatile(gp) & ~GSCAN) != from) {
+            if ((STATUS.getVolatile(gp) & ~GSCAN) != from) {
                 return false;
             }
             Thread.onSpinWait();

@@ -1,7 +1,5 @@
 package org.gmp4j.struct;
 
-import java.lang.invoke.VarHandle;
-
 import org.gmp4j.ffi.gmp.m;
 
 /**
@@ -9,39 +7,39 @@ import org.gmp4j.ffi.gmp.m;
  * the access mode is in the name, none means plain. Plain fields are the thread's own.
  */
 public final class M {
-    private static final VarHandle CURG = Mem.field(m.layout(), "curg");
-    private static final VarHandle P = Mem.field(m.layout(), "p");
-    private static final VarHandle OLDP = Mem.field(m.layout(), "oldp");
-    private static final VarHandle LOCKEDG = Mem.field(m.layout(), "lockedg");
-    private static final VarHandle LOCKS = Mem.field(m.layout(), "locks");
-    private static final VarHandle SPINNING = Mem.field(m.layout(), "spinning");
-    private static final VarHandle INCGO = Mem.field(m.layout(), "incgo");
-    private static final VarHandle FASTRAND = Mem.field(m.layout(), "fastrand");
-    private static final VarHandle LOCKEDEXT = Mem.field(m.layout(), "lockedExt");
-    private static final VarHandle LOCKEDINT = Mem.field(m.layout(), "lockedInt");
-    private static final VarHandle INDEX = Mem.field(m.layout(), "index");
-    private static final VarHandle NEXTP = Mem.field(m.layout(), "nextp");
-    private static final VarHandle SCHEDLINK = Mem.field(m.layout(), "schedlink");
-    private static final VarHandle ALLLINK = Mem.field(m.layout(), "alllink");
-    private static final VarHandle FREELINK = Mem.field(m.layout(), "freelink");
-    private static final VarHandle ID = Mem.field(m.layout(), "id");
-    private static final VarHandle PROCID = Mem.field(m.layout(), "procid");
-    private static final VarHandle CPU = Mem.field(m.layout(), "cpu");
-    private static final VarHandle EXITED = Mem.field(m.layout(), "exited");
-    private static final VarHandle PARK = Mem.field(m.layout(), "park");
+    private static final LongField CURG = Mem.longField(m.layout(), "curg");
+    private static final LongField P = Mem.longField(m.layout(), "p");
+    private static final LongField OLDP = Mem.longField(m.layout(), "oldp");
+    private static final LongField LOCKEDG = Mem.longField(m.layout(), "lockedg");
+    private static final IntField LOCKS = Mem.intField(m.layout(), "locks");
+    private static final IntField SPINNING = Mem.intField(m.layout(), "spinning");
+    private static final IntField INCGO = Mem.intField(m.layout(), "incgo");
+    private static final LongField FASTRAND = Mem.longField(m.layout(), "fastrand");
+    private static final IntField LOCKEDEXT = Mem.intField(m.layout(), "lockedExt");
+    private static final IntField LOCKEDINT = Mem.intField(m.layout(), "lockedInt");
+    private static final IntField INDEX = Mem.intField(m.layout(), "index");
+    private static final LongField NEXTP = Mem.longField(m.layout(), "nextp");
+    private static final LongField SCHEDLINK = Mem.longField(m.layout(), "schedlink");
+    private static final LongField ALLLINK = Mem.longField(m.layout(), "alllink");
+    private static final LongField FREELINK = Mem.longField(m.layout(), "freelink");
+    private static final LongField ID = Mem.longField(m.layout(), "id");
+    private static final LongField PROCID = Mem.longField(m.layout(), "procid");
+    private static final IntField CPU = Mem.intField(m.layout(), "cpu");
+    private static final IntField EXITED = Mem.intField(m.layout(), "exited");
+    private static final IntField PARK = Mem.intField(m.layout(), "park");
     private static final long PARK_OFFSET = Mem.offset(m.layout(), "park");
-    private static final VarHandle BLOCKED = Mem.field(m.layout(), "blocked");
-    private static final VarHandle SYSCALLTICK = Mem.field(m.layout(), "syscalltick");
-    private static final VarHandle SIGREQ = Mem.field(m.layout(), "sigreq");
-    private static final VarHandle SIGTICK = Mem.field(m.layout(), "sigtick");
-    private static final VarHandle SIGSENT = Mem.field(m.layout(), "sigsent");
-    private static final VarHandle SIGPREEMPT = Mem.field(m.layout(), "sigpreempt");
-    private static final VarHandle SIGHANDOFF = Mem.field(m.layout(), "sighandoff");
-    private static final VarHandle SIGIDLE = Mem.field(m.layout(), "sigidle");
-    private static final VarHandle SIGLOCKS = Mem.field(m.layout(), "siglocks");
-    private static final VarHandle SIGLATE = Mem.field(m.layout(), "siglate");
-    private static final VarHandle TAKEN = Mem.field(m.layout(), "taken");
-    private static final VarHandle GATE = Mem.field(m.layout(), "gate");
+    private static final IntField BLOCKED = Mem.intField(m.layout(), "blocked");
+    private static final IntField SYSCALLTICK = Mem.intField(m.layout(), "syscalltick");
+    private static final IntField SIGREQ = Mem.intField(m.layout(), "sigreq");
+    private static final IntField SIGTICK = Mem.intField(m.layout(), "sigtick");
+    private static final LongField SIGSENT = Mem.longField(m.layout(), "sigsent");
+    private static final LongField SIGPREEMPT = Mem.longField(m.layout(), "sigpreempt");
+    private static final LongField SIGHANDOFF = Mem.longField(m.layout(), "sighandoff");
+    private static final LongField SIGIDLE = Mem.longField(m.layout(), "sigidle");
+    private static final LongField SIGLOCKS = Mem.longField(m.layout(), "siglocks");
+    private static final LongField SIGLATE = Mem.longField(m.layout(), "siglate");
+    private static final IntField TAKEN = Mem.intField(m.layout(), "taken");
+    private static final IntField GATE = Mem.intField(m.layout(), "gate");
     private static final long GATE_OFFSET = Mem.offset(m.layout(), "gate");
 
     /** {@code gate}, as in gmp.h. */
@@ -54,7 +52,7 @@ public final class M {
     }
 
     public static long curg(long m) {
-        return (long) CURG.get(m);
+        return CURG.get(m);
     }
 
     public static void setCurgOpaque(long m, long v) {
@@ -62,11 +60,11 @@ public final class M {
     }
 
     public static long curgOpaque(long m) {
-        return (long) CURG.getOpaque(m);
+        return CURG.getOpaque(m);
     }
 
     public static long p(long m) {
-        return (long) P.get(m);
+        return P.get(m);
     }
 
     public static void setPOpaque(long m, long v) {
@@ -74,11 +72,11 @@ public final class M {
     }
 
     public static long pOpaque(long m) {
-        return (long) P.getOpaque(m);
+        return P.getOpaque(m);
     }
 
     public static long oldp(long m) {
-        return (long) OLDP.get(m);
+        return OLDP.get(m);
     }
 
     public static void setOldp(long m, long v) {
@@ -86,11 +84,11 @@ public final class M {
     }
 
     public static long oldpOpaque(long m) {
-        return (long) OLDP.getOpaque(m);
+        return OLDP.getOpaque(m);
     }
 
     public static long lockedg(long m) {
-        return (long) LOCKEDG.get(m);
+        return LOCKEDG.get(m);
     }
 
     public static void setLockedgOpaque(long m, long v) {
@@ -98,11 +96,11 @@ public final class M {
     }
 
     public static long lockedgOpaque(long m) {
-        return (long) LOCKEDG.getOpaque(m);
+        return LOCKEDG.getOpaque(m);
     }
 
     public static int spinning(long m) {
-        return (int) SPINNING.get(m);
+        return SPINNING.get(m);
     }
 
     public static void setSpinningOpaque(long m, int v) {
@@ -110,15 +108,15 @@ public final class M {
     }
 
     public static int spinningOpaque(long m) {
-        return (int) SPINNING.getOpaque(m);
+        return SPINNING.getOpaque(m);
     }
 
     public static int incgo(long m) {
-        return (int) INCGO.get(m);
+        return INCGO.get(m);
     }
 
     public static int incgoOpaque(long m) {
-        return (int) INCGO.getOpaque(m);
+        return INCGO.getOpaque(m);
     }
 
     public static void setIncgoOpaque(long m, int v) {
@@ -126,7 +124,7 @@ public final class M {
     }
 
     public static long fastrand(long m) {
-        return (long) FASTRAND.get(m);
+        return FASTRAND.get(m);
     }
 
     public static void setFastrand(long m, long v) {
@@ -134,7 +132,7 @@ public final class M {
     }
 
     public static int lockedExt(long m) {
-        return (int) LOCKEDEXT.get(m);
+        return LOCKEDEXT.get(m);
     }
 
     public static void setLockedExt(long m, int v) {
@@ -142,7 +140,7 @@ public final class M {
     }
 
     public static int lockedInt(long m) {
-        return (int) LOCKEDINT.get(m);
+        return LOCKEDINT.get(m);
     }
 
     public static void setLockedInt(long m, int v) {
@@ -150,7 +148,7 @@ public final class M {
     }
 
     public static int index(long m) {
-        return (int) INDEX.get(m);
+        return INDEX.get(m);
     }
 
     public static void setIndex(long m, int v) {
@@ -158,7 +156,7 @@ public final class M {
     }
 
     public static long nextp(long m) {
-        return (long) NEXTP.get(m);
+        return NEXTP.get(m);
     }
 
     public static void setNextp(long m, long v) {
@@ -166,7 +164,7 @@ public final class M {
     }
 
     public static long schedlink(long m) {
-        return (long) SCHEDLINK.get(m);
+        return SCHEDLINK.get(m);
     }
 
     public static void setSchedlink(long m, long v) {
@@ -174,7 +172,7 @@ public final class M {
     }
 
     public static long alllink(long m) {
-        return (long) ALLLINK.get(m);
+        return ALLLINK.get(m);
     }
 
     public static void setAlllink(long m, long v) {
@@ -182,7 +180,7 @@ public final class M {
     }
 
     public static long freelink(long m) {
-        return (long) FREELINK.get(m);
+        return FREELINK.get(m);
     }
 
     public static void setFreelink(long m, long v) {
@@ -190,7 +188,7 @@ public final class M {
     }
 
     public static long id(long m) {
-        return (long) ID.get(m);
+        return ID.get(m);
     }
 
     public static void setId(long m, long v) {
@@ -198,7 +196,7 @@ public final class M {
     }
 
     public static long procid(long m) {
-        return (long) PROCID.get(m);
+        return PROCID.get(m);
     }
 
     public static void setProcid(long m, long v) {
@@ -206,7 +204,7 @@ public final class M {
     }
 
     public static int cpu(long m) {
-        return (int) CPU.get(m);
+        return CPU.get(m);
     }
 
     public static void setCpu(long m, int v) {
@@ -214,7 +212,7 @@ public final class M {
     }
 
     public static int exited(long m) {
-        return (int) EXITED.get(m);
+        return EXITED.get(m);
     }
 
     public static void setExited(long m, int v) {
@@ -227,7 +225,7 @@ public final class M {
     }
 
     public static int blockedOpaque(long m) {
-        return (int) BLOCKED.getOpaque(m);
+        return BLOCKED.getOpaque(m);
     }
 
     public static void setBlockedOpaque(long m, int v) {
@@ -235,11 +233,11 @@ public final class M {
     }
 
     public static int locksOpaque(long m) {
-        return (int) LOCKS.getOpaque(m);
+        return LOCKS.getOpaque(m);
     }
 
     public static int locksAcquire(long m) {
-        return (int) LOCKS.getAcquire(m);
+        return LOCKS.getAcquire(m);
     }
 
     public static void setLocksOpaque(long m, int v) {
@@ -247,7 +245,7 @@ public final class M {
     }
 
     public static int syscalltick(long m) {
-        return (int) SYSCALLTICK.get(m);
+        return SYSCALLTICK.get(m);
     }
 
     public static void setSyscalltick(long m, int v) {
@@ -259,7 +257,7 @@ public final class M {
     }
 
     public static int sigreqOpaque(long m) {
-        return (int) SIGREQ.getOpaque(m);
+        return SIGREQ.getOpaque(m);
     }
 
     public static void setSigtickOpaque(long m, int v) {
@@ -267,7 +265,7 @@ public final class M {
     }
 
     public static long sigsentOpaque(long m) {
-        return (long) SIGSENT.getOpaque(m);
+        return SIGSENT.getOpaque(m);
     }
 
     public static void setSigsentOpaque(long m, long v) {
@@ -275,27 +273,27 @@ public final class M {
     }
 
     public static long sigpreemptOpaque(long m) {
-        return (long) SIGPREEMPT.getOpaque(m);
+        return SIGPREEMPT.getOpaque(m);
     }
 
     public static long sighandoffOpaque(long m) {
-        return (long) SIGHANDOFF.getOpaque(m);
+        return SIGHANDOFF.getOpaque(m);
     }
 
     public static long sigidleOpaque(long m) {
-        return (long) SIGIDLE.getOpaque(m);
+        return SIGIDLE.getOpaque(m);
     }
 
     public static long siglocksOpaque(long m) {
-        return (long) SIGLOCKS.getOpaque(m);
+        return SIGLOCKS.getOpaque(m);
     }
 
     public static long siglateOpaque(long m) {
-        return (long) SIGLATE.getOpaque(m);
+        return SIGLATE.getOpaque(m);
     }
 
     public static int takenOpaque(long m) {
-        return (int) TAKEN.getOpaque(m);
+        return TAKEN.getOpaque(m);
     }
 
     public static void setTakenOpaque(long m, int v) {
@@ -308,11 +306,11 @@ public final class M {
     }
 
     public static int gateOpaque(long m) {
-        return (int) GATE.getOpaque(m);
+        return GATE.getOpaque(m);
     }
 
     public static int gateVolatile(long m) {
-        return (int) GATE.getVolatile(m);
+        return GATE.getVolatile(m);
     }
 
     public static boolean casGate(long m, int from, int to) {

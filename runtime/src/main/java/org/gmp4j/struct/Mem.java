@@ -21,11 +21,12 @@ import org.gmp4j.stack.JdkThreads;
  * <p>Structs come from anonymous mappings and go back to a free list of their kind, never to the kernel: an address that
  * once held a {@code struct g} holds one for ever, so a stale pointer reads a recycled struct and never faults.
  *
- * <p>A handle takes one coordinate, the struct's address, and works on one unbounded segment. Before the segment checks
- * bounds and alignment of an address, the handle rounds it down to what every address of user space is, at most 56 bits and
- * a multiple of a word: that changes no right address, and it is one instruction for a struct after which C2 knows that the
- * segment's checks hold, and drops them: four a field otherwise. What the rounding would hide {@code -Dgmp.checkptr=true}
- * shows: it checks before each access that the address is the start of a struct of the right kind.
+ * <p>A field ({@link IntField}, {@link LongField}) is reached from the struct's address, through one unbounded segment.
+ * Before the segment checks bounds and alignment of an address, it is rounded down to what every address of user space is,
+ * at most 56 bits and a multiple of a word: that changes no right address, and it is one instruction for a struct after
+ * which C2 knows that the segment's checks hold, and drops them: four a field otherwise. What the rounding would hide
+ * {@code -Dgmp.checkptr=true} shows: it checks before each access that the address is the start of a struct of the right
+ * kind.
  */
 public final class Mem {
     /** Whether each access checks its address. */
@@ -37,32 +38,29 @@ public final class Mem {
     private static final long LONGS = 0x00ff_ffff_ffff_fff8L;
     private static final long INTS = 0x00ff_ffff_ffff_fffcL;
 
-    private static final MethodHandle FIELD_ADDRESS;
-    private static final MethodHandle SLOT_ADDRESS;
     private static final MethodHandle WORD_ADDRESS;
-    private static final MethodHandle CHECK;
+
+    /** An int and a long at an address that was rounded down: for {@link #at} alone. */
+    static final VarHandle INT_AT = MethodHandles.insertCoordinates(ValueLayout.JAVA_INT.varHandle(), 0, Memory.ALL)
+            .withInvokeExactBehavior();
+    static final VarHandle LONG_AT = MethodHandles.insertCoordinates(ValueLayout.JAVA_LONG.varHandle(), 0, Memory.ALL)
+            .withInvokeExactBehavior();
 
     static {
         try {
-            MethodHandles.Lookup here = MethodHandles.lookup();
-            FIELD_ADDRESS = here.findStatic(Mem.class, "fieldAddress",
+            WORD_ADDRESS = MethodHandles.lookup().findStatic(Mem.class, "wordAddress",
                     MethodType.methodType(long.class, long.class, long.class));
-            SLOT_ADDRESS = here.findStatic(Mem.class, "slotAddress",
-                    MethodType.methodType(long.class, long.class, int.class, long.class, int.class));
-            WORD_ADDRESS = here.findStatic(Mem.class, "wordAddress",
-                    MethodType.methodType(long.class, long.class, long.class));
-            CHECK = here.findVirtual(Arena.class, "check", MethodType.methodType(long.class, long.class));
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
     }
 
-    private static long fieldAddress(long struct, long offset) {
+    /** The address of a field, for {@link #INT_AT} and {@link #LONG_AT}. */
+    static long at(long struct, long offset, Arena arena) {
+        if (CHECKPTR) {
+            long unused = arena.check(struct);
+        }
         return (struct & LONGS) + offset;
-    }
-
-    private static long slotAddress(long struct, int i, long offset, int last) {
-        return (struct & LONGS) + offset + ((long) (i & last) << 3);
     }
 
     private static long wordAddress(long address, long mask) {
@@ -78,7 +76,7 @@ public final class Mem {
     }
 
     /** Where structs of one kind come from. Thread-safe; cold. */
-    static final class Arena {
+    public static final class Arena {
         private static final int CHUNK = 1 << 20;
 
         private final String kind;
@@ -165,30 +163,30 @@ public final class Mem {
         return arena(layout).stride;
     }
 
-    /**
-     * The handle of a field: coordinate (long address of the struct), type as declared in gmp.h. Built from the field's own
-     * layout and its offset: a handle of the whole layout checks the struct's bounds again at each access.
-     */
-    public static VarHandle field(GroupLayout layout, String... path) {
+    /** A field that gmp.h declares as an int. */
+    public static IntField intField(GroupLayout layout, String... path) {
+        return new IntField(offset(layout, ValueLayout.OfInt.class, path), arena(layout));
+    }
+
+    /** A field that gmp.h declares as a long or an address. */
+    public static LongField longField(GroupLayout layout, String... path) {
+        return new LongField(offset(layout, ValueLayout.OfLong.class, path), arena(layout));
+    }
+
+    /** A field that is a ring of {@code n} longs, a power of two. */
+    public static LongRing ring(GroupLayout layout, String field, int n) {
+        return new LongRing(offset(layout, field), n - 1, arena(layout));
+    }
+
+    private static long offset(GroupLayout layout, Class<? extends ValueLayout> type, String... path) {
         PathElement[] elements = new PathElement[path.length];
         for (int i = 0; i < path.length; i++) {
             elements[i] = PathElement.groupElement(path[i]);
         }
-        MethodHandle address = MethodHandles.insertArguments(FIELD_ADDRESS, 1, layout.byteOffset(elements));
-        return at((ValueLayout) layout.select(elements), checked(address, layout));
-    }
-
-    /**
-     * The handle of a field that is a ring of {@code n} longs, a power of two: coordinates (long address of the struct, int
-     * index), the index modulo {@code n}.
-     */
-    public static VarHandle ring(GroupLayout layout, String field, int n) {
-        MethodHandle address = MethodHandles.insertArguments(SLOT_ADDRESS, 2, offset(layout, field), n - 1);
-        return at(ValueLayout.JAVA_LONG, checked(address, layout));
-    }
-
-    private static MethodHandle checked(MethodHandle address, GroupLayout layout) {
-        return CHECKPTR ? MethodHandles.filterArguments(address, 0, CHECK.bindTo(arena(layout))) : address;
+        if (!type.isInstance(layout.select(elements))) {
+            throw new IllegalArgumentException(String.join(".", path) + " is no " + type);
+        }
+        return layout.byteOffset(elements);
     }
 
     /** The byte offset of a field: for address arithmetic over arrays, and for futex words. */
@@ -202,7 +200,6 @@ public final class Mem {
     /** A long anywhere off-heap: coordinate (long address). */
     public static final VarHandle LONG = at(ValueLayout.JAVA_LONG, MethodHandles.insertArguments(WORD_ADDRESS, 1, LONGS));
 
-    /** The handle of a word whose address {@code address} makes of its coordinates. */
     private static VarHandle at(ValueLayout layout, MethodHandle address) {
         VarHandle word = MethodHandles.insertCoordinates(layout.varHandle(), 0, Memory.ALL);
         return MethodHandles.collectCoordinates(word, 0, address).withInvokeExactBehavior();

@@ -1,7 +1,5 @@
 package org.gmp4j.struct;
 
-import java.lang.invoke.VarHandle;
-
 import org.gmp4j.ffi.gmp.p;
 
 /**
@@ -10,37 +8,37 @@ import org.gmp4j.ffi.gmp.p;
  * the P; acquirep and releasep hand them over under sched.lock. The ring's words are in queue.Runq, the state in PStatus.
  */
 public final class P {
-    private static final VarHandle ID = Mem.field(p.layout(), "id");
-    private static final VarHandle LINK = Mem.field(p.layout(), "link");
-    private static final VarHandle M = Mem.field(p.layout(), "m");
-    private static final VarHandle SCHEDTICK = Mem.field(p.layout(), "schedtick");
-    private static final VarHandle SYSCALLTICK = Mem.field(p.layout(), "syscalltick");
-    private static final VarHandle GOIDCACHE = Mem.field(p.layout(), "goidcache");
-    private static final VarHandle GOIDCACHEEND = Mem.field(p.layout(), "goidcacheend");
-    private static final VarHandle GFREE = Mem.field(p.layout(), "gfree");
-    private static final VarHandle GFREEN = Mem.field(p.layout(), "gfreen");
-    private static final VarHandle SUDOGCACHE = Mem.field(p.layout(), "sudogcache");
-    private static final VarHandle SUDOGN = Mem.field(p.layout(), "sudogn");
-    private static final VarHandle NSPAWN = Mem.field(p.layout(), "nspawn");
-    private static final VarHandle NSTEAL = Mem.field(p.layout(), "nsteal");
-    private static final VarHandle NSTEALTRY = Mem.field(p.layout(), "nstealtry");
-    private static final VarHandle NSWITCH = Mem.field(p.layout(), "nswitch");
-    private static final VarHandle NINPLACE = Mem.field(p.layout(), "ninplace");
-    private static final VarHandle IDLESINCE = Mem.field(p.layout(), "idlesince");
-    private static final VarHandle IDLETIME = Mem.field(p.layout(), "idletime");
-    private static final VarHandle TIMERSLOCK = Mem.field(p.layout(), "timersLock");
+    private static final IntField ID = Mem.intField(p.layout(), "id");
+    private static final LongField LINK = Mem.longField(p.layout(), "link");
+    private static final LongField M = Mem.longField(p.layout(), "m");
+    private static final IntField SCHEDTICK = Mem.intField(p.layout(), "schedtick");
+    private static final IntField SYSCALLTICK = Mem.intField(p.layout(), "syscalltick");
+    private static final LongField GOIDCACHE = Mem.longField(p.layout(), "goidcache");
+    private static final LongField GOIDCACHEEND = Mem.longField(p.layout(), "goidcacheend");
+    private static final LongField GFREE = Mem.longField(p.layout(), "gfree");
+    private static final IntField GFREEN = Mem.intField(p.layout(), "gfreen");
+    private static final LongField SUDOGCACHE = Mem.longField(p.layout(), "sudogcache");
+    private static final IntField SUDOGN = Mem.intField(p.layout(), "sudogn");
+    private static final LongField NSPAWN = Mem.longField(p.layout(), "nspawn");
+    private static final LongField NSTEAL = Mem.longField(p.layout(), "nsteal");
+    private static final LongField NSTEALTRY = Mem.longField(p.layout(), "nstealtry");
+    private static final LongField NSWITCH = Mem.longField(p.layout(), "nswitch");
+    private static final LongField NINPLACE = Mem.longField(p.layout(), "ninplace");
+    private static final LongField IDLESINCE = Mem.longField(p.layout(), "idlesince");
+    private static final LongField IDLETIME = Mem.longField(p.layout(), "idletime");
+    private static final IntField TIMERSLOCK = Mem.intField(p.layout(), "timersLock");
     private static final long TIMERSLOCK_OFFSET = Mem.offset(p.layout(), "timersLock");
-    private static final VarHandle TIMERSLEN = Mem.field(p.layout(), "timersLen");
-    private static final VarHandle TIMERSCAP = Mem.field(p.layout(), "timersCap");
-    private static final VarHandle TIMERS = Mem.field(p.layout(), "timers");
-    private static final VarHandle TIMER0WHEN = Mem.field(p.layout(), "timer0When");
-    private static final VarHandle NEXIT = Mem.field(p.layout(), "nexit");
+    private static final IntField TIMERSLEN = Mem.intField(p.layout(), "timersLen");
+    private static final IntField TIMERSCAP = Mem.intField(p.layout(), "timersCap");
+    private static final LongField TIMERS = Mem.longField(p.layout(), "timers");
+    private static final LongField TIMER0WHEN = Mem.longField(p.layout(), "timer0When");
+    private static final LongField NEXIT = Mem.longField(p.layout(), "nexit");
 
     private P() {
     }
 
     public static int id(long p) {
-        return (int) ID.get(p);
+        return ID.get(p);
     }
 
     public static void setId(long p, int v) {
@@ -48,7 +46,7 @@ public final class P {
     }
 
     public static long link(long p) {
-        return (long) LINK.get(p);
+        return LINK.get(p);
     }
 
     public static void setLink(long p, long v) {
@@ -56,7 +54,7 @@ public final class P {
     }
 
     public static long m(long p) {
-        return (long) M.get(p);
+        return M.get(p);
     }
 
     public static void setMOpaque(long p, long v) {
@@ -64,11 +62,11 @@ public final class P {
     }
 
     public static long mOpaque(long p) {
-        return (long) M.getOpaque(p);
+        return M.getOpaque(p);
     }
 
     public static int schedtick(long p) {
-        return (int) SCHEDTICK.get(p);
+        return SCHEDTICK.get(p);
     }
 
     public static void setSchedtickOpaque(long p, int v) {
@@ -76,11 +74,11 @@ public final class P {
     }
 
     public static int schedtickOpaque(long p) {
-        return (int) SCHEDTICK.getOpaque(p);
+        return SCHEDTICK.getOpaque(p);
     }
 
     public static int syscalltick(long p) {
-        return (int) SYSCALLTICK.get(p);
+        return SYSCALLTICK.get(p);
     }
 
     public static void setSyscalltick(long p, int v) {
@@ -88,7 +86,7 @@ public final class P {
     }
 
     public static long goidcache(long p) {
-        return (long) GOIDCACHE.get(p);
+        return GOIDCACHE.get(p);
     }
 
     public static void setGoidcache(long p, long v) {
@@ -96,7 +94,7 @@ public final class P {
     }
 
     public static long goidcacheend(long p) {
-        return (long) GOIDCACHEEND.get(p);
+        return GOIDCACHEEND.get(p);
     }
 
     public static void setGoidcacheend(long p, long v) {
@@ -104,7 +102,7 @@ public final class P {
     }
 
     public static long gfree(long p) {
-        return (long) GFREE.get(p);
+        return GFREE.get(p);
     }
 
     public static void setGfree(long p, long v) {
@@ -112,7 +110,7 @@ public final class P {
     }
 
     public static int gfreen(long p) {
-        return (int) GFREEN.get(p);
+        return GFREEN.get(p);
     }
 
     public static void setGfreen(long p, int v) {
@@ -120,11 +118,11 @@ public final class P {
     }
 
     public static int gfreenOpaque(long p) {
-        return (int) GFREEN.getOpaque(p);
+        return GFREEN.getOpaque(p);
     }
 
     public static long sudogcache(long p) {
-        return (long) SUDOGCACHE.get(p);
+        return SUDOGCACHE.get(p);
     }
 
     public static void setSudogcache(long p, long v) {
@@ -132,7 +130,7 @@ public final class P {
     }
 
     public static int sudogn(long p) {
-        return (int) SUDOGN.get(p);
+        return SUDOGN.get(p);
     }
 
     public static void setSudogn(long p, int v) {
@@ -140,11 +138,11 @@ public final class P {
     }
 
     public static long nspawn(long p) {
-        return (long) NSPAWN.get(p);
+        return NSPAWN.get(p);
     }
 
     public static long nspawnAcquire(long p) {
-        return (long) NSPAWN.getAcquire(p);
+        return NSPAWN.getAcquire(p);
     }
 
     public static void setNspawnRelease(long p, long v) {
@@ -152,7 +150,7 @@ public final class P {
     }
 
     public static long nstealOpaque(long p) {
-        return (long) NSTEAL.getOpaque(p);
+        return NSTEAL.getOpaque(p);
     }
 
     public static void setNstealOpaque(long p, long v) {
@@ -160,7 +158,7 @@ public final class P {
     }
 
     public static long nstealtryOpaque(long p) {
-        return (long) NSTEALTRY.getOpaque(p);
+        return NSTEALTRY.getOpaque(p);
     }
 
     public static void setNstealtryOpaque(long p, long v) {
@@ -168,7 +166,7 @@ public final class P {
     }
 
     public static long nswitchOpaque(long p) {
-        return (long) NSWITCH.getOpaque(p);
+        return NSWITCH.getOpaque(p);
     }
 
     public static void setNswitchOpaque(long p, long v) {
@@ -176,7 +174,7 @@ public final class P {
     }
 
     public static long ninplaceOpaque(long p) {
-        return (long) NINPLACE.getOpaque(p);
+        return NINPLACE.getOpaque(p);
     }
 
     public static void setNinplaceOpaque(long p, long v) {
@@ -184,7 +182,7 @@ public final class P {
     }
 
     public static long idlesince(long p) {
-        return (long) IDLESINCE.get(p);
+        return IDLESINCE.get(p);
     }
 
     public static void setIdlesince(long p, long v) {
@@ -192,7 +190,7 @@ public final class P {
     }
 
     public static long idletimeOpaque(long p) {
-        return (long) IDLETIME.getOpaque(p);
+        return IDLETIME.getOpaque(p);
     }
 
     public static void setIdletimeOpaque(long p, long v) {
@@ -205,7 +203,7 @@ public final class P {
     }
 
     public static int timersLenOpaque(long p) {
-        return (int) TIMERSLEN.getOpaque(p);
+        return TIMERSLEN.getOpaque(p);
     }
 
     public static void setTimersLenOpaque(long p, int v) {
@@ -213,7 +211,7 @@ public final class P {
     }
 
     public static int timersCap(long p) {
-        return (int) TIMERSCAP.get(p);
+        return TIMERSCAP.get(p);
     }
 
     public static void setTimersCap(long p, int v) {
@@ -221,7 +219,7 @@ public final class P {
     }
 
     public static long timers(long p) {
-        return (long) TIMERS.get(p);
+        return TIMERS.get(p);
     }
 
     public static void setTimers(long p, long v) {
@@ -229,7 +227,7 @@ public final class P {
     }
 
     public static long timer0WhenAcquire(long p) {
-        return (long) TIMER0WHEN.getAcquire(p);
+        return TIMER0WHEN.getAcquire(p);
     }
 
     public static void setTimer0WhenRelease(long p, long v) {
@@ -237,11 +235,11 @@ public final class P {
     }
 
     public static long nexit(long p) {
-        return (long) NEXIT.get(p);
+        return NEXIT.get(p);
     }
 
     public static long nexitAcquire(long p) {
-        return (long) NEXIT.getAcquire(p);
+        return NEXIT.getAcquire(p);
     }
 
     public static void setNexitRelease(long p, long v) {
@@ -249,6 +247,6 @@ public final class P {
     }
 
     public static int syscalltickOpaque(long p) {
-        return (int) SYSCALLTICK.getOpaque(p);
+        return SYSCALLTICK.getOpaque(p);
     }
 }

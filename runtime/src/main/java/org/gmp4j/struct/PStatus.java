@@ -1,7 +1,5 @@
 package org.gmp4j.struct;
 
-import java.lang.invoke.VarHandle;
-
 import org.gmp4j.ffi.gmp.p;
 
 /**
@@ -36,14 +34,14 @@ public final class PStatus {
     /** Not in use since procresize shrank. */
     public static final int PDEAD = 4;
 
-    private static final VarHandle STATUS = Mem.field(p.layout(), "status");
+    private static final IntField STATUS = Mem.intField(p.layout(), "status");
 
     private PStatus() {
     }
 
     /** The state. */
     public static int get(long pp) {
-        return (int) STATUS.getAcquire(pp);
+        return STATUS.getAcquire(pp);
     }
 
     /** Sets the state; pairs with {@link #get}. For a P that only the caller may move. */

@@ -1,7 +1,5 @@
 package org.gmp4j.struct;
 
-import java.lang.invoke.VarHandle;
-
 import org.gmp4j.ffi.gmp.pollDesc;
 
 /**
@@ -15,10 +13,10 @@ public final class PollDesc {
     public static final long READY = 1;
 
     private static final int TAG_SHIFT = 48;
-    private static final VarHandle RG = Mem.field(pollDesc.layout(), "rg");
-    private static final VarHandle WG = Mem.field(pollDesc.layout(), "wg");
-    private static final VarHandle RSEQ = Mem.field(pollDesc.layout(), "rseq");
-    private static final VarHandle WSEQ = Mem.field(pollDesc.layout(), "wseq");
+    private static final LongField RG = Mem.longField(pollDesc.layout(), "rg");
+    private static final LongField WG = Mem.longField(pollDesc.layout(), "wg");
+    private static final IntField RSEQ = Mem.intField(pollDesc.layout(), "rseq");
+    private static final IntField WSEQ = Mem.intField(pollDesc.layout(), "wseq");
 
     private PollDesc() {
     }
@@ -50,15 +48,15 @@ public final class PollDesc {
 
     /** The tag of the next registration, 1 to 65,535; only the waiter may. */
     public static int nextTag(long pd, boolean write) {
-        VarHandle seq = write ? WSEQ : RSEQ;
-        int tag = (int) seq.get(pd) + 1 & 0xFFFF;
+        IntField seq = write ? WSEQ : RSEQ;
+        int tag = seq.get(pd) + 1 & 0xFFFF;
         tag = tag == 0 ? 1 : tag;
         seq.set(pd, tag);
         return tag;
     }
 
     public static long waiterVolatile(long pd, boolean write) {
-        return write ? (long) WG.getVolatile(pd) : (long) RG.getVolatile(pd);
+        return write ? WG.getVolatile(pd) : RG.getVolatile(pd);
     }
 
     public static void setWaiterVolatile(long pd, boolean write, long v) {

@@ -1,7 +1,5 @@
 package org.gmp4j.struct;
 
-import java.lang.invoke.VarHandle;
-
 import org.gmp4j.ffi.gmp.schedt;
 
 /**
@@ -15,54 +13,54 @@ public final class Schedt {
     /** sysmonwait: so does who takes a P. */
     public static final int SYSMON_SLEEPS = 2;
 
-    private static final VarHandle LOCK = Mem.field(schedt.layout(), "lock");
+    private static final IntField LOCK = Mem.intField(schedt.layout(), "lock");
     private static final long LOCK_OFFSET = Mem.offset(schedt.layout(), "lock");
-    private static final VarHandle MAXMCOUNT = Mem.field(schedt.layout(), "maxmcount");
-    private static final VarHandle MIDLE = Mem.field(schedt.layout(), "midle");
-    private static final VarHandle NMIDLE = Mem.field(schedt.layout(), "nmidle");
-    private static final VarHandle NMIDLELOCKED = Mem.field(schedt.layout(), "nmidlelocked");
-    private static final VarHandle MNEXT = Mem.field(schedt.layout(), "mnext");
-    private static final VarHandle NMFREED = Mem.field(schedt.layout(), "nmfreed");
-    private static final VarHandle NMSYS = Mem.field(schedt.layout(), "nmsys");
-    private static final VarHandle STOPWAIT = Mem.field(schedt.layout(), "stopwait");
-    private static final VarHandle PIDLE = Mem.field(schedt.layout(), "pidle");
-    private static final VarHandle ALLM = Mem.field(schedt.layout(), "allm");
-    private static final VarHandle GFREE = Mem.field(schedt.layout(), "gfree");
-    private static final VarHandle GFREECOUNT = Mem.field(schedt.layout(), "gfreecount");
-    private static final VarHandle GOMAXPROCS = Mem.field(schedt.layout(), "gomaxprocs");
-    private static final VarHandle RUNQSIZE = Mem.field(schedt.layout(), "runqsize");
-    private static final VarHandle GCWAITING = Mem.field(schedt.layout(), "gcwaiting");
-    private static final VarHandle SYSMONWAIT = Mem.field(schedt.layout(), "sysmonwait");
-    private static final VarHandle CLOSING = Mem.field(schedt.layout(), "closing");
-    private static final VarHandle DEAD = Mem.field(schedt.layout(), "dead");
-    private static final VarHandle ALLP = Mem.field(schedt.layout(), "allp");
-    private static final VarHandle IDLEPMASK = Mem.field(schedt.layout(), "idlepMask");
-    private static final VarHandle TIMERPMASK = Mem.field(schedt.layout(), "timerpMask");
-    private static final VarHandle NPIDLE = Mem.field(schedt.layout(), "npidle");
-    private static final VarHandle NMSPINNING = Mem.field(schedt.layout(), "nmspinning");
-    private static final VarHandle NEEDSPINNING = Mem.field(schedt.layout(), "needspinning");
-    private static final VarHandle GOIDGEN = Mem.field(schedt.layout(), "goidgen");
-    private static final VarHandle NGSYS = Mem.field(schedt.layout(), "ngsys");
-    private static final VarHandle ALLGLEN = Mem.field(schedt.layout(), "allglen");
-    private static final VarHandle NJDKWAIT = Mem.field(schedt.layout(), "njdkwait");
-    private static final VarHandle LASTPOLL = Mem.field(schedt.layout(), "lastpoll");
-    private static final VarHandle POLLUNTIL = Mem.field(schedt.layout(), "pollUntil");
-    private static final VarHandle POLLBREAK = Mem.field(schedt.layout(), "pollBreak");
+    private static final IntField MAXMCOUNT = Mem.intField(schedt.layout(), "maxmcount");
+    private static final LongField MIDLE = Mem.longField(schedt.layout(), "midle");
+    private static final IntField NMIDLE = Mem.intField(schedt.layout(), "nmidle");
+    private static final IntField NMIDLELOCKED = Mem.intField(schedt.layout(), "nmidlelocked");
+    private static final LongField MNEXT = Mem.longField(schedt.layout(), "mnext");
+    private static final LongField NMFREED = Mem.longField(schedt.layout(), "nmfreed");
+    private static final IntField NMSYS = Mem.intField(schedt.layout(), "nmsys");
+    private static final IntField STOPWAIT = Mem.intField(schedt.layout(), "stopwait");
+    private static final LongField PIDLE = Mem.longField(schedt.layout(), "pidle");
+    private static final LongField ALLM = Mem.longField(schedt.layout(), "allm");
+    private static final LongField GFREE = Mem.longField(schedt.layout(), "gfree");
+    private static final LongField GFREECOUNT = Mem.longField(schedt.layout(), "gfreecount");
+    private static final IntField GOMAXPROCS = Mem.intField(schedt.layout(), "gomaxprocs");
+    private static final IntField RUNQSIZE = Mem.intField(schedt.layout(), "runqsize");
+    private static final IntField GCWAITING = Mem.intField(schedt.layout(), "gcwaiting");
+    private static final IntField SYSMONWAIT = Mem.intField(schedt.layout(), "sysmonwait");
+    private static final IntField CLOSING = Mem.intField(schedt.layout(), "closing");
+    private static final IntField DEAD = Mem.intField(schedt.layout(), "dead");
+    private static final LongField ALLP = Mem.longField(schedt.layout(), "allp");
+    private static final LongField IDLEPMASK = Mem.longField(schedt.layout(), "idlepMask");
+    private static final LongField TIMERPMASK = Mem.longField(schedt.layout(), "timerpMask");
+    private static final IntField NPIDLE = Mem.intField(schedt.layout(), "npidle");
+    private static final IntField NMSPINNING = Mem.intField(schedt.layout(), "nmspinning");
+    private static final IntField NEEDSPINNING = Mem.intField(schedt.layout(), "needspinning");
+    private static final LongField GOIDGEN = Mem.longField(schedt.layout(), "goidgen");
+    private static final LongField NGSYS = Mem.longField(schedt.layout(), "ngsys");
+    private static final LongField ALLGLEN = Mem.longField(schedt.layout(), "allglen");
+    private static final LongField NJDKWAIT = Mem.longField(schedt.layout(), "njdkwait");
+    private static final LongField LASTPOLL = Mem.longField(schedt.layout(), "lastpoll");
+    private static final LongField POLLUNTIL = Mem.longField(schedt.layout(), "pollUntil");
+    private static final IntField POLLBREAK = Mem.intField(schedt.layout(), "pollBreak");
     private static final long POLLBREAK_OFFSET = Mem.offset(schedt.layout(), "pollBreak");
-    private static final VarHandle POLLINGNET = Mem.field(schedt.layout(), "pollingNet");
-    private static final VarHandle NETPOLLWAITERS = Mem.field(schedt.layout(), "netpollWaiters");
-    private static final VarHandle NETPOLLWAKESIG = Mem.field(schedt.layout(), "netpollWakeSig");
-    private static final VarHandle SYSMONNOTE = Mem.field(schedt.layout(), "sysmonnote");
+    private static final IntField POLLINGNET = Mem.intField(schedt.layout(), "pollingNet");
+    private static final IntField NETPOLLWAITERS = Mem.intField(schedt.layout(), "netpollWaiters");
+    private static final IntField NETPOLLWAKESIG = Mem.intField(schedt.layout(), "netpollWakeSig");
+    private static final IntField SYSMONNOTE = Mem.intField(schedt.layout(), "sysmonnote");
     private static final long SYSMONNOTE_OFFSET = Mem.offset(schedt.layout(), "sysmonnote");
-    private static final VarHandle STOPNOTE = Mem.field(schedt.layout(), "stopnote");
+    private static final IntField STOPNOTE = Mem.intField(schedt.layout(), "stopnote");
     private static final long STOPNOTE_OFFSET = Mem.offset(schedt.layout(), "stopnote");
-    private static final VarHandle SYSMONLOCK = Mem.field(schedt.layout(), "sysmonlock");
+    private static final IntField SYSMONLOCK = Mem.intField(schedt.layout(), "sysmonlock");
     private static final long SYSMONLOCK_OFFSET = Mem.offset(schedt.layout(), "sysmonlock");
-    private static final VarHandle NSPAWNEXTERN = Mem.field(schedt.layout(), "nspawnextern");
-    private static final VarHandle PROCRESIZETIME = Mem.field(schedt.layout(), "procresizetime");
-    private static final VarHandle TOTALTIME = Mem.field(schedt.layout(), "totaltime");
-    private static final VarHandle NEXITEXTERN = Mem.field(schedt.layout(), "nexitextern");
-    private static final VarHandle INJECT = Mem.field(schedt.layout(), "inject");
+    private static final LongField NSPAWNEXTERN = Mem.longField(schedt.layout(), "nspawnextern");
+    private static final LongField PROCRESIZETIME = Mem.longField(schedt.layout(), "procresizetime");
+    private static final LongField TOTALTIME = Mem.longField(schedt.layout(), "totaltime");
+    private static final LongField NEXITEXTERN = Mem.longField(schedt.layout(), "nexitextern");
+    private static final LongField INJECT = Mem.longField(schedt.layout(), "inject");
 
     private Schedt() {
     }
@@ -73,7 +71,7 @@ public final class Schedt {
     }
 
     public static int maxmcount(long s) {
-        return (int) MAXMCOUNT.get(s);
+        return MAXMCOUNT.get(s);
     }
 
     public static void setMaxmcount(long s, int v) {
@@ -81,7 +79,7 @@ public final class Schedt {
     }
 
     public static long midle(long s) {
-        return (long) MIDLE.get(s);
+        return MIDLE.get(s);
     }
 
     public static void setMidle(long s, long v) {
@@ -89,7 +87,7 @@ public final class Schedt {
     }
 
     public static int nmidleOpaque(long s) {
-        return (int) NMIDLE.getOpaque(s);
+        return NMIDLE.getOpaque(s);
     }
 
     public static void setNmidleOpaque(long s, int v) {
@@ -97,7 +95,7 @@ public final class Schedt {
     }
 
     public static int nmidlelocked(long s) {
-        return (int) NMIDLELOCKED.get(s);
+        return NMIDLELOCKED.get(s);
     }
 
     public static void setNmidlelocked(long s, int v) {
@@ -105,7 +103,7 @@ public final class Schedt {
     }
 
     public static long mnext(long s) {
-        return (long) MNEXT.get(s);
+        return MNEXT.get(s);
     }
 
     public static void setMnext(long s, long v) {
@@ -113,7 +111,7 @@ public final class Schedt {
     }
 
     public static long nmfreed(long s) {
-        return (long) NMFREED.get(s);
+        return NMFREED.get(s);
     }
 
     public static void setNmfreed(long s, long v) {
@@ -121,7 +119,7 @@ public final class Schedt {
     }
 
     public static int nmsys(long s) {
-        return (int) NMSYS.get(s);
+        return NMSYS.get(s);
     }
 
     public static void setNmsys(long s, int v) {
@@ -129,7 +127,7 @@ public final class Schedt {
     }
 
     public static int stopwait(long s) {
-        return (int) STOPWAIT.get(s);
+        return STOPWAIT.get(s);
     }
 
     public static void setStopwait(long s, int v) {
@@ -137,7 +135,7 @@ public final class Schedt {
     }
 
     public static long pidle(long s) {
-        return (long) PIDLE.get(s);
+        return PIDLE.get(s);
     }
 
     public static void setPidle(long s, long v) {
@@ -145,7 +143,7 @@ public final class Schedt {
     }
 
     public static long allm(long s) {
-        return (long) ALLM.get(s);
+        return ALLM.get(s);
     }
 
     public static void setAllm(long s, long v) {
@@ -153,11 +151,11 @@ public final class Schedt {
     }
 
     public static long allmOpaque(long s) {
-        return (long) ALLM.getOpaque(s);
+        return ALLM.getOpaque(s);
     }
 
     public static long gfree(long s) {
-        return (long) GFREE.get(s);
+        return GFREE.get(s);
     }
 
     public static void setGfree(long s, long v) {
@@ -165,7 +163,7 @@ public final class Schedt {
     }
 
     public static long gfreecountOpaque(long s) {
-        return (long) GFREECOUNT.getOpaque(s);
+        return GFREECOUNT.getOpaque(s);
     }
 
     public static void setGfreecountOpaque(long s, long v) {
@@ -173,7 +171,7 @@ public final class Schedt {
     }
 
     public static int gomaxprocsOpaque(long s) {
-        return (int) GOMAXPROCS.getOpaque(s);
+        return GOMAXPROCS.getOpaque(s);
     }
 
     public static void setGomaxprocsOpaque(long s, int v) {
@@ -181,11 +179,11 @@ public final class Schedt {
     }
 
     public static int runqsizeAcquire(long s) {
-        return (int) RUNQSIZE.getAcquire(s);
+        return RUNQSIZE.getAcquire(s);
     }
 
     public static int runqsizeOpaque(long s) {
-        return (int) RUNQSIZE.getOpaque(s);
+        return RUNQSIZE.getOpaque(s);
     }
 
     public static void setRunqsizeOpaque(long s, int v) {
@@ -193,11 +191,11 @@ public final class Schedt {
     }
 
     public static int gcwaitingAcquire(long s) {
-        return (int) GCWAITING.getAcquire(s);
+        return GCWAITING.getAcquire(s);
     }
 
     public static int gcwaitingVolatile(long s) {
-        return (int) GCWAITING.getVolatile(s);
+        return GCWAITING.getVolatile(s);
     }
 
     public static void setGcwaitingVolatile(long s, int v) {
@@ -205,7 +203,7 @@ public final class Schedt {
     }
 
     public static int sysmonwait(long s) {
-        return (int) SYSMONWAIT.get(s);
+        return SYSMONWAIT.get(s);
     }
 
     public static void setSysmonwait(long s, int v) {
@@ -213,7 +211,7 @@ public final class Schedt {
     }
 
     public static int sysmonwaitAcquire(long s) {
-        return (int) SYSMONWAIT.getAcquire(s);
+        return SYSMONWAIT.getAcquire(s);
     }
 
     public static void setSysmonwaitVolatile(long s, int v) {
@@ -221,7 +219,7 @@ public final class Schedt {
     }
 
     public static int closingAcquire(long s) {
-        return (int) CLOSING.getAcquire(s);
+        return CLOSING.getAcquire(s);
     }
 
     public static void setClosingVolatile(long s, int v) {
@@ -229,7 +227,7 @@ public final class Schedt {
     }
 
     public static int deadAcquire(long s) {
-        return (int) DEAD.getAcquire(s);
+        return DEAD.getAcquire(s);
     }
 
     public static void setDeadVolatile(long s, int v) {
@@ -237,7 +235,7 @@ public final class Schedt {
     }
 
     public static long allpAcquire(long s) {
-        return (long) ALLP.getAcquire(s);
+        return ALLP.getAcquire(s);
     }
 
     public static void setAllpRelease(long s, long v) {
@@ -245,7 +243,7 @@ public final class Schedt {
     }
 
     public static long idlepMaskAcquire(long s) {
-        return (long) IDLEPMASK.getAcquire(s);
+        return IDLEPMASK.getAcquire(s);
     }
 
     public static void setIdlepMaskRelease(long s, long v) {
@@ -253,7 +251,7 @@ public final class Schedt {
     }
 
     public static long timerpMaskAcquire(long s) {
-        return (long) TIMERPMASK.getAcquire(s);
+        return TIMERPMASK.getAcquire(s);
     }
 
     public static void setTimerpMaskRelease(long s, long v) {
@@ -261,21 +259,21 @@ public final class Schedt {
     }
 
     public static int npidleVolatile(long s) {
-        return (int) NPIDLE.getVolatile(s);
+        return NPIDLE.getVolatile(s);
     }
 
     /** Adds and returns the new value; volatile. */
     public static int addNpidle(long s, int d) {
-        return (int) NPIDLE.getAndAdd(s, d) + d;
+        return NPIDLE.getAndAdd(s, d) + d;
     }
 
     public static int nmspinningVolatile(long s) {
-        return (int) NMSPINNING.getVolatile(s);
+        return NMSPINNING.getVolatile(s);
     }
 
     /** Adds and returns the new value; volatile. */
     public static int addNmspinning(long s, int d) {
-        return (int) NMSPINNING.getAndAdd(s, d) + d;
+        return NMSPINNING.getAndAdd(s, d) + d;
     }
 
     public static boolean casNmspinning(long s, int from, int to) {
@@ -283,7 +281,7 @@ public final class Schedt {
     }
 
     public static int needspinningVolatile(long s) {
-        return (int) NEEDSPINNING.getVolatile(s);
+        return NEEDSPINNING.getVolatile(s);
     }
 
     public static void setNeedspinningVolatile(long s, int v) {
@@ -291,47 +289,47 @@ public final class Schedt {
     }
 
     public static int xchgNeedspinning(long s, int v) {
-        return (int) NEEDSPINNING.getAndSet(s, v);
+        return NEEDSPINNING.getAndSet(s, v);
     }
 
     /** Adds and returns the new value; volatile. */
     public static long addGoidgen(long s, long d) {
-        return (long) GOIDGEN.getAndAdd(s, d) + d;
+        return GOIDGEN.getAndAdd(s, d) + d;
     }
 
     public static long goidgenOpaque(long s) {
-        return (long) GOIDGEN.getOpaque(s);
+        return GOIDGEN.getOpaque(s);
     }
 
     /** Adds and returns the new value; volatile. */
     public static long addNgsys(long s, long d) {
-        return (long) NGSYS.getAndAdd(s, d) + d;
+        return NGSYS.getAndAdd(s, d) + d;
     }
 
     public static long ngsysOpaque(long s) {
-        return (long) NGSYS.getOpaque(s);
+        return NGSYS.getOpaque(s);
     }
 
     /** Adds and returns the new value; volatile. */
     public static long addAllglen(long s, long d) {
-        return (long) ALLGLEN.getAndAdd(s, d) + d;
+        return ALLGLEN.getAndAdd(s, d) + d;
     }
 
     public static long allglenOpaque(long s) {
-        return (long) ALLGLEN.getOpaque(s);
+        return ALLGLEN.getOpaque(s);
     }
 
     /** Adds and returns the new value; volatile. */
     public static long addNjdkwait(long s, long d) {
-        return (long) NJDKWAIT.getAndAdd(s, d) + d;
+        return NJDKWAIT.getAndAdd(s, d) + d;
     }
 
     public static long njdkwaitVolatile(long s) {
-        return (long) NJDKWAIT.getVolatile(s);
+        return NJDKWAIT.getVolatile(s);
     }
 
     public static long lastpollVolatile(long s) {
-        return (long) LASTPOLL.getVolatile(s);
+        return LASTPOLL.getVolatile(s);
     }
 
     public static void setLastpollVolatile(long s, long v) {
@@ -339,7 +337,7 @@ public final class Schedt {
     }
 
     public static long xchgLastpoll(long s, long v) {
-        return (long) LASTPOLL.getAndSet(s, v);
+        return LASTPOLL.getAndSet(s, v);
     }
 
     public static boolean casLastpoll(long s, long from, long to) {
@@ -347,7 +345,7 @@ public final class Schedt {
     }
 
     public static int xchgPollingNet(long s, int v) {
-        return (int) POLLINGNET.getAndSet(s, v);
+        return POLLINGNET.getAndSet(s, v);
     }
 
     public static void setPollingNetRelease(long s, int v) {
@@ -355,12 +353,12 @@ public final class Schedt {
     }
 
     public static int netpollWaitersVolatile(long s) {
-        return (int) NETPOLLWAITERS.getVolatile(s);
+        return NETPOLLWAITERS.getVolatile(s);
     }
 
     /** Adds and returns the new value; volatile. */
     public static int addNetpollWaiters(long s, int d) {
-        return (int) NETPOLLWAITERS.getAndAdd(s, d) + d;
+        return NETPOLLWAITERS.getAndAdd(s, d) + d;
     }
 
     public static boolean casNetpollWakeSig(long s, int from, int to) {
@@ -372,7 +370,7 @@ public final class Schedt {
     }
 
     public static long pollUntilVolatile(long s) {
-        return (long) POLLUNTIL.getVolatile(s);
+        return POLLUNTIL.getVolatile(s);
     }
 
     public static void setPollUntilVolatile(long s, long v) {
@@ -400,20 +398,20 @@ public final class Schedt {
     }
 
     public static long nspawnexternAcquire(long s) {
-        return (long) NSPAWNEXTERN.getAcquire(s);
+        return NSPAWNEXTERN.getAcquire(s);
     }
 
     /** Adds and returns the new value; volatile. */
     public static long addNspawnextern(long s, long d) {
-        return (long) NSPAWNEXTERN.getAndAdd(s, d) + d;
+        return NSPAWNEXTERN.getAndAdd(s, d) + d;
     }
 
     public static long procresizetime(long s) {
-        return (long) PROCRESIZETIME.get(s);
+        return PROCRESIZETIME.get(s);
     }
 
     public static long procresizetimeVolatile(long s) {
-        return (long) PROCRESIZETIME.getVolatile(s);
+        return PROCRESIZETIME.getVolatile(s);
     }
 
     public static void setProcresizetimeVolatile(long s, long v) {
@@ -421,7 +419,7 @@ public final class Schedt {
     }
 
     public static long totaltime(long s) {
-        return (long) TOTALTIME.get(s);
+        return TOTALTIME.get(s);
     }
 
     public static void setTotaltime(long s, long v) {
@@ -429,19 +427,19 @@ public final class Schedt {
     }
 
     public static long nexitexternAcquire(long s) {
-        return (long) NEXITEXTERN.getAcquire(s);
+        return NEXITEXTERN.getAcquire(s);
     }
 
     /** Adds and returns the new value; volatile. */
     public static long addNexitextern(long s, long d) {
-        return (long) NEXITEXTERN.getAndAdd(s, d) + d;
+        return NEXITEXTERN.getAndAdd(s, d) + d;
     }
 
     public static long injectAcquire(long s) {
-        return (long) INJECT.getAcquire(s);
+        return INJECT.getAcquire(s);
     }
 
     public static long xchgInject(long s, long v) {
-        return (long) INJECT.getAndSet(s, v);
+        return INJECT.getAndSet(s, v);
     }
 }

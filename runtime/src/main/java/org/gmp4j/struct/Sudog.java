@@ -1,7 +1,5 @@
 package org.gmp4j.struct;
 
-import java.lang.invoke.VarHandle;
-
 import org.gmp4j.ffi.gmp.sudog;
 
 /**
@@ -10,16 +8,16 @@ import org.gmp4j.ffi.gmp.sudog;
  * under the lock of what the waiter waits for, or belong to the waiter while it is in no queue.
  */
 public final class Sudog {
-    private static final VarHandle G = Mem.field(sudog.layout(), "g");
-    private static final VarHandle NEXT = Mem.field(sudog.layout(), "next");
-    private static final VarHandle PREV = Mem.field(sudog.layout(), "prev");
-    private static final VarHandle WAITLINK = Mem.field(sudog.layout(), "waitlink");
-    private static final VarHandle INDEX = Mem.field(sudog.layout(), "index");
-    private static final VarHandle ISSELECT = Mem.field(sudog.layout(), "isSelect");
-    private static final VarHandle SUCCESS = Mem.field(sudog.layout(), "success");
-    private static final VarHandle CASEINDEX = Mem.field(sudog.layout(), "caseIndex");
-    private static final VarHandle TICKET = Mem.field(sudog.layout(), "ticket");
-    private static final VarHandle THREAD = Mem.field(sudog.layout(), "thread");
+    private static final LongField G = Mem.longField(sudog.layout(), "g");
+    private static final LongField NEXT = Mem.longField(sudog.layout(), "next");
+    private static final LongField PREV = Mem.longField(sudog.layout(), "prev");
+    private static final LongField WAITLINK = Mem.longField(sudog.layout(), "waitlink");
+    private static final IntField INDEX = Mem.intField(sudog.layout(), "index");
+    private static final IntField ISSELECT = Mem.intField(sudog.layout(), "isSelect");
+    private static final IntField SUCCESS = Mem.intField(sudog.layout(), "success");
+    private static final IntField CASEINDEX = Mem.intField(sudog.layout(), "caseIndex");
+    private static final IntField TICKET = Mem.intField(sudog.layout(), "ticket");
+    private static final IntField THREAD = Mem.intField(sudog.layout(), "thread");
     private static final long THREAD_OFFSET = Mem.offset(sudog.layout(), "thread");
 
     /** {@code isSelect}: it stands for a case of a goroutine's select, and {@code g} is that goroutine. */
@@ -35,7 +33,7 @@ public final class Sudog {
     }
 
     public static long g(long s) {
-        return (long) G.get(s);
+        return G.get(s);
     }
 
     public static void setG(long s, long v) {
@@ -43,7 +41,7 @@ public final class Sudog {
     }
 
     public static long next(long s) {
-        return (long) NEXT.get(s);
+        return NEXT.get(s);
     }
 
     public static void setNext(long s, long v) {
@@ -51,7 +49,7 @@ public final class Sudog {
     }
 
     public static long prev(long s) {
-        return (long) PREV.get(s);
+        return PREV.get(s);
     }
 
     public static void setPrev(long s, long v) {
@@ -59,7 +57,7 @@ public final class Sudog {
     }
 
     public static long waitlink(long s) {
-        return (long) WAITLINK.get(s);
+        return WAITLINK.get(s);
     }
 
     public static void setWaitlink(long s, long v) {
@@ -67,7 +65,7 @@ public final class Sudog {
     }
 
     public static int index(long s) {
-        return (int) INDEX.get(s);
+        return INDEX.get(s);
     }
 
     public static void setIndex(long s, int v) {
@@ -75,7 +73,7 @@ public final class Sudog {
     }
 
     public static int isSelect(long s) {
-        return (int) ISSELECT.get(s);
+        return ISSELECT.get(s);
     }
 
     public static void setIsSelect(long s, int v) {
@@ -83,7 +81,7 @@ public final class Sudog {
     }
 
     public static int success(long s) {
-        return (int) SUCCESS.get(s);
+        return SUCCESS.get(s);
     }
 
     public static void setSuccess(long s, int v) {
@@ -91,7 +89,7 @@ public final class Sudog {
     }
 
     public static int caseIndex(long s) {
-        return (int) CASEINDEX.get(s);
+        return CASEINDEX.get(s);
     }
 
     public static void setCaseIndex(long s, int v) {
@@ -99,7 +97,7 @@ public final class Sudog {
     }
 
     public static int ticket(long s) {
-        return (int) TICKET.get(s);
+        return TICKET.get(s);
     }
 
     public static void setTicket(long s, int v) {
@@ -112,7 +110,7 @@ public final class Sudog {
 
     /** The element of a sudog that waits on a channel of longs. It is where {@code waitlink} is, which is free meanwhile. */
     public static long longElem(long s) {
-        return (long) WAITLINK.get(s);
+        return WAITLINK.get(s);
     }
 
     /** Sets the element of a sudog that waits on a channel of longs. */
@@ -121,7 +119,7 @@ public final class Sudog {
     }
 
     public static int threadAcquire(long s) {
-        return (int) THREAD.getAcquire(s);
+        return THREAD.getAcquire(s);
     }
 
     public static void setThreadRelease(long s, int v) {

@@ -2,10 +2,12 @@ package org.gmp4j.struct;
 
 import java.util.Arrays;
 
+import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.gmp.sudog;
 
 /**
- * The slots of all sudogs of this process, and under the same index the element value that a waiter sends or receives.
+ * The slots of all sudogs of this process, and under the same index the element value that a waiter sends or receives, and
+ * the waiter where that is a virtual thread of the JDK's.
  * Slots are never given back to the system; free ones stand in {@code queue.SudogCache}.
  */
 public final class SudogSlots {
@@ -15,35 +17,39 @@ public final class SudogSlots {
     private static final long STRIDE = Mem.stride(sudog.layout());
 
     private static volatile Object[][] elems = new Object[0][];
+    private static volatile Thread[][] threads = new Thread[0][];
 
     private SudogSlots() {
     }
 
     /**
-     * Makes {@value #CHUNK} new sudogs, linked by waitlink, and returns the first. One caller at a time. Out of memory is
-     * fatal, as in Go: the caller holds locks of the runtime, and of what it is to wait for.
+     * Makes {@value #CHUNK} new sudogs, linked by waitlink, and returns the first. One caller at a time.
+     *
+     * @throws OutOfMemoryError when there is no memory for them; nothing has changed
      */
     public static long grow() {
-        try {
-            return more();
-        } catch (OutOfMemoryError e) {
-            throw Throw.of("out of memory: no sudog for who waits (" + elems.length * CHUNK + " are in use): "
-                    + e.getMessage());
-        }
-    }
-
-    private static long more() {
         Object[][] old = elems;
         Object[][] grown = Arrays.copyOf(old, old.length + 1);
         grown[old.length] = new Object[CHUNK];
-        long addr = Mem.alloc(sudog.layout(), CHUNK);
+        Thread[][] grownThreads = Arrays.copyOf(threads, old.length + 1);
+        grownThreads[old.length] = new Thread[CHUNK];
+        long addr = alloc();
         for (int i = 0; i < CHUNK; i++) {
             long sg = addr + i * STRIDE;
             Sudog.setIndex(sg, (old.length << SHIFT) + i);
             Sudog.setWaitlink(sg, i == CHUNK - 1 ? 0 : sg + STRIDE);
         }
+        threads = grownThreads;
         elems = grown;
         return addr;
+    }
+
+    private static long alloc() {
+        try {
+            return Mem.alloc(sudog.layout(), CHUNK);
+        } catch (NativeException e) {
+            throw new OutOfMemoryError("no memory for those who wait: " + e.getMessage());
+        }
     }
 
     /** The value; ordered by the lock of what is waited for and by the wake-up. */
@@ -56,5 +62,17 @@ public final class SudogSlots {
     public static void setElem(long sg, Object v) {
         int i = Sudog.index(sg);
         elems[i >>> SHIFT][i & MASK] = v;
+    }
+
+    /** Who waits with it, if that is a virtual thread that is no goroutine of ours; else null. Ordered as the value is. */
+    public static Thread thread(long sg) {
+        int i = Sudog.index(sg);
+        return threads[i >>> SHIFT][i & MASK];
+    }
+
+    /** Sets that. */
+    public static void setThread(long sg, Thread t) {
+        int i = Sudog.index(sg);
+        threads[i >>> SHIFT][i & MASK] = t;
     }
 }

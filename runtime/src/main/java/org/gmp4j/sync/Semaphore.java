@@ -48,21 +48,24 @@ public final class Semaphore {
      */
     public void acquire(long n) {
         notNegative(n, "weight");
-        GStack st = GStack.enter();
-        lock.lock();
         if (n > size) {
-            lock.unlock();
             Waiting.forever(WaitReason.SEMACQUIRE);
-        } else if (fits(n)) {
-            held += n;
-            lock.unlock();
-        } else {
-            long sg = Waiting.sudog(st);
-            Sudog.setLongElem(sg, n);
-            Waiting.await(st, sg, waiters, lock, WaitReason.SEMACQUIRE);
-            Waiting.release(st, sg);
         }
-        GStack.exit(st);
+        GStack st = GStack.enter();
+        try {
+            lock.lock();
+            if (fits(n)) {
+                held += n;
+                lock.unlock();
+            } else {
+                long sg = Waiting.sudogOrUnlock(st, lock);
+                Sudog.setLongElem(sg, n);
+                Waiting.await(st, sg, waiters, lock, WaitReason.SEMACQUIRE);
+                Waiting.release(st, sg);
+            }
+        } finally {
+            GStack.exit(st);
+        }
     }
 
     /**
@@ -78,8 +81,12 @@ public final class Semaphore {
         if (cancelled == null && !tryAcquire(n)) {
             Patience w = new Patience(n > size ? new WaitQ() : waiters);
             BooleanSupplier stop = ctx.afterFunc(() -> giveUp(w));
-            boolean taken = await(w, n);
-            boolean unused = stop.getAsBoolean();
+            boolean taken;
+            try {
+                taken = await(w, n);
+            } finally { // There may be no memory to wait.
+                boolean unused = stop.getAsBoolean();
+            }
             cancelled = ctx.err();
             if (taken && cancelled != null) {
                 release(n);
@@ -109,26 +116,29 @@ public final class Semaphore {
     /** Waits; false when it was given up. */
     private boolean await(Patience w, long n) {
         GStack st = GStack.enter();
-        lock.lock();
-        boolean taken = !w.givenUp && fits(n);
-        if (taken) {
-            held += n;
-        }
-        if (taken || w.givenUp) {
-            lock.unlock();
-        } else {
-            long sg = Waiting.sudog(st);
-            Sudog.setLongElem(sg, n);
-            w.sg = sg;
-            Waiting.await(st, sg, w.q, lock, WaitReason.SEMACQUIRE);
+        try {
             lock.lock();
-            w.sg = 0;
-            taken = !w.givenUp;
-            lock.unlock();
-            Waiting.release(st, sg);
+            boolean taken = !w.givenUp && fits(n);
+            if (taken) {
+                held += n;
+            }
+            if (taken || w.givenUp) {
+                lock.unlock();
+            } else {
+                long sg = Waiting.sudogOrUnlock(st, lock);
+                Sudog.setLongElem(sg, n);
+                w.sg = sg;
+                Waiting.await(st, sg, w.q, lock, WaitReason.SEMACQUIRE);
+                lock.lock();
+                w.sg = 0;
+                taken = !w.givenUp;
+                lock.unlock();
+                Waiting.release(st, sg);
+            }
+            return taken;
+        } finally {
+            GStack.exit(st);
         }
-        GStack.exit(st);
-        return taken;
     }
 
     private void giveUp(Patience w) {

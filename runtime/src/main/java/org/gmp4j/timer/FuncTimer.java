@@ -129,7 +129,7 @@ public final class FuncTimer extends RuntimeTimer {
         try {
             when = in(nanos);
             arm();
-        } catch (OutOfMemoryError e) {
+        } catch (Throwable e) {
             when = before;
             throw e;
         } finally {

@@ -1,5 +1,7 @@
 package org.gmp4j.timer;
 
+import java.util.function.BooleanSupplier;
+
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.lock.Note;
@@ -18,26 +20,57 @@ import org.gmp4j.struct.P;
  * note after the push. While anything is here, a goroutine may be readied from outside: {@link Waiting#alarms}.
  */
 final class OutsideTimers {
-    private static final TimerHeap HEAP = new TimerHeap(Mem.alloc(p.layout(), 1));
-    /** In a struct of its own: a futex word. */
-    private static final long NOTE = P.timersLockAddress(Mem.alloc(p.layout(), 1));
+    /** Not made in a class initialiser: one that fails once, for want of memory, fails for ever. */
+    private static volatile OutsideTimers made;
 
-    static {
-        Waiting.alarms(HEAP::busy);
-        Thread thread = new Thread(null, OutsideTimers::loop, "gmp4j-timers", 0, false);
-        thread.setDaemon(true);
-        thread.start();
+    private final TimerHeap heap;
+    /** In a struct of its own: a futex word. */
+    private final long note;
+
+    private OutsideTimers(long pp, long words) {
+        heap = new TimerHeap(pp);
+        note = P.timersLockAddress(words);
     }
 
-    private OutsideTimers() {
+    private static OutsideTimers get() {
+        OutsideTimers o = made;
+        return o == null ? make() : o;
+    }
+
+    private static synchronized OutsideTimers make() {
+        if (made == null) {
+            long pp = Mem.alloc(p.layout(), 1);
+            long words = 0;
+            boolean started = false;
+            try {
+                words = Mem.alloc(p.layout(), 1);
+                OutsideTimers o = new OutsideTimers(pp, words);
+                BooleanSupplier busy = o.heap::busy;
+                Thread thread = new Thread(null, o::loop, "gmp4j-timers", 0, false);
+                thread.setDaemon(true);
+                thread.start();
+                started = true;
+                Waiting.alarms(busy);
+                made = o;
+            } finally {
+                if (!started) {
+                    Mem.recycle(p.layout(), pp);
+                    if (words != 0) {
+                        Mem.recycle(p.layout(), words);
+                    }
+                }
+            }
+        }
+        return made;
     }
 
     /** Takes over what a closed scheduler's P had. */
     static void takeOver(TimerHeap from) {
         JdkThreads.pin(); // The first starts the thread.
         try {
-            from.moveTo(HEAP);
-            Note.ring(NOTE);
+            OutsideTimers o = get();
+            from.moveTo(o.heap);
+            Note.ring(o.note);
         } finally {
             JdkThreads.unpin();
         }
@@ -47,23 +80,24 @@ final class OutsideTimers {
     static void add(Alarm a) {
         JdkThreads.pin(); // The first starts the thread.
         try {
+            OutsideTimers o = get();
             boolean first;
-            HEAP.lock();
+            o.heap.lock();
             try {
-                HEAP.push(a);
-                first = P.timer0WhenAcquire(HEAP.pp) == a.when;
+                o.heap.push(a);
+                first = P.timer0WhenAcquire(o.heap.pp) == a.when;
             } finally {
-                HEAP.unlock();
+                o.heap.unlock();
             }
             if (first) {
-                Note.ring(NOTE);
+                Note.ring(o.note);
             }
         } finally {
             JdkThreads.unpin();
         }
     }
 
-    private static void loop() {
+    private void loop() {
         try {
             boolean unused = Inheritance.begin(0, 1); // Whoever set the first timer may be pinned, or have a low priority.
         } catch (OutOfMemoryError e) {
@@ -78,16 +112,16 @@ final class OutsideTimers {
         }
     }
 
-    private static void step() {
-        Note.clear(NOTE); // Before the look: who adds after it rings again.
-        long next = HEAP.next();
+    private void step() {
+        Note.clear(note); // Before the look: who adds after it rings again.
+        long next = heap.next();
         long now = System.nanoTime();
         if (next == 0) {
-            Note.sleep(NOTE);
+            Note.sleep(note);
         } else if (now < next) {
-            Note.sleep(NOTE, next - now);
+            Note.sleep(note, next - now);
         } else {
-            int unused = HEAP.run(now);
+            int unused = heap.run(now);
         }
     }
 }

@@ -91,7 +91,7 @@ public final class TimeBubble extends Bubble {
 
     void add(long when, long gp) {
         heap.lock();
-        heap.push(when, gp); // See reserve.
+        heap.push(when, gp); // There is room for it: see reserve.
         heap.unlock();
     }
 

@@ -2,7 +2,6 @@ package org.gmp4j.timer;
 
 import java.util.Arrays;
 
-import org.gmp4j.ffi.NativeException;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Park;
@@ -90,7 +89,7 @@ public final class TimerHeaps implements Timers {
         h.lock();
         try {
             h.push(a);
-        } catch (OutOfMemoryError | NativeException e) {
+        } catch (Throwable e) {
             h.unlock();
             throw e;
         }

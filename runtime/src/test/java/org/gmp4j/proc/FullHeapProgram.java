@@ -20,12 +20,12 @@ import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 
 /**
- * Fills the heap again and again while everything runs, then looks whether anything was lost. What users do may throw
- * OutOfMemoryError, and they try again; the scheduler goes on whatever happens. Argument: seconds.
+ * Fills the heap again and again from the moment that there is a scheduler, while everything runs and much happens for the
+ * first time, then looks whether anything was lost. What users do may throw OutOfMemoryError, and they try again; the
+ * scheduler goes on whatever happens. Argument: seconds.
  */
 final class FullHeapProgram {
     private static final int PROCS = 3;
-    private static final long WARM_MILLIS = 1_000;
     private static final long PATIENCE_SECONDS = 30;
 
     private static final Gmp GMP = Gmp.builder().procs(PROCS).quantum(Duration.ofMillis(1)).debug("schedtrace=20,scheddetail=1")
@@ -34,6 +34,8 @@ final class FullHeapProgram {
     private static final AtomicLong NO_MEMORY = new AtomicLong();
     private static final AtomicLong DONE = new AtomicLong();
     private static final List<CountDownLatch> LIVING = new ArrayList<>();
+    /** What starts the users, once all is made that they need. */
+    private static final List<Runnable> STARTS = new ArrayList<>();
     private static volatile boolean stop;
     private static volatile Object ballast;
 
@@ -42,11 +44,14 @@ final class FullHeapProgram {
 
     public static void main(String[] args) throws Exception {
         Scheduler s = GMP.call(() -> GStack.current().scheduler());
-        Warm.up(0);
+        long nanos = Long.parseLong(args[0]) * 1_000_000_000;
+        Thread filler = new Thread(() -> fill(nanos));
         users();
-        Thread.sleep(WARM_MILLIS);
-        long before = DONE.get();
-        fill(Long.parseLong(args[0]) * 1_000_000_000);
+        filler.start();
+        for (Runnable r : STARTS) {
+            surely(r);
+        }
+        filler.join();
         stop = true;
         boolean ended = true;
         for (CountDownLatch living : LIVING) {
@@ -66,7 +71,7 @@ final class FullHeapProgram {
         int sum = GMP.call(() -> pingPong(1_000));
         String left = GMP.close(Duration.ofSeconds(PATIENCE_SECONDS));
         System.out.printf("broken %s, sum %d, left [%s]%n", broken.get(), sum, left);
-        System.err.printf("done %d, with a full heap %d, no memory %d%n", before, DONE.get() - before, NO_MEMORY.get());
+        System.err.printf("done %d, no memory %d%n", DONE.get(), NO_MEMORY.get());
         System.exit(0); // Nothing else keeps the process alive, nor may.
     }
 
@@ -113,7 +118,7 @@ final class FullHeapProgram {
     private static void loop(java.util.function.Consumer<Runnable> start, Step step) {
         CountDownLatch living = new CountDownLatch(1);
         LIVING.add(living);
-        start.accept(() -> {
+        STARTS.add(() -> start.accept(() -> {
             try {
                 while (!stop) {
                     attempt(step);
@@ -121,6 +126,13 @@ final class FullHeapProgram {
             } finally {
                 living.countDown();
             }
+        }));
+    }
+
+    private static void surely(Runnable start) throws Exception {
+        Object unused = surely(() -> {
+            start.run();
+            return null;
         });
     }
 
@@ -130,7 +142,7 @@ final class FullHeapProgram {
             long unused = DONE.incrementAndGet();
         } catch (OutOfMemoryError e) {
             long unused = NO_MEMORY.incrementAndGet();
-        } catch (Exception e) {
+        } catch (Throwable e) {
             unexpected(e);
         }
     }

@@ -1,13 +1,19 @@
 package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import org.gmp4j.Gmp;
+import org.gmp4j.synctest.Synctest;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
+import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,12 +23,52 @@ class FullHeapTest {
     private static final String SECONDS = System.getProperty("gmp.heap.seconds", "1");
 
     @ParameterizedTest
-    @ValueSource(strings = {"Serial", "Parallel", "G1", "Z"})
+    @ValueSource(strings = {"Serial", "Parallel", "G1", "Z", "Shenandoah"})
     void whileEverythingRuns(String collector) {
+        assumeTrue(isThere("Use" + collector + "GC"), "not every build has it");
         Result r = new ChildJvm(FullHeapProgram.class).with("-Xmx48m", "-XX:+Use" + collector + "GC").run(SECONDS);
         assertEquals("broken [], sum 1000, left []\n", r.out(), () -> r.out() + r.err().lines()
                 .filter(line -> !line.startsWith("SCHED") && !line.startsWith("  ")).toList());
         assertEquals(0, r.exit());
+    }
+
+    private static boolean isThere(String option) {
+        try {
+            ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class).getVMOption(option);
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    @Test
+    void nothingToWaitWith() {
+        Result r = new ChildJvm(NoSudogProgram.class).with("-Xmx16m").run();
+        assertEquals("refused [true, true, true, true, true], sent false, taken true, got 1\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
+    /** A virtual thread of the JDK's is about to wait for a channel, whose lock it has. */
+    @Test
+    void aVirtualThreadWaitsWithAFullHeap() {
+        Result r = new ChildJvm(FullHeapParkProgram.class).with("-Xmx16m").run();
+        assertEquals("7\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
+    /** What counts a goroutine of a bubble out when it parks is no object: the caller holds locks. */
+    @Test
+    void aBubbleParksWithoutAnObject() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> Synctest.test(() -> {
+                GStack st = GStack.current();
+                Park.Unlock one = Bubble.parking(st, (gp, lock) -> true);
+                Park.Unlock two = Bubble.parking(st, (gp, lock) -> false);
+                st.unlock = null;
+                st.durable = false;
+                assertSame(one, two);
+            }));
+        }
     }
 
     /** More Ps than there is memory for. */
@@ -33,7 +79,6 @@ class FullHeapTest {
         public static void main(String[] args) {
             Gmp gmp = Gmp.builder().procs(2).build();
             gmp.run(() -> { });
-            Warm.up(0);
             int unused = gmp.setProcs(3);
             List<byte[]> ballast = new ArrayList<>(1 << 16);
             try {

@@ -1,0 +1,58 @@
+package org.gmp4j.proc;
+
+import java.util.Arrays;
+
+/** The schedulers of this process that are not closed. */
+final class LiveSchedulers {
+    private static final Scheduler[] NONE = {};
+    /** Replaced under the class's monitor; read by all. */
+    private static volatile Scheduler[] list = NONE;
+
+    private LiveSchedulers() {
+    }
+
+    /** All of them, in the order of their making; not to be written to. One may stand there twice. */
+    static Scheduler[] all() {
+        return list;
+    }
+
+    static synchronized void add(Scheduler s) {
+        Scheduler[] now = list;
+        Scheduler[] next = Arrays.copyOf(now, now.length + 1);
+        next[now.length] = s;
+        list = next;
+    }
+
+    /** Takes {@code s} out if it is there. Needs no memory: without any, another gets its place in the list. */
+    static synchronized void remove(Scheduler s) {
+        Scheduler[] now = list;
+        Scheduler another = null;
+        int left = 0;
+        for (Scheduler other : now) {
+            if (other != s) {
+                another = other;
+                left++;
+            }
+        }
+        if (left == 0) {
+            list = NONE;
+            return;
+        }
+        try {
+            Scheduler[] next = new Scheduler[left];
+            int n = 0;
+            for (Scheduler other : now) {
+                if (other != s) {
+                    next[n++] = other;
+                }
+            }
+            list = next;
+        } catch (OutOfMemoryError e) {
+            for (int i = 0; i < now.length; i++) {
+                if (now[i] == s) {
+                    now[i] = another;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package org.gmp4j.struct;
+
+/**
+ * A field of a struct that is a ring of longs; see {@link LongField}.
+ *
+ * @param offset where it stands in its struct
+ * @param last how many places there are, a power of two, less 1; an index counts modulo their number
+ * @param arena where its structs come from, to be asked with {@code gmp.checkptr}
+ */
+public record LongRing(long offset, int last, Mem.Arena arena) {
+    private long at(long struct, int i) {
+        return Mem.at(struct, offset, arena) + ((long) (i & last) << 3);
+    }
+
+    public long getOpaque(long struct, int i) {
+        return (long) Mem.LONG_AT.getOpaque(at(struct, i));
+    }
+
+    public void setOpaque(long struct, int i, long v) {
+        Mem.LONG_AT.setOpaque(at(struct, i), v);
+    }
+}

@@ -1,0 +1,77 @@
+package org.gmp4j;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.gmp4j.sync.Cond;
+import org.gmp4j.sync.Mutex;
+import org.gmp4j.sync.RWMutex;
+import org.gmp4j.sync.Semaphore;
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.ChildJvm;
+import org.gmp4j.testing.ChildJvm.Result;
+import org.gmp4j.time.Time;
+import org.junit.jupiter.api.Test;
+
+/**
+ * No class of ours is first used by a goroutine of the user's: it might have too little stack or memory for its
+ * initialiser.
+ */
+class RehearsalTest {
+    private static final String BEGIN = "the user's begin";
+
+    static final class Program {
+        private static final Duration SOON = Duration.ofMillis(1);
+
+        private Program() {
+        }
+
+        public static void main(String[] args) {
+            Gmp gmp = Gmp.builder().procs(2).build();
+            AtomicReference<Mutex> unused = new AtomicReference<>(new Mutex());
+            System.out.println(BEGIN);
+            gmp.run(() -> {
+                Chan<Integer> c = Chan.make();
+                Chan<Integer> d = Chan.make(1);
+                WaitGroup all = new WaitGroup();
+                Mutex m = new Mutex();
+                RWMutex rw = new RWMutex();
+                Semaphore sem = new Semaphore(1);
+                Cond cond = new Cond(m);
+                all.go(() -> c.send(1));
+                all.go(() -> {
+                    rw.rLock();
+                    sem.acquire(1);
+                    sem.release(1);
+                    rw.rUnlock();
+                });
+                int sum = Select.of().recv(c, v -> { }).recv(d, v -> { }).run();
+                sum += Select.of().recv(d, v -> { }).recv(Time.after(SOON), v -> { }).run();
+                m.lock();
+                cond.signal();
+                m.unlock();
+                d.sendWithin(sum, SOON);
+                d.sendWithin(sum, SOON);
+                Go.sleep(SOON);
+                all.await();
+            });
+            System.exit(0);
+        }
+    }
+
+    @Test
+    void nothingIsLeftToLoad() {
+        Result r = new ChildJvm(Program.class).with("-Xlog:class+init=info:stdout:none", "-Xlog:class+load=info:stdout:none").run();
+        List<String> lines = r.out().lines().toList();
+        int begin = lines.indexOf(BEGIN);
+        assertTrue(begin > 0, r::toString);
+        List<String> late = lines.subList(begin, lines.size()).stream().filter(l -> l.startsWith("org.gmp4j.")
+                && l.contains(" source:") && !l.contains("RehearsalTest") && !l.contains("$$Lambda")).toList();
+        assertEquals(List.of(), late);
+        assertEquals(0, r.exit());
+    }
+}

@@ -1,0 +1,27 @@
+package org.gmp4j.proc;
+
+/** Fills the heap to the last object. */
+final class Ballast {
+    private static final int LARGEST = 1 << 16;
+    private static volatile Object kept;
+
+    private Ballast() {
+    }
+
+    /** Fills it, until {@link #drop}. */
+    static void fill() {
+        Object[] head = null;
+        for (int size = LARGEST; size >= 16;) {
+            try {
+                head = new Object[] {head, new byte[size]};
+                kept = head;
+            } catch (OutOfMemoryError e) {
+                size /= 4;
+            }
+        }
+    }
+
+    static void drop() {
+        kept = null;
+    }
+}
