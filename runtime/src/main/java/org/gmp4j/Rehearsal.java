@@ -127,12 +127,17 @@ final class Rehearsal {
         Semaphore sem = new Semaphore(1);
         Cond cond = new Cond(m);
         WaitGroup all = new WaitGroup();
+        boolean[] waits = new boolean[1];
+        boolean[] mayGo = new boolean[1];
         m.lock();
         rw.lock();
         sem.acquire(1);
         all.go(() -> {
             m.lock();
-            cond.await();
+            waits[0] = true;
+            while (!mayGo[0]) {
+                cond.await();
+            }
             m.unlock();
         });
         all.go(() -> {
@@ -149,7 +154,12 @@ final class Rehearsal {
         m.unlock();
         rw.unlock();
         sem.release(1);
-        Go.gosched();
+        while (!mayGo[0]) { // It may have lost its P before it came to wait.
+            Go.gosched();
+            m.lock();
+            mayGo[0] = waits[0];
+            m.unlock();
+        }
         cond.signal();
         cond.broadcast();
         all.await();

@@ -58,6 +58,9 @@ final class Retake {
     private static final long LOOK_CLOSELY = 500_000;
     /** After so long sysmon looks whether one has come to a point who did so by himself the last time. */
     private static final long PROMPT = 50_000;
+    /** So long after a P was taken from a system call, or from a thread asleep, another such is expected. */
+    private static final long TOOK_FROM_SYSCALL = 20_000_000;
+    private static final long TOOK_FROM_SLEEPER = 1_000_000_000;
 
     private static final IntField SCHEDTICK = Mem.intField(p.layout(), "sysmontick", "schedtick");
     private static final IntField SYSCALLTICK = Mem.intField(p.layout(), "sysmontick", "syscalltick");
@@ -78,6 +81,10 @@ final class Retake {
     private boolean exact;
     /** Whether a thread was seen asleep that was not at the look before. */
     private boolean suspected;
+    /** Whether a P was in a system call; when one was last taken from there, and from a thread asleep. */
+    private boolean inSyscall;
+    private long tookFromSyscall = System.nanoTime() - TOOK_FROM_SYSCALL;
+    private long tookFromSleeper = System.nanoTime() - TOOK_FROM_SLEEPER;
     /** The last look; and when the first of the goroutines that others wait for will have had its quantum. */
     private long lastLook;
     private long firstOver;
@@ -118,6 +125,21 @@ final class Retake {
         return suspected;
     }
 
+    /** Whether a P was in a system call at the last look. */
+    boolean inSyscall() {
+        return inSyscall;
+    }
+
+    /** Whether one was taken from a system call lately. */
+    boolean tookFromSyscall() {
+        return lastLook - tookFromSyscall < TOOK_FROM_SYSCALL;
+    }
+
+    /** Whether one was taken from a thread asleep lately. */
+    boolean tookFromSleeper() {
+        return lastLook - tookFromSleeper < TOOK_FROM_SLEEPER;
+    }
+
     /** A look when all Ps are idle, or the world stops: then points that are wanted stay so, for who is to stop. */
     void lookForStrays(long now) {
         strays.look(now);
@@ -140,6 +162,7 @@ final class Retake {
         firstOver = Long.MAX_VALUE;
         workWaits = false;
         busy = false;
+        inSyscall = false;
         anyOver = false;
         awaited = Long.MAX_VALUE;
         exact = true;
@@ -174,6 +197,7 @@ final class Retake {
     private boolean look(Processor pr, int status, boolean same, long now) {
         long pp = pr.pp;
         if (status == PStatus.PSYSCALL) {
+            inSyscall = true;
             return answered(pr) ? takeFrom(pr) : syscall(pp, now);
         }
         if (!work(pp, now)) {
@@ -219,7 +243,11 @@ final class Retake {
                 && now - SYSCALLWHEN.get(pp) < SYSCALL_NANOS) {
             return false;
         }
-        return take(pp);
+        if (!take(pp)) {
+            return false;
+        }
+        tookFromSyscall = now;
+        return true;
     }
 
     /** From _Psyscall; the M may be coming back at this moment. */
@@ -245,7 +273,11 @@ final class Retake {
         }
         Machine m = s.machine(mp);
         if (threads.asleep(m, now)) {
-            return !JdkPollers.initializing(now) && handoff(pr, mp, tick, false);
+            if (JdkPollers.initializing(now) || !handoff(pr, mp, tick, false)) {
+                return false;
+            }
+            tookFromSleeper = now;
+            return true;
         }
         if (age < quantum) {
             return false;

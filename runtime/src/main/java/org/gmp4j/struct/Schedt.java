@@ -12,6 +12,8 @@ public final class Schedt {
     public static final int SYSMON_RESTS = 1;
     /** sysmonwait: so does who takes a P. */
     public static final int SYSMON_SLEEPS = 2;
+    /** sysmonwait: it looks at goroutines that run; who enters a system call wakes it. */
+    public static final int SYSMON_HEARS = 3;
 
     private static final IntField LOCK = Mem.intField(schedt.layout(), "lock");
     private static final long LOCK_OFFSET = Mem.offset(schedt.layout(), "lock");
