@@ -130,6 +130,16 @@ final class Retake {
         return inSyscall;
     }
 
+    /** Whether a P is in a system call that no look has seen yet. */
+    boolean newSyscall() {
+        for (Processor pr : s.procs()) {
+            if (PStatus.get(pr.pp) == PStatus.PSYSCALL && P.syscalltickOpaque(pr.pp) != SYSCALLTICK.get(pr.pp)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether one was taken from a system call lately. */
     boolean tookFromSyscall() {
         return lastLook - tookFromSyscall < TOOK_FROM_SYSCALL;

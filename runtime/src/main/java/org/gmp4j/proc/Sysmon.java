@@ -233,7 +233,10 @@ final class Sysmon {
         return retake.tookFromSleeper() ? WORK_SLEEP : restNanos;
     }
 
-    /** Something runs. Who enters a system call rings if these are long. */
+    /**
+     * Something runs. Who enters a system call rings if these are long: one look then notes the call, and the next, soon, takes
+     * its P. A call that has been noted already, and leaves its P where nobody wants it, keeps sysmon from no sleep.
+     */
     private void sleep(long note, long nanos) {
         if (nanos < HEARD_SLEEP || !retake.tookFromSyscall()) {
             boolean unused = Note.sleep(note, nanos);
@@ -241,8 +244,9 @@ final class Sysmon {
         }
         Schedt.setSysmonwaitVolatile(s.sched, Schedt.SYSMON_HEARS);
         VarHandle.fullFence(); // As in dozed.
-        if (!anyInSyscall()) {
-            boolean unused = Note.sleep(note, nanos);
+        if (retake.newSyscall() || Note.sleep(note, nanos)) {
+            idle = 0;
+            sleep = MIN_SLEEP;
         }
         Schedt.setSysmonwaitVolatile(s.sched, 0);
     }
