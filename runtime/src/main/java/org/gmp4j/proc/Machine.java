@@ -28,8 +28,9 @@ public final class Machine extends Host {
     long pick;
     /** Until when this M goes on searching before it sleeps; nanoTime, valid while it spins. Whoever wakes the M sets it. */
     long spinUntil;
-    /** Sysmon's: the time slice in which it told the goroutine to yield, and what it did about that. */
+    /** Sysmon's: the time slice in which it told the goroutine to yield, and since when. */
     long preempted = -1;
+    long preemptedAt;
     /** When its time slices begin, for sysmon. */
     final SliceClock slices = new SliceClock();
     /** Sysmon's too. */
@@ -79,6 +80,7 @@ public final class Machine extends Host {
         pick = 0;
         spinUntil = 0;
         preempted = -1;
+        preemptedAt = 0;
         ranTimer = false;
         newWork = false;
         listed = false;

@@ -297,7 +297,10 @@ final class Retake {
         if (m.preempted != slice(pp, tick) || gp == 0 || G.preemptOpaque(gp) == 0) {
             // The first time; or the one that was told has parked before it looked, and another runs on what is left of the
             // slice, which is nothing.
-            m.preempted = slice(pp, tick);
+            if (m.preempted != slice(pp, tick)) {
+                m.preempted = slice(pp, tick);
+                m.preemptedAt = now;
+            }
             if (gp != 0) {
                 ArmPoints.forget(m);
             }
@@ -312,7 +315,7 @@ final class Retake {
             return false;
         }
         if (helps) {
-            if (age < quantum + LOOK_CLOSELY) {
+            if (now - m.preemptedAt < LOOK_CLOSELY) { // Not of its age: work may have come for one that ran alone for long.
                 awaited = m.overrun.prompt() ? Math.min(awaited, PROMPT) : 0;
             }
             return false;

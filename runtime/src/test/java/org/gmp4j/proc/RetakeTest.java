@@ -2,9 +2,13 @@ package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.math.BigInteger;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.Go;
+import org.gmp4j.agent.Points;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.testing.TestGmp;
@@ -13,12 +17,46 @@ import org.junit.jupiter.api.Test;
 /** What {@link Retake} tells {@link Sysmon} of when to look again. */
 class RetakeTest {
     private static final int CALLS = 1_000;
+    private static final Duration QUANTUM = Duration.ofMinutes(1);
+    private static final int TRIES = 10_000;
+    private static final long SOON = 50_000;
+
+    private static volatile BigInteger big;
+
+    /** One that ran alone for long is told to yield when work comes, and is looked at again as soon as any other. */
+    @Test
+    void lookedAtCloselyOnceTold() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
+            Retake retake = new Retake(gmp.scheduler());
+            AtomicBoolean end = new AtomicBoolean();
+            CountDownLatch runs = new CountDownLatch(1);
+            gmp.go(() -> {
+                runs.countDown();
+                while (!end.get()) {
+                    big = BigInteger.THREE.pow(100_000); // The JDK's code has no points: told to yield, it runs on a while.
+                }
+            });
+            runs.await();
+            gmp.go(() -> {
+            });
+            long now = System.nanoTime() + QUANTUM.multipliedBy(2).toNanos();
+            long until = Long.MAX_VALUE;
+            for (int i = 0; i < TRIES && until > SOON; i++) {
+                boolean unused = retake.look(now);
+                until = retake.untilOver(now);
+            }
+            end.set(true);
+            retake.close();
+            assertTrue(Points.any(), "there are points");
+            assertTrue(until <= SOON, "the next look is " + until + " ns off");
+        }
+    }
 
     /** A system call whose P nobody wants is new to sysmon once: it does not keep it awake until it ends. */
     @Test
     void aSyscallIsNewOnce() {
         boolean noted = false;
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMinutes(1)))) {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(QUANTUM))) {
             for (int i = 0; i < CALLS && !noted; i++) {
                 noted = gmp.call(() -> {
                     Machine m = Machine.of();
