@@ -231,7 +231,7 @@ final class Retake {
 
     private long began(long pp, int tick, long estimate) {
         long mp = P.mOpaque(pp);
-        return mp == 0 ? estimate : s.machine(mp).slices.began(tick, estimate);
+        return mp == 0 ? estimate : s.machine(mp).slices.began(slice(pp, tick), estimate);
     }
 
     /** Whether anything could run on this P. */
@@ -338,7 +338,7 @@ final class Retake {
     }
 
     /** Names a time slice. */
-    private static long slice(long pp, int tick) {
+    static long slice(long pp, int tick) {
         return (long) P.id(pp) << Integer.SIZE | Integer.toUnsignedLong(tick);
     }
 

@@ -173,7 +173,7 @@ final class Schedule {
         if (!inheritTime) {
             long pp = m.pp();
             newSlice(pp);
-            m.slices.begins(P.schedtick(pp));
+            m.slices.begins(pp);
         }
     }
 

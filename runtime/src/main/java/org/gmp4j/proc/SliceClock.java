@@ -3,26 +3,28 @@ package org.gmp4j.proc;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.gmp4j.struct.P;
+
 /**
  * When an M's time slices began, for sysmon: only while it saw goroutines run on from one look to the next with others waiting,
- * as a clock read costs 25 ns and a switch some hundred. Sysmon then sleeps until the first slice is over. Without it, it has to
- * look five times in a quantum to know the end to a fifth: with a quantum of 200 µs that took a third of a CPU.
+ * as a clock read costs 25 ns and a switch some hundred. Sysmon then sleeps until the first slice is over. Without it, it would
+ * have to look five times in a quantum to know the end to a fifth: with a quantum of 200 µs that took a third of a CPU.
  *
- * <p>One writer, the M's thread: the time, then the tick by release. Sysmon reads the tick by acquire, then the time, which may
+ * <p>One writer, the M's thread: the time, then the slice by release. Sysmon reads the slice by acquire, then the time, which may
  * be that of a later slice; it has ended then, and sysmon sees that at its next look.
  */
 final class SliceClock {
     /** So long after the last such goroutine slices are timed. */
     private static final long LASTS_NANOS = 100_000_000;
     private static final VarHandle ON;
-    private static final VarHandle TICK;
+    private static final VarHandle SLICE;
     private static final VarHandle BEGAN;
 
     static {
         try {
             MethodHandles.Lookup l = MethodHandles.lookup();
             ON = l.findVarHandle(SliceClock.class, "on", boolean.class);
-            TICK = l.findVarHandle(SliceClock.class, "tick", int.class);
+            SLICE = l.findVarHandle(SliceClock.class, "slice", long.class);
             BEGAN = l.findVarHandle(SliceClock.class, "began", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
@@ -31,22 +33,23 @@ final class SliceClock {
 
     @SuppressWarnings("unused") // Through ON; sysmon writes, the M reads.
     private boolean on;
-    private int tick;
+    /** As {@link Retake#slice} names it: two Ps may have the same schedtick. */
+    private long slice = -1;
     private long began;
     /** Sysmon's. */
     private long seen;
 
-    /** On the M's thread: a slice begins, which schedtick calls {@code tick}. */
-    void begins(int tick) {
+    /** On the M's thread: a slice begins on its P. */
+    void begins(long pp) {
         if ((boolean) ON.getOpaque(this)) {
             BEGAN.setOpaque(this, System.nanoTime());
-            TICK.setRelease(this, tick);
+            SLICE.setRelease(this, Retake.slice(pp, P.schedtick(pp)));
         }
     }
 
-    /** By sysmon: when slice {@code tick} began, or {@code estimate} where that is not known. */
-    long began(int tick, long estimate) {
-        return (int) TICK.getAcquire(this) == tick ? (long) BEGAN.getOpaque(this) : estimate;
+    /** By sysmon: when {@code slice} began, or {@code estimate} where that is not known. */
+    long began(long slice, long estimate) {
+        return (long) SLICE.getAcquire(this) == slice ? (long) BEGAN.getOpaque(this) : estimate;
     }
 
     /** By sysmon: a goroutine runs on from the look before while others wait. */

@@ -7,7 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 
 import org.gmp4j.Go;
+import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.P;
 import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** {@link SliceClock}. */
@@ -15,18 +20,37 @@ class SliceClockTest {
     private static final long ESTIMATE = 42;
     private static final long LONG_AFTER = 101_000_000;
 
+    private long first;
+    private long second;
+
+    @BeforeEach
+    void twoPs() {
+        first = Mem.alloc(p.layout(), 1);
+        second = Mem.alloc(p.layout(), 1);
+        P.setId(second, 1);
+    }
+
+    @AfterEach
+    void free() {
+        Mem.recycle(p.layout(), first);
+        Mem.recycle(p.layout(), second);
+    }
+
     @Test
     void whichSlice() {
         SliceClock c = new SliceClock();
-        c.begins(7);
-        assertEquals(ESTIMATE, c.began(7, ESTIMATE), "nobody asked for it");
+        P.setSchedtickOpaque(first, 7);
+        c.begins(first);
+        assertEquals(ESTIMATE, c.began(Retake.slice(first, 7), ESTIMATE), "nobody asked for it");
         c.ranOn(System.nanoTime());
         long before = System.nanoTime();
-        c.begins(8);
-        long began = c.began(8, ESTIMATE);
+        P.setSchedtickOpaque(first, 8);
+        c.begins(first);
+        long began = c.began(Retake.slice(first, 8), ESTIMATE);
         assertTrue(before <= began && began <= System.nanoTime());
-        assertEquals(ESTIMATE, c.began(7, ESTIMATE));
-        assertEquals(ESTIMATE, c.began(9, ESTIMATE));
+        assertEquals(ESTIMATE, c.began(Retake.slice(first, 7), ESTIMATE));
+        assertEquals(ESTIMATE, c.began(Retake.slice(first, 9), ESTIMATE));
+        assertEquals(ESTIMATE, c.began(Retake.slice(second, 8), ESTIMATE), "of another P");
     }
 
     @Test
@@ -37,8 +61,9 @@ class SliceClockTest {
         c.ranOn(now);
         assertTrue(c.look(now + LONG_AFTER / 2));
         assertFalse(c.look(now + LONG_AFTER));
-        c.begins(8);
-        assertEquals(ESTIMATE, c.began(8, ESTIMATE));
+        P.setSchedtickOpaque(first, 8);
+        c.begins(first);
+        assertEquals(ESTIMATE, c.began(Retake.slice(first, 8), ESTIMATE));
     }
 
     /** Slices are timed while one that runs on has others waiting, and not while it has the P for itself. */
