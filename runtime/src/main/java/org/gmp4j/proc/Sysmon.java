@@ -275,9 +275,9 @@ final class Sysmon {
     private boolean rest(long note) {
         long sched = s.sched;
         GlobalRunq.lock(sched);
-        if (Schedt.closingAcquire(sched) != 0 || !allIdle()) {
+        if (Schedt.closingAcquire(sched) != 0 || s.shortage.lasts() || !allIdle()) {
             GlobalRunq.unlock(sched);
-            return true;
+            return true; // A shortage that began since lasts() was asked found sysmonwait 0, and did not ring.
         }
         boolean deep = Schedt.gcwaitingAcquire(sched) != 0
                 || System.nanoTime() - idleSince() >= DEEP_AFTER && !retake.callsStray();
@@ -311,7 +311,8 @@ final class Sysmon {
         Note.clear(note);
         Schedt.setSysmonwaitVolatile(sched, Schedt.SYSMON_RESTS);
         VarHandle.fullFence(); // The other side's is between what is read below and the ring.
-        if (Schedt.closingAcquire(sched) != 0 || drained || Schedt.injectAcquire(sched) != 0 || anyInSyscall()) {
+        if (Schedt.closingAcquire(sched) != 0 || drained || Schedt.injectAcquire(sched) != 0 || Deferred.pending()
+                || anyInSyscall()) {
             return false;
         }
         long most = Schedt.npidleVolatile(sched) == 0 ? WORK_SLEEP : DOZE;
