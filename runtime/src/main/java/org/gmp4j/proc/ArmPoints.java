@@ -132,7 +132,7 @@ final class ArmPoints {
             int change = on ? 1 : -1;
             int now = WANTING.addAndGet(change);
             try {
-                if (now == Math.max(0, change)) {
+                if (on || now == 0) { // Whoever stopped may have cleared it, though another scheduler wants them as well.
                     Points.setWanted(on);
                 }
                 wanting = on;
