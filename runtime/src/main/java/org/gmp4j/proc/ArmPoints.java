@@ -11,11 +11,12 @@ import org.gmp4j.struct.M;
  * How sysmon brings a goroutine that overran its quantum, or runs on without a P ({@link Strays}), to a preemption point of
  * the agent. One for each scheduler, used by its sysmon alone.
  *
- * <p>For each overrun: points are wanted; when it runs on all the same the threads are nudged through them, {@value #NUDGES}
- * times at most; a millisecond later the outermost loops of what the goroutine runs are armed; then a level deeper each millisecond. When
- * there is nothing left to arm, or no class with points was loaded at all, the P is taken instead, if it has one. The point at
- * which a nudge stopped a goroutine is armed at the next look, for all that come there later ({@link Points#armLearnt}). What
- * is armed and stops nobody for a second is disarmed, and after longer each time that it has to be armed again.
+ * <p>For each overrun: points are wanted; when it runs on all the same the threads are nudged through them, {@value
+ * #NUDGES} times at most; a millisecond later the outermost loops of what the goroutine runs are armed; then a level deeper
+ * each millisecond, or at sysmon's next look. When there is nothing left to arm, or no class with points was loaded at all,
+ * the P is taken instead, if it has one. The point at which a nudge stopped a goroutine is armed at the next look, for all
+ * that come there later ({@link Points#armLearnt}). What is armed and stops nobody for a second is disarmed, and after
+ * longer each time that it has to be armed again.
  *
  * <p>They are wanted anew at each look at one who is awaited, and at no other moment: whoever stops clears that, often within
  * a microsecond, and with it set once more his successor would pass a thousand points in vain until the next look. A nudge stops

@@ -106,9 +106,9 @@ final class Retake {
     }
 
     /**
-     * Nanoseconds from {@code now} until a goroutine that others wait for will have had its quantum. 0 while one has, or a
-     * little more if it came to a point by itself the last time: it was told to yield, and what makes it yield slows others down until
-     * sysmon sees that it did.
+     * Nanoseconds from {@code now} until a goroutine that others wait for will have had its quantum. 0 for {@value
+     * #LOOK_CLOSELY} ns after one was told to yield, or a little more if it came to a point by itself the last time: what
+     * makes it yield slows others down until sysmon sees that it did.
      */
     long untilOver(long now) {
         long until = firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);

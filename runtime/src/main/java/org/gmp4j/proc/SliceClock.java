@@ -6,12 +6,13 @@ import java.lang.invoke.VarHandle;
 import org.gmp4j.struct.P;
 
 /**
- * When an M's time slices began, for sysmon: only while it saw goroutines run on from one look to the next with others waiting,
- * as a clock read costs 25 ns and a switch some hundred. Sysmon then sleeps until the first slice is over. Without it, it would
- * have to look five times in a quantum to know the end to a fifth: with a quantum of 200 µs that took a third of a CPU.
+ * When an M's time slices began, for sysmon: only while it saw goroutines run on from one look to the next with others
+ * waiting, as a clock read costs 25 ns and a switch some hundred. Sysmon then sleeps until the first slice is over. Without
+ * it, it would have to look five times in a quantum to know the end to a fifth: with a quantum of 200 µs that took a third
+ * of a CPU.
  *
- * <p>One writer, the M's thread: the time, then the slice by release. Sysmon reads the slice by acquire, then the time, which may
- * be that of a later slice; it has ended then, and sysmon sees that at its next look.
+ * <p>One writer, the M's thread: the time, then the slice by release. Sysmon reads the slice by acquire, then the time,
+ * which may be that of a later slice; it has ended then, and sysmon sees that at its next look.
  */
 final class SliceClock {
     /** So long after the last such goroutine slices are timed. */

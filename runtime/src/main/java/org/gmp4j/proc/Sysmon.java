@@ -12,19 +12,21 @@ import org.gmp4j.struct.Schedt;
 
 /**
  * {@code sysmon}: a thread without a P that looks after the others. It sleeps 20 µs, doubling to 10 ms; while a P is in a
- * system call it begins to double only after 50 rounds without work. While all Ps are idle it rests for a quarter of a quantum, at most {@link #MAX_REST}, or until one enters a
- * system call, or work is queued while no P is idle. When they have been idle
- * for a millisecond, or the world is stopped, it sleeps deeply: for 60 ms, or until anything runs. (Go's sleeps so at
- * once. Where goroutines run now and then, as in a service at low load, waking sysmon for each took as much time as the
- * goroutines, and a look each half a millisecond a quarter of it.) What runs after a rest it looks at after 20 µs, 40 µs and so on. After a deep sleep it dozes for a bit more than a
- * millisecond, or until a system call: as a rule all has been idle again for a millisecond then, and it can sleep deeply at
- * once. A hog's first slice may be that much longer. (With a quantum below 5 ms, or no P idle, it dozes less, and rests then.)
+ * system call it begins to double only after 50 rounds without work. While all Ps are idle it rests for a quarter of a
+ * quantum, at most {@link #MAX_REST}, or until one enters a system call, or work is queued while no P is idle. When they
+ * have been idle for a millisecond, or the world is stopped, it sleeps deeply: for 60 ms, or until anything runs. (Go's
+ * sleeps so at once. Where goroutines run now and then, as in a service at low load, waking sysmon for each took as much
+ * time as the goroutines, and a look each half a millisecond a quarter of it.) What runs after a rest it looks at after 20
+ * µs, 40 µs and so on. After a deep sleep it dozes for a bit more than a millisecond, or until a system call: as a rule all
+ * has been idle again for a millisecond then, and it can sleep deeply at once. A hog's first slice may be that much longer.
+ * (With a quantum below 5 ms, or no P idle, it dozes less, and rests then.)
  *
- * <p>While a P has work waiting behind a goroutine it looks when the quantum ends, which it knows when a slice has been watched
- * ({@link SliceClock}), and twice in it before; from then until the goroutine has yielded it stays at 20 µs, if the thread
- * answers at all. While nothing waits it looks every quarter of a quantum. A thread that it sees asleep it looks at again after
- * 100 µs at most. So that a thread that falls asleep with a P loses it, it looks as often as it rests, or, when one did so within
- * a second, every half a millisecond. And when a system call lasted so long just before that its P was taken, the next rings for it.
+ * <p>While a P has work waiting behind a goroutine it looks when the quantum ends, which it knows exactly of slices that
+ * are timed ({@link SliceClock}); of others it looks twice in a quantum. When it has told the goroutine to yield it stays
+ * at 20 µs until that has done so, for half a millisecond at most. While nothing waits it looks every quarter of a quantum.
+ * A thread that it sees asleep it looks at again after 100 µs at most. So that a thread that falls asleep with a P loses
+ * it, it looks as often as it rests, or, when one did so within a second, every half a millisecond. And within 20 ms after
+ * a P was taken from a system call, whoever enters the next rings for it.
  *
  * <p>Each look costs some 30 µs of CPU time where all threads share one CPU: two switches, and what the caches lose. That is
  * what these rules save. Looks each half a millisecond were 13 % of a service.
@@ -300,9 +302,9 @@ final class Sysmon {
     }
 
     /**
-     * Something took a P, or wants sysmon: sleeps a little longer, unless it is to do something. What rang before the clear is
-     * seen below; what rings later ends this. sysmonwait is not 0 meanwhile, or startTheWorld has made it so, and rung after the
-     * clear.
+     * Something took a P, or wants sysmon: sleeps a little longer, unless it is to do something. What rang before the clear
+     * is seen below, but for a shortage, which is in no hurry; what rings later ends this. sysmonwait is not 0 meanwhile,
+     * or startTheWorld has made it so, and rung after the clear.
      *
      * @return whether it slept as long as it meant to
      */

@@ -8,9 +8,9 @@ import org.gmp4j.ffi.gmp.schedt;
  * sched.lock. The global queue is in queue.GlobalRunq, the idle lists and masks in queue.Idle.
  */
 public final class Schedt {
-    /** sysmonwait: who enters a system call wakes sysmon. */
+    /** sysmonwait: who enters a system call wakes sysmon, and who queues work while no P is idle. */
     public static final int SYSMON_RESTS = 1;
-    /** sysmonwait: so does who takes a P. */
+    /** sysmonwait: who enters a system call wakes it, and who takes a P. */
     public static final int SYSMON_SLEEPS = 2;
     /** sysmonwait: it looks at goroutines that run; who enters a system call wakes it. */
     public static final int SYSMON_HEARS = 3;
