@@ -28,9 +28,10 @@ public final class Machine extends Host {
     long pick;
     /** Until when this M goes on searching before it sleeps; nanoTime, valid while it spins. Whoever wakes the M sets it. */
     long spinUntil;
-    /** Sysmon's: the time slice in which it told the goroutine to yield, and since when. */
+    /** Sysmon's: the time slice in which it told the goroutine to yield; that in which it waits for a point, and since when. */
     long preempted = -1;
-    long preemptedAt;
+    long awaited = -1;
+    long awaitedSince;
     /** When its time slices begin, for sysmon. */
     final SliceClock slices = new SliceClock();
     /** Sysmon's too. */
@@ -80,7 +81,8 @@ public final class Machine extends Host {
         pick = 0;
         spinUntil = 0;
         preempted = -1;
-        preemptedAt = 0;
+        awaited = -1;
+        awaitedSince = 0;
         ranTimer = false;
         newWork = false;
         listed = false;

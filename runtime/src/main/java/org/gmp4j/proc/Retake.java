@@ -297,10 +297,7 @@ final class Retake {
         if (m.preempted != slice(pp, tick) || gp == 0 || G.preemptOpaque(gp) == 0) {
             // The first time; or the one that was told has parked before it looked, and another runs on what is left of the
             // slice, which is nothing.
-            if (m.preempted != slice(pp, tick)) {
-                m.preempted = slice(pp, tick);
-                m.preemptedAt = now;
-            }
+            m.preempted = slice(pp, tick);
             if (gp != 0) {
                 ArmPoints.forget(m);
             }
@@ -309,13 +306,17 @@ final class Retake {
         if (M.locksOpaque(mp) != 0) {
             return false; // It looks as it leaves the runtime; or leaves its P to another, who would pass points in vain.
         }
+        if (m.awaited != slice(pp, tick)) {
+            m.awaited = slice(pp, tick);
+            m.awaitedSince = now;
+        }
         boolean helps = points.overran(m, slice(pp, tick));
         if (P.schedtickOpaque(pp) != tick) {
             ArmPoints.gone(); // Sysmon had lost its CPU.
             return false;
         }
         if (helps) {
-            if (now - m.preemptedAt < LOOK_CLOSELY) { // Not of its age: work may have come for one that ran alone for long.
+            if (now - m.awaitedSince < LOOK_CLOSELY) { // Not its age: work may have come for one that ran alone for long.
                 awaited = m.overrun.prompt() ? Math.min(awaited, PROMPT) : 0;
             }
             return false;
