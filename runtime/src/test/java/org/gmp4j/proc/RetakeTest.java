@@ -6,8 +6,10 @@ import java.math.BigInteger;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongUnaryOperator;
 
 import org.gmp4j.Go;
+import org.gmp4j.agent.PointLoader;
 import org.gmp4j.agent.Points;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
@@ -23,9 +25,24 @@ class RetakeTest {
 
     private static volatile BigInteger big;
 
+    /** Any code that has points; the test runs a copy that does. */
+    public static final class Loop implements LongUnaryOperator {
+        @Override
+        public long applyAsLong(long n) {
+            long sum = 0;
+            for (long i = 0; i < n; i++) {
+                sum += i ^ n;
+            }
+            return sum;
+        }
+    }
+
     /** One that ran alone for long is told to yield when work comes, and is looked at again as soon as any other. */
     @Test
-    void lookedAtCloselyOnceTold() throws InterruptedException {
+    void lookedAtCloselyOnceTold() throws ReflectiveOperationException, InterruptedException {
+        LongUnaryOperator loop = (LongUnaryOperator) PointLoader.ofCopy(Loop.class).loadClass(Loop.class.getName())
+                .getConstructor().newInstance();
+        assertTrue(loop.applyAsLong(1) != 0 && Points.any(), "a point has been linked");
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
             Retake retake = new Retake(gmp.scheduler());
             AtomicBoolean end = new AtomicBoolean();
@@ -33,21 +50,22 @@ class RetakeTest {
             gmp.go(() -> {
                 runs.countDown();
                 while (!end.get()) {
-                    big = BigInteger.THREE.pow(100_000); // The JDK's code has no points: told to yield, it runs on a while.
+                    big = BigInteger.TEN.pow(100_000); // The JDK's code has no points: told to yield, it runs on a while.
                 }
             });
             runs.await();
             gmp.go(() -> {
             });
-            long now = System.nanoTime() + QUANTUM.multipliedBy(2).toNanos();
             long until = Long.MAX_VALUE;
             for (int i = 0; i < TRIES && until > SOON; i++) {
-                boolean unused = retake.look(now);
+                boolean unused = retake.look(System.nanoTime()); // The slice began by now, if sysmon has not seen it.
+                long now = System.nanoTime() + QUANTUM.multipliedBy(2).toNanos();
+                unused = retake.look(now);
                 until = retake.untilOver(now);
             }
             end.set(true);
             retake.close();
-            assertTrue(Points.any(), "there are points");
+            assertTrue(Points.any(), () -> "no points of " + loop);
             assertTrue(until <= SOON, "the next look is " + until + " ns off");
         }
     }
