@@ -10,13 +10,17 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
+import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
@@ -68,6 +72,54 @@ class NetpollerTest {
     private static void awaitWaiters(TestGmp gmp, int n) {
         while (waiters(gmp) != n) {
             Thread.onSpinWait();
+        }
+    }
+
+    /** What is ready when a time slice ends runs next, and not behind all who had theirs. */
+    @Test
+    void besideHogs() throws InterruptedException {
+        int hogs = 16;
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(2)))) {
+            int fd = EventFd.create();
+            AtomicBoolean over = new AtomicBoolean();
+            AtomicInteger running = new AtomicInteger(-1);
+            AtomicInteger slices = new AtomicInteger();
+            AtomicInteger seen = new AtomicInteger();
+            Semaphore woken = new Semaphore(0);
+            gmp.go(() -> {
+                for (int i = 0; i < 10; i++) {
+                    await(fd, 0);
+                    seen.set(slices.get());
+                    woken.release();
+                }
+                over.set(true);
+            });
+            awaitWaiters(gmp, 1);
+            for (int i = 0; i < hogs; i++) {
+                int me = i;
+                gmp.go(() -> {
+                    while (!over.get()) {
+                        if (running.get() != me) {
+                            running.set(me);
+                            slices.incrementAndGet();
+                        }
+                        GStack.exit(GStack.enterChecked()); // Yields when it was told to.
+                    }
+                });
+            }
+            for (int i = 0; i < 10; i++) {
+                while (slices.get() < hogs) {
+                    Thread.onSpinWait();
+                }
+                awaitWaiters(gmp, 1);
+                add(fd);
+                int at = slices.get();
+                woken.acquire();
+                int after = seen.get() - at;
+                assertTrue(after < hogs / 2, () -> "after " + after + " slices");
+            }
+            gmp.close();
+            Fd.close(fd);
         }
     }
 
