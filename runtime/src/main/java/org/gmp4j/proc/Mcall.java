@@ -110,6 +110,7 @@ final class Mcall {
                 leaveSlice(m, gp);
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GPREEMPTED);
                 GStatus.casgstatus(gp, GStatus.GPREEMPTED, GStatus.GRUNNABLE);
+                FindRunnable.pollAfterSlice(m);
                 return goschedm(m, gp);
             }
             case GOYIELD -> {
