@@ -298,25 +298,12 @@ public final class Gmp implements AutoCloseable {
             Config config = new Config(n, byHand ? null : Procs::numCPU, affinity.place(n), spin.spinNanos(),
                     quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
                     DebugVars.parse(debug));
-            rehearse();
+            Rehearsal.once(program);
             Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), new Netpoller());
             if (stalled != null) {
                 s.stalls.setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
             return s;
-        }
-
-        private static void rehearse() {
-            boolean interrupted = Thread.interrupted();
-            try {
-                Rehearsal.once();
-            } catch (InterruptedException e) {
-                interrupted = true; // The next one rehearses.
-            } finally {
-                if (interrupted) {
-                    Thread.currentThread().interrupt();
-                }
-            }
         }
 
         private long idleNanos() {

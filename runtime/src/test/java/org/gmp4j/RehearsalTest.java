@@ -5,8 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.ffi.Membarrier;
 import org.gmp4j.sync.Cond;
 import org.gmp4j.sync.Mutex;
 import org.gmp4j.sync.RWMutex;
@@ -73,5 +76,39 @@ class RehearsalTest {
                 && l.contains(" source:") && !l.contains("RehearsalTest") && !l.contains("$$Lambda")).toList();
         assertEquals(List.of(), late);
         assertEquals(0, r.exit());
+    }
+
+    static final class Interrupted {
+        private static final long NAP_NANOS = 20_000;
+
+        private Interrupted() {
+        }
+
+        public static void main(String[] args) {
+            boolean unused = Membarrier.isAvailable(); // Loads our library: from a file.
+            Thread builder = Thread.currentThread();
+            AtomicBoolean built = new AtomicBoolean();
+            Thread.ofPlatform().daemon().start(() -> {
+                while (!built.get()) {
+                    builder.interrupt();
+                    LockSupport.parkNanos(NAP_NANOS);
+                }
+            });
+            Gmp gmp = Gmp.builder().procs(1).build();
+            built.set(true);
+            System.out.print(Thread.interrupted() + " ");
+            gmp.run(() -> { });
+            System.out.println(Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
+                    .filter(n -> n.startsWith("gmp-rehearsal")).toList());
+            System.exit(0);
+        }
+    }
+
+    /** The scheduler of the rehearsal is closed whatever interrupts, and the interrupt is not lost. */
+    @Test
+    void interruptsWait() {
+        Result r = new ChildJvm(Interrupted.class).run();
+        assertEquals("true []\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
     }
 }

@@ -56,6 +56,15 @@ class FullHeapTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
+    /** It is made or refused: nothing of its rehearsal hangs, or ends the process. */
+    @ParameterizedTest
+    @ValueSource(strings = {"100", "600", "1150", "1250", "2500"})
+    void theFirstScheduler(String kilobytes) {
+        Result r = new ChildJvm(FullHeapBuildProgram.class).with("-Xmx16m").run(kilobytes);
+        assertEquals("over\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
     /** What counts a goroutine of a bubble out when it parks is no object: the caller holds locks. */
     @Test
     void aBubbleParksWithoutAnObject() {
