@@ -128,24 +128,6 @@ final class FindRunnable {
         return list == 0 ? 0 : first(s, list);
     }
 
-    /**
-     * A goroutine's time slice is over, and it is about to go to the global queue: what the network has ready by now comes
-     * first, also before others that had their slices. Go polls when all queues are empty, which beside hogs they never are; its
-     * sysmon then polls each 10 ms, and queues what it finds behind them all.
-     */
-    static void pollAfterSlice(Machine m) {
-        Scheduler s = m.s;
-        long last = Schedt.lastpollVolatile(s.sched);
-        if (last == 0 || !s.netpoll.anyWaiters(s)) {
-            return;
-        }
-        long list = s.netpoll.poll(s, 0);
-        if (list != 0) {
-            Inject.injectPolled(s, list);
-        }
-        boolean unused = Schedt.casLastpoll(s.sched, last, System.nanoTime()); // Then sysmon does not.
-    }
-
     /** Takes the first of a list of Gs that the poller found, to run it, and readies the others. */
     private static long first(Scheduler s, long list) {
         long rest = G.schedlink(list);

@@ -107,7 +107,6 @@ final class Mcall {
                 return goschedm(m, gp);
             }
             case PREEMPT -> {
-                FindRunnable.pollAfterSlice(m);
                 leaveSlice(m, gp);
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GPREEMPTED);
                 GStatus.casgstatus(gp, GStatus.GPREEMPTED, GStatus.GRUNNABLE);

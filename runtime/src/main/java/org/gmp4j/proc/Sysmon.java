@@ -33,7 +33,7 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>Its duties: {@link Retake}, {@link Strays} among it, {@link Checkdead}, {@link GcWatch}, since when who waits, what C
  * code readied, schedtrace, the machine's CPU limits and whose the signal is once a second, a poll of the network when
- * nobody did for 10 ms or two quanta, and whether sockets are about to be used ({@link JdkPollers}). And what could not be done
+ * nobody did for 10 ms or a quantum, and whether sockets are about to be used ({@link JdkPollers}). And what could not be done
  * for want of memory or threads: {@link Leftovers}, {@link Shortage}. Where there is no memory for a duty itself, it waits for
  * the next look: nothing ends sysmon but a bug.
  */
@@ -57,7 +57,7 @@ final class Sysmon {
     private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
     /** How long it dozes at most. */
     private static final long DOZE = DEEP_AFTER * 5 / 4;
-    /** Without a poll of the network for so long, or for two quanta if that is less, it polls itself. */
+    /** Without a poll of the network for so long, or for a quantum if that is less, it polls itself. */
     private static final long POLL_AFTER = 10_000_000;
     private static final long PROCS_EVERY = 1_000_000_000;
     /** So far off, in nanoseconds, are the minutes that a traceback says somebody waits. */
@@ -104,7 +104,7 @@ final class Sysmon {
         checkdead = new Checkdead(s);
         workSleep = Math.max(s.config.quantumNanos() / QUANTUM_LOOKS, MIN_SLEEP);
         restNanos = Math.clamp(s.config.quantumNanos() / BUSY_LOOKS, WORK_SLEEP, MAX_REST);
-        pollAfter = 2 * Math.min(s.config.quantumNanos(), POLL_AFTER / 2);
+        pollAfter = Math.min(s.config.quantumNanos(), POLL_AFTER);
         trace = s.config.debug().schedtrace() * 1_000_000L;
         thread = new Thread(null, this::run, s.name + "-sysmon", 0, false);
         thread.setDaemon(true);
