@@ -29,8 +29,8 @@ import java.util.function.BooleanSupplier;
  * and once armed it costs nothing further to stop the goroutine, the next time as well.
  * </ol>
  *
- * <p>So: want, nudge; a millisecond later arm level 0; go up a level each millisecond; when {@code arm} has nothing to arm,
- * or after a few levels, retake the P. And every second or so {@link #disarm}.
+ * <p>So: want; when the goroutine runs on, nudge; a millisecond later arm level 0, and then a level deeper each time; when
+ * {@code arm} has nothing to arm, retake the P. And every second or so {@link #disarm}.
  *
  * <p>Methods are safe to call from any thread.
  */

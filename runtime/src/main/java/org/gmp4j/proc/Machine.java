@@ -72,7 +72,10 @@ public final class Machine extends Host {
         return thread == null || !thread.isAlive();
     }
 
-    /** Its struct gets another thread: all is as in a new one. The last thread has ended, or was never started. */
+    /**
+     * Its struct gets another thread: all is as in a new one, but for what sysmon keeps, which names the slice, the call or the
+     * goroutine it is about. The last thread has ended, or was never started.
+     */
     void renew() {
         pinnedTo = -1;
         op = Mcall.JDK;

@@ -11,8 +11,10 @@ import org.gmp4j.struct.P;
  * it, it would have to look five times in a quantum to know the end to a fifth: with a quantum of 200 µs that took a third
  * of a CPU.
  *
- * <p>One writer, the M's thread: the time, then the slice by release. Sysmon reads the slice by acquire, then the time,
- * which may be that of a later slice; it has ended then, and sysmon sees that at its next look.
+ * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins});
+ * sysmon reads them in the other order, the first of which by acquire ({@link #began}). So it never has the time of an
+ * earlier slice than it asked for. It may have that of a later one: the slice it asked for has ended then, as it sees at its
+ * next look. {@code on} is written by sysmon and read by the M's thread, with no order: a slice more or less is timed.
  */
 final class SliceClock {
     /** So long after the last such goroutine slices are timed. */

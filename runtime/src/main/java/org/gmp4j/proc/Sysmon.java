@@ -16,7 +16,7 @@ import org.gmp4j.struct.Schedt;
  * quantum, at most {@link #MAX_REST}, or until one enters a system call, or work is queued while no P is idle. When they
  * have been idle for a millisecond, or the world is stopped, it sleeps deeply: for 60 ms, or until anything runs. (Go's
  * sleeps so at once. Where goroutines run now and then, as in a service at low load, waking sysmon for each took as much
- * time as the goroutines, and a look each half a millisecond a quarter of it.) What runs after a rest it looks at after 20
+ * time as the goroutines.) What runs after a rest it looks at after 20
  * µs, 40 µs and so on. After a deep sleep it dozes for a bit more than a millisecond, or until a system call: as a rule all
  * has been idle again for a millisecond then, and it can sleep deeply at once. A hog's first slice may be that much longer.
  * (With a quantum below 5 ms, or no P idle, it dozes less, and rests then.)
@@ -29,7 +29,7 @@ import org.gmp4j.struct.Schedt;
  * a P was taken from a system call, whoever enters the next rings for it.
  *
  * <p>Each look costs some 30 µs of CPU time where all threads share one CPU: two switches, and what the caches lose. That is
- * what these rules save. Looks each half a millisecond were 13 % of a service.
+ * what these rules save. 3,700 of them a second were 13 % of a CPU beside a service.
  *
  * <p>Its duties: {@link Retake}, {@link Strays} among it, {@link Checkdead}, {@link GcWatch}, since when who waits, what C
  * code readied, schedtrace, the machine's CPU limits and whose the signal is once a second, a poll of the network when

@@ -32,8 +32,8 @@ import org.gmp4j.struct.Schedt;
  * protocol.
  *
  * <p>What goroutines and their Ms do all the time is done by {@code Rehearsal}, a floor above, on a scheduler of its own.
- * Together they take some tens of milliseconds, once a process; half of that the first goroutines of the user's would take
- * anyway.
+ * Both run once a process, and cost time at the start: from {@code build} to the end of the first goroutines 920 ms with
+ * them and 730 without, on one CPU 1.8 s and 1.3 (medians of five).
  */
 final class Warm {
     /** What an M, sysmon, or a goroutine inside the runtime, first needs at a bad moment. */
