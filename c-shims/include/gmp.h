@@ -227,6 +227,10 @@ struct gmp_event {
  * A descriptor as the network poller knows it: one for each number, in each scheduler whose goroutines waited for it. Each
  * direction has a word, and one goroutine at most waits in it: 0 nobody, 1 (pdReady) it was found ready and the goroutine has
  * not noticed yet, else the waiting struct g with the registration's tag in the upper 16 bits.
+ *
+ * Those of org.gmp4j.net are registered for good, one for each descriptor and poller. They have the same words without a tag;
+ * 2 (pdWait) is a goroutine that is about to park, and 0 comes also from whoever ends a wait early. What waits may be a sudog.
+ * rseq is the tag of the registration, by whoever takes the struct back.
  */
 struct pollDesc {
     uint64_t rg;           /* the waiter sets it, and back to 0; whoever finds the descriptor ready moves it to 1, by CAS */

@@ -42,6 +42,8 @@ GMP_EXPORT int64_t gmp_stack_left(void);
  * there is nothing to do.
  */
 GMP_EXPORT int64_t gmp_stack_trim(int64_t keep);
+/* Calls function, void (*)(void), with so many bytes less of the calling thread's stack; they are not touched. 0. */
+GMP_EXPORT int64_t gmp_stack_shorten(int64_t bytes, uint64_t function);
 
 /* thread.c: signals and memory policy. 0 or -errno. */
 GMP_EXPORT int32_t gmp_signal_queue(int32_t tid, int32_t signo, uint64_t value);
@@ -58,11 +60,11 @@ GMP_EXPORT int64_t gmp_signal_handler(int32_t signo);
  */
 GMP_EXPORT int32_t gmp_membarrier_register(void);
 /*
- * Asks for time slices of so many nanoseconds for the calling thread (100,000 to 100,000,000; 0 for the usual ones), which
+ * Asks for time slices of so many nanoseconds for a thread (tid 0: the caller; 100,000 to 100,000,000; 0 for the usual ones), which
  * then waits less for one that others have. What it starts inherits them: SCHED_FLAG_RESET_ON_FORK would take a negative nice
  * value away too. Linux 6.12 on; earlier kernels take no notice. 0 or -errno.
  */
-GMP_EXPORT int32_t gmp_sched_slice(uint64_t nanos);
+GMP_EXPORT int32_t gmp_sched_slice(int32_t tid, uint64_t nanos);
 GMP_EXPORT int32_t gmp_membarrier(void);
 
 /*
@@ -107,11 +109,19 @@ GMP_EXPORT int32_t gmp_preempt_install(int32_t signo);
 GMP_EXPORT int32_t gmp_ready(uint64_t event);
 typedef int32_t (*gmp_ready_fn)(uint64_t event);
 
-/* io.c: read(2), write(2), accept4(2), epoll_wait(2), epoll_ctl(2): the result or -errno. EINTR is not retried. */
+/* io.c: read(2), write(2), sendmsg(2), recvfrom(2), accept4(2), epoll_wait(2), epoll_ctl(2): the result or -errno. EINTR is not
+ * retried. */
 GMP_EXPORT int64_t gmp_read(int32_t fd, uint64_t buf, uint64_t len);
 GMP_EXPORT int64_t gmp_write(int32_t fd, uint64_t buf, uint64_t len);
 /* A socket's write without SIGPIPE (send with MSG_NOSIGNAL). */
 GMP_EXPORT int64_t gmp_send(int32_t fd, uint64_t buf, uint64_t len);
+/* The same from n pieces, 1 to 8, in one system call; the arguments behind them are not looked at. */
+GMP_EXPORT int64_t gmp_sendv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2,
+                             uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5,
+                             uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7);
+/* Datagrams: addr has room for *addrlen bytes, or holds addrlen. */
+GMP_EXPORT int64_t gmp_recvfrom(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen);
+GMP_EXPORT int64_t gmp_sendto(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen);
 GMP_EXPORT int32_t gmp_accept(int32_t fd, uint64_t addr, uint64_t addrlen, int32_t flags);
 GMP_EXPORT int32_t gmp_epoll_wait(int32_t epfd, uint64_t events, int32_t max, int32_t timeout_ms);
 /* The same with a limit in nanoseconds, as exact as the thread's timer slack: epoll_pwait2(2), or ppoll(2) on an older kernel. */

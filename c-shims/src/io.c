@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +28,32 @@ int64_t gmp_write(int32_t fd, uint64_t buf, uint64_t len)
 int64_t gmp_send(int32_t fd, uint64_t buf, uint64_t len)
 {
     ssize_t r = send(fd, (const void *)(uintptr_t)buf, len, MSG_NOSIGNAL);
+    return r < 0 ? -errno : r;
+}
+
+#define PIECE(n) {(void *)(uintptr_t)buf##n, len##n}
+
+int64_t gmp_sendv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2,
+                  uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5,
+                  uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
+{
+    struct iovec pieces[] = {PIECE(0), PIECE(1), PIECE(2), PIECE(3), PIECE(4), PIECE(5), PIECE(6), PIECE(7)};
+    struct msghdr message = {.msg_iov = pieces, .msg_iovlen = (size_t)n};
+    ssize_t r = sendmsg(fd, &message, MSG_NOSIGNAL);
+    return r < 0 ? -errno : r;
+}
+
+int64_t gmp_recvfrom(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
+{
+    ssize_t r = recvfrom(fd, (void *)(uintptr_t)buf, len, 0, (struct sockaddr *)(uintptr_t)addr,
+                         (socklen_t *)(uintptr_t)addrlen);
+    return r < 0 ? -errno : r;
+}
+
+int64_t gmp_sendto(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
+{
+    ssize_t r = sendto(fd, (const void *)(uintptr_t)buf, len, MSG_NOSIGNAL, (const struct sockaddr *)(uintptr_t)addr,
+                       (socklen_t)addrlen);
     return r < 0 ? -errno : r;
 }
 

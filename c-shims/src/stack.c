@@ -9,6 +9,7 @@
  * defaults. With StackShadowPages raised there is that much less than this says; Headroom asks for far more than it needs.
  */
 #define _GNU_SOURCE
+#include <alloca.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -81,4 +82,15 @@ int64_t gmp_stack_trim(int64_t keep) {
         return 0;
     }
     return madvise((void *)lowest, end - lowest, MADV_DONTNEED) == 0 ? (int64_t)(end - lowest) : -errno;
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+__attribute__((optimize("no-stack-clash-protection"))) /* Some distributions' gcc would touch each page. */
+#endif
+int64_t gmp_stack_shorten(int64_t bytes, uint64_t function) {
+    volatile char *room = alloca((size_t)bytes);
+
+    room[bytes - 1] = 0; /* The end that is nearest to the caller: or the compiler would do without. */
+    ((void (*)(void))(uintptr_t)function)();
+    return room[bytes - 1];
 }

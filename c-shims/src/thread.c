@@ -55,7 +55,7 @@ int32_t gmp_membarrier(void)
     return r < 0 ? -errno : 0;
 }
 
-int32_t gmp_sched_slice(uint64_t nanos)
+int32_t gmp_sched_slice(int32_t tid, uint64_t nanos)
 {
     /* struct sched_attr as the kernel first had it: libc's headers may have it or not. */
     struct {
@@ -67,12 +67,12 @@ int32_t gmp_sched_slice(uint64_t nanos)
     } a;
 
     memset(&a, 0, sizeof a);
-    if (syscall(SYS_sched_getattr, 0, &a, sizeof a, 0) < 0) {
+    if (syscall(SYS_sched_getattr, tid, &a, sizeof a, 0) < 0) {
         return -errno;
     }
     a.size = sizeof a;
     a.runtime = nanos;
-    long r = syscall(SYS_sched_setattr, 0, &a, 0);
+    long r = syscall(SYS_sched_setattr, tid, &a, 0);
     return r < 0 ? -errno : 0;
 }
 

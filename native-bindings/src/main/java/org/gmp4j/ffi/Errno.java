@@ -59,14 +59,23 @@ public final class Errno {
     /** Function not implemented by this kernel. */
     public static final int ENOSYS = 38;
 
+    /** The protocol, or IPv6, is not there. */
+    public static final int EAFNOSUPPORT = 97;
+
     /** Address in use. */
     public static final int EADDRINUSE = 98;
+
+    /** The address is none of this machine's. */
+    public static final int EADDRNOTAVAIL = 99;
 
     /** Connection aborted. */
     public static final int ECONNABORTED = 103;
 
     /** Connection reset by peer. */
     public static final int ECONNRESET = 104;
+
+    /** The kernel has no memory for it. */
+    public static final int ENOBUFS = 105;
 
     /** Already connected. */
     public static final int EISCONN = 106;

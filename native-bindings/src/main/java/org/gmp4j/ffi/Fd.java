@@ -1,7 +1,9 @@
 package org.gmp4j.ffi;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import org.gmp4j.ffi.gmp.shims_h;
 import org.gmp4j.ffi.linux.linux_h;
@@ -59,5 +61,24 @@ public final class Fd {
         } catch (Throwable t) {
             throw Link.unexpected(t);
         }
+    }
+
+    /**
+     * Closes, whatever comes of it: for who has no use for an error. Does not allocate.
+     *
+     * @param fd the descriptor; the number is free afterwards
+     */
+    public static void release(int fd) {
+        try {
+            int unused = (int) Release.CLOSE.invokeExact(fd);
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /** Apart, so that nobody links it who has no use for it. */
+    private static final class Release {
+        static final MethodHandle CLOSE =
+                Link.plain("close", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
     }
 }

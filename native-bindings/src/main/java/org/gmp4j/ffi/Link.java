@@ -48,6 +48,18 @@ final class Link {
         return LINKER.downcallHandle(function, descriptor, Linker.Option.critical(false));
     }
 
+    /** With thread state transition: for functions that may sleep. */
+    @SuppressWarnings("restricted")
+    static MethodHandle waiting(MemorySegment function, FunctionDescriptor descriptor) {
+        return LINKER.downcallHandle(function, descriptor);
+    }
+
+    /** As {@link #critical}, and addresses may be those of arrays, which do not move during the call. */
+    @SuppressWarnings("restricted")
+    static MethodHandle criticalHeap(MemorySegment function, FunctionDescriptor descriptor) {
+        return LINKER.downcallHandle(function, descriptor, Linker.Option.critical(true));
+    }
+
     /** A place for one call's errno. Confined to the caller: two threads never share one. */
     static MemorySegment state(Arena arena) {
         return arena.allocate(STATE);

@@ -77,15 +77,16 @@ public final class OsThread {
     }
 
     /**
-     * Asks the kernel for short time slices for the calling thread: one that sleeps and works a little then need not wait for the
-     * slice of another that runs. Threads that it starts inherit them. Linux 6.12 and later; earlier ones ignore it.
+     * Asks the kernel for short time slices for a thread of this process: one that sleeps and works a little then need not wait for
+     * the slice of another that runs. Threads that it starts inherit them. Linux 6.12 and later; earlier ones ignore it.
      *
+     * @param tid the kernel's thread id, 0 for the calling thread
      * @param nanos nanoseconds, 100,000 to 100,000,000; 0 for the usual ones
      * @return whether the kernel took it
      */
-    public static boolean setSlice(long nanos) {
+    public static boolean setSlice(int tid, long nanos) {
         Shims.load();
-        return shims_h.gmp_sched_slice(nanos) == 0;
+        return shims_h.gmp_sched_slice(tid, nanos) == 0;
     }
 
     /**

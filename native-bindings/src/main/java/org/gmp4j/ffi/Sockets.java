@@ -63,7 +63,7 @@ public final class Sockets {
      * @throws NativeException EMFILE or ENFILE without a free descriptor, EAFNOSUPPORT without IPv6
      */
     public static int tcp(boolean ipv6) {
-        return socket(ipv6, linux_h.SOCK_STREAM());
+        return socket(ipv6 ? linux_h.AF_INET6() : linux_h.AF_INET(), linux_h.SOCK_STREAM());
     }
 
     /**
@@ -74,13 +74,12 @@ public final class Sockets {
      * @throws NativeException as {@link #tcp}
      */
     public static int udp(boolean ipv6) {
-        return socket(ipv6, linux_h.SOCK_DGRAM());
+        return socket(ipv6 ? linux_h.AF_INET6() : linux_h.AF_INET(), linux_h.SOCK_DGRAM());
     }
 
-    private static int socket(boolean ipv6, int type) {
+    static int socket(int family, int type) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = Link.state(arena);
-            int family = ipv6 ? linux_h.AF_INET6() : linux_h.AF_INET();
             int r = (int) SOCKET.invokeExact(state, family, type | linux_h.SOCK_NONBLOCK() | linux_h.SOCK_CLOEXEC(), 0);
             return check(r, "socket", state);
         } catch (Throwable t) {
@@ -97,10 +96,15 @@ public final class Sockets {
      */
     public static void bind(int fd, InetSocketAddress local) {
         try (Arena arena = Arena.ofConfined()) {
+            bind(fd, encode(local, arena), local);
+        }
+    }
+
+    static void bind(int fd, MemorySegment address, Object name) {
+        try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = Link.state(arena);
-            MemorySegment address = encode(local, arena);
             int r = (int) BIND.invokeExact(state, fd, address, (int) address.byteSize());
-            check(r, "bind(" + local + ")", state);
+            check(r, "bind(" + name + ")", state);
         } catch (Throwable t) {
             throw Link.unexpected(t);
         }
@@ -143,8 +147,13 @@ public final class Sockets {
      */
     public static int connect(int fd, InetSocketAddress remote) {
         try (Arena arena = Arena.ofConfined()) {
+            return connect(fd, encode(remote, arena));
+        }
+    }
+
+    static int connect(int fd, MemorySegment address) {
+        try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = Link.state(arena);
-            MemorySegment address = encode(remote, arena);
             int r = (int) CONNECT.invokeExact(state, fd, address, (int) address.byteSize());
             return r < 0 ? Link.errno(state) : 0;
         } catch (Throwable t) {
@@ -214,10 +223,15 @@ public final class Sockets {
      */
     public static void setOption(int fd, int level, int name, int value) {
         try (Arena arena = Arena.ofConfined()) {
+            setOption(fd, level, name, arena.allocateFrom(ValueLayout.JAVA_INT, value));
+        }
+    }
+
+    static void setOption(int fd, int level, int name, MemorySegment value) {
+        try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = Link.state(arena);
-            MemorySegment place = arena.allocateFrom(ValueLayout.JAVA_INT, value);
-            int r = (int) SETSOCKOPT.invokeExact(state, fd, level, name, place, Integer.BYTES);
-            check(r, "setsockopt(" + level + ", " + name + ", " + value + ")", state);
+            int r = (int) SETSOCKOPT.invokeExact(state, fd, level, name, value, (int) value.byteSize());
+            check(r, "setsockopt(" + level + ", " + name + ")", state);
         } catch (Throwable t) {
             throw Link.unexpected(t);
         }
@@ -231,6 +245,22 @@ public final class Sockets {
      */
     public static int error(int fd) {
         return option(fd, linux_h.SOL_SOCKET(), linux_h.SO_ERROR());
+    }
+
+    /**
+     * Whether a socket has a peer.
+     *
+     * @param fd the socket
+     * @return false before a connect has come to its end
+     */
+    public static boolean isConnected(int fd) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = Link.state(arena);
+            MemorySegment length = arena.allocateFrom(ValueLayout.JAVA_INT, (int) ADDRESS_BYTES);
+            return (int) GETPEERNAME.invokeExact(state, fd, arena.allocate(ADDRESS_BYTES, 8), length) == 0;
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
     }
 
     /**

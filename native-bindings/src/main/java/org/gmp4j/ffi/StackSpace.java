@@ -1,6 +1,12 @@
 package org.gmp4j.ffi;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import org.gmp4j.ffi.gmp.shims_h;
 
 /**
@@ -37,5 +43,25 @@ public final class StackSpace {
      */
     public static long trim(long keep) {
         return shims_h.gmp_stack_trim(keep);
+    }
+
+    /**
+     * Runs {@code body} with less stack than the calling thread has. That costs address space, and no memory.
+     *
+     * @param bytes how much less, positive
+     * @param body must throw nothing: that would end the process
+     * @throws OutOfMemoryError when there is no memory for the call; {@code body} was not run
+     */
+    @SuppressWarnings("restricted")
+    public static void shorten(long bytes, Runnable body) {
+        try (Arena arena = Arena.ofConfined()) {
+            MethodHandle run = MethodHandles.lookup()
+                    .findVirtual(Runnable.class, "run", MethodType.methodType(void.class))
+                    .bindTo(body);
+            MemorySegment stub = Linker.nativeLinker().upcallStub(run, FunctionDescriptor.ofVoid(), arena);
+            long unused = shims_h.gmp_stack_shorten(bytes, stub.address());
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }

@@ -324,6 +324,67 @@ public class shims_h extends shims_h$shared {
         }
     }
 
+    private static class gmp_stack_shorten {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_stack_shorten");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_stack_shorten(int64_t bytes, uint64_t function)
+     * }
+     */
+    public static FunctionDescriptor gmp_stack_shorten$descriptor() {
+        return gmp_stack_shorten.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int64_t gmp_stack_shorten(int64_t bytes, uint64_t function)
+     * }
+     */
+    public static MethodHandle gmp_stack_shorten$handle() {
+        return gmp_stack_shorten.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_stack_shorten(int64_t bytes, uint64_t function)
+     * }
+     */
+    public static MemorySegment gmp_stack_shorten$address() {
+        return gmp_stack_shorten.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int64_t gmp_stack_shorten(int64_t bytes, uint64_t function)
+     * }
+     */
+    public static long gmp_stack_shorten(long bytes, long function) {
+        var mh$ = gmp_stack_shorten.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_stack_shorten", bytes, function);
+            }
+            return (long)mh$.invokeExact(bytes, function);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gmp_signal_queue {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT,
@@ -630,6 +691,7 @@ public class shims_h extends shims_h$shared {
     private static class gmp_sched_slice {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT,
+            shims_h.C_INT,
             shims_h.C_LONG
         );
 
@@ -641,7 +703,7 @@ public class shims_h extends shims_h$shared {
     /**
      * Function descriptor for:
      * {@snippet lang=c :
-     * int32_t gmp_sched_slice(uint64_t nanos)
+     * int32_t gmp_sched_slice(int32_t tid, uint64_t nanos)
      * }
      */
     public static FunctionDescriptor gmp_sched_slice$descriptor() {
@@ -651,7 +713,7 @@ public class shims_h extends shims_h$shared {
     /**
      * Downcall method handle for:
      * {@snippet lang=c :
-     * int32_t gmp_sched_slice(uint64_t nanos)
+     * int32_t gmp_sched_slice(int32_t tid, uint64_t nanos)
      * }
      */
     public static MethodHandle gmp_sched_slice$handle() {
@@ -661,7 +723,7 @@ public class shims_h extends shims_h$shared {
     /**
      * Address for:
      * {@snippet lang=c :
-     * int32_t gmp_sched_slice(uint64_t nanos)
+     * int32_t gmp_sched_slice(int32_t tid, uint64_t nanos)
      * }
      */
     public static MemorySegment gmp_sched_slice$address() {
@@ -670,16 +732,16 @@ public class shims_h extends shims_h$shared {
 
     /**
      * {@snippet lang=c :
-     * int32_t gmp_sched_slice(uint64_t nanos)
+     * int32_t gmp_sched_slice(int32_t tid, uint64_t nanos)
      * }
      */
-    public static int gmp_sched_slice(long nanos) {
+    public static int gmp_sched_slice(int tid, long nanos) {
         var mh$ = gmp_sched_slice.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_sched_slice", nanos);
+                traceDowncall("gmp_sched_slice", tid, nanos);
             }
-            return (int)mh$.invokeExact(nanos);
+            return (int)mh$.invokeExact(tid, nanos);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {
@@ -1282,6 +1344,211 @@ public class shims_h extends shims_h$shared {
                 traceDowncall("gmp_send", fd, buf, len);
             }
             return (long)mh$.invokeExact(fd, buf, len);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_sendv {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG,
+            shims_h.C_INT,
+            shims_h.C_INT,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_sendv");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_sendv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
+     * }
+     */
+    public static FunctionDescriptor gmp_sendv$descriptor() {
+        return gmp_sendv.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int64_t gmp_sendv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
+     * }
+     */
+    public static MethodHandle gmp_sendv$handle() {
+        return gmp_sendv.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_sendv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
+     * }
+     */
+    public static MemorySegment gmp_sendv$address() {
+        return gmp_sendv.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int64_t gmp_sendv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
+     * }
+     */
+    public static long gmp_sendv(int fd, int n, long buf0, long len0, long buf1, long len1, long buf2, long len2, long buf3, long len3, long buf4, long len4, long buf5, long len5, long buf6, long len6, long buf7, long len7) {
+        var mh$ = gmp_sendv.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_sendv", fd, n, buf0, len0, buf1, len1, buf2, len2, buf3, len3, buf4, len4, buf5, len5, buf6, len6, buf7, len7);
+            }
+            return (long)mh$.invokeExact(fd, n, buf0, len0, buf1, len1, buf2, len2, buf3, len3, buf4, len4, buf5, len5, buf6, len6, buf7, len7);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_recvfrom {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG,
+            shims_h.C_INT,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_recvfrom");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_recvfrom(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
+     * }
+     */
+    public static FunctionDescriptor gmp_recvfrom$descriptor() {
+        return gmp_recvfrom.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int64_t gmp_recvfrom(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
+     * }
+     */
+    public static MethodHandle gmp_recvfrom$handle() {
+        return gmp_recvfrom.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_recvfrom(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
+     * }
+     */
+    public static MemorySegment gmp_recvfrom$address() {
+        return gmp_recvfrom.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int64_t gmp_recvfrom(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
+     * }
+     */
+    public static long gmp_recvfrom(int fd, long buf, long len, long addr, long addrlen) {
+        var mh$ = gmp_recvfrom.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_recvfrom", fd, buf, len, addr, addrlen);
+            }
+            return (long)mh$.invokeExact(fd, buf, len, addr, addrlen);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_sendto {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG,
+            shims_h.C_INT,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_sendto");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_sendto(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
+     * }
+     */
+    public static FunctionDescriptor gmp_sendto$descriptor() {
+        return gmp_sendto.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int64_t gmp_sendto(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
+     * }
+     */
+    public static MethodHandle gmp_sendto$handle() {
+        return gmp_sendto.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_sendto(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
+     * }
+     */
+    public static MemorySegment gmp_sendto$address() {
+        return gmp_sendto.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int64_t gmp_sendto(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
+     * }
+     */
+    public static long gmp_sendto(int fd, long buf, long len, long addr, long addrlen) {
+        var mh$ = gmp_sendto.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_sendto", fd, buf, len, addr, addrlen);
+            }
+            return (long)mh$.invokeExact(fd, buf, len, addr, addrlen);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {

@@ -1,0 +1,179 @@
+package org.gmp4j.ffi;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Arrays;
+import org.gmp4j.ffi.gmp.shims_h;
+
+/**
+ * What a connection does again and again: bytes between a non-blocking socket and memory, wherever that is. Nothing is
+ * copied on the way, and nothing is allocated once compiled. Results are bytes, or the negated error number. Thread-safe.
+ *
+ * <p>Memory off the heap is kept open by the call: an arena that another thread closes throws before the system call or
+ * after it. Arrays are handed to the kernel where they stand, in a call without thread state transition, during which the
+ * collector waits; so at most {@value #HEAP_MOST} bytes of them at a time, some 10 µs.
+ */
+public final class SocketIo {
+    /** How many bytes of arrays one call takes at most. */
+    public static final int HEAP_MOST = 64 << 10;
+
+    /** How many pieces {@link #send(int, MemorySegment[], int, int)} takes at most. */
+    public static final int PIECES = 8;
+
+    private static final FunctionDescriptor BYTES = FunctionDescriptor.of(
+            ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG);
+    private static final FunctionDescriptor DATAGRAM = FunctionDescriptor.of(
+            ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG,
+            ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
+    private static final FunctionDescriptor VECTOR = vector();
+
+    static {
+        Shims.load();
+    }
+
+    private static final MethodHandle READ = Link.waiting(shims_h.gmp_read$address(), BYTES);
+    private static final MethodHandle READ_HEAP = Link.criticalHeap(shims_h.gmp_read$address(), BYTES);
+    private static final MethodHandle SEND = Link.waiting(shims_h.gmp_send$address(), BYTES);
+    private static final MethodHandle SEND_HEAP = Link.criticalHeap(shims_h.gmp_send$address(), BYTES);
+    private static final MethodHandle SENDV = Link.waiting(shims_h.gmp_sendv$address(), VECTOR);
+    private static final MethodHandle SENDV_HEAP = Link.criticalHeap(shims_h.gmp_sendv$address(), VECTOR);
+    private static final MethodHandle RECVFROM = Link.waiting(shims_h.gmp_recvfrom$address(), DATAGRAM);
+    private static final MethodHandle RECVFROM_HEAP = Link.criticalHeap(shims_h.gmp_recvfrom$address(), DATAGRAM);
+    private static final MethodHandle SENDTO = Link.waiting(shims_h.gmp_sendto$address(), DATAGRAM);
+    private static final MethodHandle SENDTO_HEAP = Link.criticalHeap(shims_h.gmp_sendto$address(), DATAGRAM);
+
+    private SocketIo() {}
+
+    private static FunctionDescriptor vector() {
+        ValueLayout[] args = new ValueLayout[2 + 2 * PIECES];
+        Arrays.fill(args, ValueLayout.JAVA_LONG);
+        args[0] = ValueLayout.JAVA_INT;
+        args[1] = ValueLayout.JAVA_INT;
+        for (int i = 2; i < args.length; i += 2) {
+            args[i] = ValueLayout.ADDRESS;
+        }
+        return FunctionDescriptor.of(ValueLayout.JAVA_LONG, args);
+    }
+
+    /**
+     * Reads.
+     *
+     * @param fd a non-blocking descriptor
+     * @param to where to, not read-only
+     * @return bytes read, 0 at the end, or the negated error number ({@code -Errno.EAGAIN} when nothing is there)
+     */
+    public static long read(int fd, MemorySegment to) {
+        try {
+            return to.isNative()
+                    ? (long) READ.invokeExact(fd, to, to.byteSize())
+                    : (long) READ_HEAP.invokeExact(fd, to, Math.min(to.byteSize(), HEAP_MOST));
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /**
+     * Writes without SIGPIPE, all or a part.
+     *
+     * @param fd a non-blocking socket
+     * @param from the bytes
+     * @return bytes written, or the negated error number ({@code -Errno.EAGAIN} when there is no room)
+     */
+    public static long send(int fd, MemorySegment from) {
+        try {
+            return from.isNative()
+                    ? (long) SEND.invokeExact(fd, from, from.byteSize())
+                    : (long) SEND_HEAP.invokeExact(fd, from, Math.min(from.byteSize(), HEAP_MOST));
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /**
+     * Writes several pieces in one system call, without SIGPIPE; all or a part. Pieces on and off the heap may be mixed.
+     *
+     * @param fd a non-blocking socket
+     * @param from the pieces
+     * @param first the first of them to write
+     * @param n how many, 1 to {@link #PIECES}
+     * @return bytes written, or the negated error number ({@code -Errno.EAGAIN} when there is no room)
+     */
+    public static long send(int fd, MemorySegment[] from, int first, int n) {
+        boolean heap = false;
+        for (int i = 0; i < n; i++) {
+            heap |= !from[first + i].isNative();
+        }
+        long left = heap ? HEAP_MOST : Long.MAX_VALUE;
+        long l0 = Math.min(left, size(from, first, n, 0));
+        long l1 = Math.min(left -= l0, size(from, first, n, 1));
+        long l2 = Math.min(left -= l1, size(from, first, n, 2));
+        long l3 = Math.min(left -= l2, size(from, first, n, 3));
+        long l4 = Math.min(left -= l3, size(from, first, n, 4));
+        long l5 = Math.min(left -= l4, size(from, first, n, 5));
+        long l6 = Math.min(left -= l5, size(from, first, n, 6));
+        long l7 = Math.min(left - l6, size(from, first, n, 7));
+        MemorySegment s0 = piece(from, first, n, 0);
+        MemorySegment s1 = piece(from, first, n, 1);
+        MemorySegment s2 = piece(from, first, n, 2);
+        MemorySegment s3 = piece(from, first, n, 3);
+        MemorySegment s4 = piece(from, first, n, 4);
+        MemorySegment s5 = piece(from, first, n, 5);
+        MemorySegment s6 = piece(from, first, n, 6);
+        MemorySegment s7 = piece(from, first, n, 7);
+        try {
+            return heap
+                    ? (long) SENDV_HEAP.invokeExact(fd, n, s0, l0, s1, l1, s2, l2, s3, l3, s4, l4, s5, l5, s6, l6, s7, l7)
+                    : (long) SENDV.invokeExact(fd, n, s0, l0, s1, l1, s2, l2, s3, l3, s4, l4, s5, l5, s6, l6, s7, l7);
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    private static long size(MemorySegment[] from, int first, int n, int i) {
+        return i < n ? from[first + i].byteSize() : 0;
+    }
+
+    private static MemorySegment piece(MemorySegment[] from, int first, int n, int i) {
+        return i < n ? from[first + i] : MemorySegment.NULL;
+    }
+
+    /**
+     * Takes a datagram; what does not fit is lost.
+     *
+     * @param fd a non-blocking socket
+     * @param to where to, not read-only
+     * @param address room for the sender's address: see {@link SocketAddresses}
+     * @return its bytes that fit, 0 or more, or the negated error number ({@code -Errno.EAGAIN} when there is none)
+     */
+    public static long receiveFrom(int fd, MemorySegment to, long address) {
+        long length = SocketAddresses.lengthForKernel(address);
+        try {
+            return to.isNative()
+                    ? (long) RECVFROM.invokeExact(fd, to, to.byteSize(), address, length)
+                    : (long) RECVFROM_HEAP.invokeExact(fd, to, Math.min(to.byteSize(), HEAP_MOST), address, length);
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /**
+     * Sends a datagram.
+     *
+     * @param fd a non-blocking socket
+     * @param from its bytes
+     * @param address the receiver's address, as {@link SocketAddresses} wrote it
+     * @return its bytes, or the negated error number ({@code -Errno.EAGAIN} when there is no room)
+     */
+    public static long sendTo(int fd, MemorySegment from, long address) {
+        long length = SocketAddresses.length(address);
+        try {
+            return from.isNative()
+                    ? (long) SENDTO.invokeExact(fd, from, from.byteSize(), address, length)
+                    : (long) SENDTO_HEAP.invokeExact(fd, from, from.byteSize(), address, length);
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package org.gmp4j.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import org.gmp4j.ffi.linux.linux_h;
+import org.gmp4j.ffi.linux.sockaddr_un;
+
+/**
+ * Stream sockets of the Unix domain, non-blocking and closed on exec; what is the same for all sockets is in {@link
+ * Sockets}. A name is a path of at most 107 bytes, or begins with {@code @}: then it is in the kernel alone. Thread-safe.
+ */
+public final class UnixSockets {
+    private static final int PATH_BYTES = 108;
+
+    private UnixSockets() {}
+
+    /**
+     * Makes a stream socket.
+     *
+     * @return the descriptor
+     * @throws NativeException EMFILE or ENFILE without a free descriptor
+     */
+    public static int stream() {
+        return Sockets.socket(linux_h.AF_UNIX(), linux_h.SOCK_STREAM());
+    }
+
+    /**
+     * Gives a socket its name; makes the file of a path.
+     *
+     * @param fd the socket
+     * @param name the name
+     * @throws NativeException EADDRINUSE, EACCES, ENOENT
+     * @throws IllegalArgumentException when the name is empty or too long
+     */
+    public static void bind(int fd, String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            Sockets.bind(fd, encode(name, arena), name);
+        }
+    }
+
+    /**
+     * Connects. It never waits: when the listener's queue is full that is EAGAIN.
+     *
+     * @param fd the socket
+     * @param name the listener's name
+     * @return 0, or an error number
+     * @throws IllegalArgumentException when the name is empty or too long
+     */
+    public static int connect(int fd, String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            return Sockets.connect(fd, encode(name, arena));
+        }
+    }
+
+    private static MemorySegment encode(String name, Arena arena) {
+        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+        if (bytes.length == 0 || bytes.length >= PATH_BYTES) {
+            throw new IllegalArgumentException("a Unix socket's name has 1 to " + (PATH_BYTES - 1) + " bytes: " + name);
+        }
+        MemorySegment s = sockaddr_un.allocate(arena);
+        sockaddr_un.sun_family(s, (short) linux_h.AF_UNIX());
+        MemorySegment path = sockaddr_un.sun_path(s);
+        MemorySegment.copy(bytes, 0, path, ValueLayout.JAVA_BYTE, 0, bytes.length);
+        boolean inKernel = bytes[0] == '@';
+        if (inKernel) {
+            path.set(ValueLayout.JAVA_BYTE, 0, (byte) 0);
+        }
+        return s.asSlice(0, sockaddr_un.sun_path$offset() + bytes.length + (inKernel ? 0 : 1));
+    }
+}
