@@ -9,4 +9,5 @@ module org.gmp4j.runtime {
     exports org.gmp4j.context;
     exports org.gmp4j.synctest;
     exports org.gmp4j.time;
+    exports org.gmp4j.net;
 }

@@ -284,6 +284,7 @@ public final class Gmp implements AutoCloseable {
 
         Scheduler start(boolean program) {
             JdkThreads.check();
+            GStack.checkAll(); // Half a scheduler would be left.
             boolean byHand = procs != null || !variable(PROCS_VARIABLE).isEmpty();
             int n = procs == null ? defaultProcs() : Procs.check(procs);
             if (quantum.compareTo(LEAST_QUANTUM) < 0 || quantum.compareTo(Duration.ofMinutes(1)) > 0) {
@@ -509,6 +510,7 @@ public final class Gmp implements AutoCloseable {
 
     /** Every goroutine in Go's traceback form. */
     public String dump() {
+        GStack.checkAll(); // The JDK holds a goroutine while it looks at its stack.
         return Traceback.all(s);
     }
 
@@ -540,11 +542,17 @@ public final class Gmp implements AutoCloseable {
         if (st != null && st.scheduler() == s) {
             throw new IllegalStateException("close was called from a goroutine of the scheduler it would wait for");
         }
+        GStack.checkAll();
+        boolean deep = GStack.pinIfDeep();
         try {
             return s.close(nanos);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
+        } finally {
+            if (deep) {
+                JdkThreads.unpin();
+            }
         }
     }
 }

@@ -130,6 +130,11 @@ final class LongBlock extends PhantomReference<LongChan> {
         GStack.exit(st);
     }
 
+    /** The initialiser has run, which must not fail for want of memory. The thread is left to the first buffer. */
+    static void rehearsed() {
+        assert ADDRESS != null;
+    }
+
     /** So often that no call takes memory any more: they are made under a channel's lock. */
     private static void rehearse() {
         for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) {

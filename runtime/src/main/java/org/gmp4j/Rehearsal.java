@@ -121,6 +121,15 @@ final class Rehearsal {
         Thread t = gmp.threadFactory().newThread(LockSupport::park);
         t.start();
         LockSupport.unpark(t);
+        join(t);
+        for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) { // As often as switches: a new stack begins, and ends.
+            Thread one = gmp.threadFactory().newThread(() -> { });
+            one.start();
+            join(one);
+        }
+    }
+
+    private void join(Thread t) {
         uninterrupted(() -> {
             t.join();
             return true;
@@ -171,11 +180,13 @@ final class Rehearsal {
     private static void switches() {
         for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) {
             Go.gosched();
+            long unused = JdkThreads.frozen(GStack.current()); // As the M does, now and then.
         }
     }
 
     private void goroutines() {
         channels();
+        longs();
         selects();
         locks();
         waits();
@@ -186,6 +197,17 @@ final class Rehearsal {
             Thread.onSpinWait(); // Sysmon takes the P, or the next call of the runtime gives it up.
         }
         int unused = Go.gomaxprocs(1);
+    }
+
+    private void longs() {
+        LongChan c = LongChan.make();
+        endsBy(c::close);
+        LongBlock.rehearsed();
+        Go.go(() -> c.send(1));
+        long sum = c.recv();
+        Go.go(() -> c.send(1));
+        int unused = Select.of().recvLong(c, v -> { }).recv(Chan.make(), v -> { }).run();
+        c.close();
     }
 
     private void channels() {

@@ -14,6 +14,7 @@ import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.proc.Waiting;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.Sudog;
 
 /**
@@ -159,12 +160,17 @@ public final class Select {
         Objects.requireNonNull(then, "then");
         begin();
         orElse = then;
-        end();
+        try {
+            end();
+        } catch (StackOverflowError e) {
+            busy = false;
+        }
         return this;
     }
 
     /** Takes all cases and the default out. */
     public Select clear() {
+        Headroom.check(); // All or nothing.
         begin();
         for (int i = 0; i < n; i++) {
             cases[i].clear();
@@ -187,7 +193,7 @@ public final class Select {
         }
     }
 
-    /** Whoever begins next sees everything. */
+    /** Whoever begins next sees everything. There may be no stack for this: then what was done is done all the same. */
     private void end() {
         BUSY.setRelease(this, false);
     }
@@ -206,7 +212,11 @@ public final class Select {
             if (cases[n] == null) {
                 cases[n] = new Scase(n);
             }
-            Scase k = cases[n++];
+            boolean durable = c != null && c.durable();
+            if (c != null) {
+                addLock(c); // A lock without its case does no harm.
+            }
+            Scase k = cases[n++]; // From here on no calls: any may throw a StackOverflowError.
             k.kind = kind;
             k.c = c;
             k.elem = v;
@@ -214,11 +224,14 @@ public final class Select {
             k.then = then;
             if (c != null) {
                 poll[live++] = k;
-                inBubble |= c.durable();
-                addLock(c);
+                inBubble |= durable;
             }
         } finally {
-            end();
+            try {
+                end();
+            } catch (StackOverflowError e) {
+                busy = false;
+            }
         }
     }
 
@@ -307,7 +320,11 @@ public final class Select {
                 }
             }
         } finally {
-            end(); // From here on the Select may change, and everything in it.
+            try {
+                end(); // From here on the Select may change, and everything in it.
+            } catch (StackOverflowError e) {
+                busy = false; // Which needs no frame.
+            }
         }
         switch (kind) {
             case SEND -> ((Runnable) then).run();

@@ -3,12 +3,12 @@ package org.gmp4j.context;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 
 import org.gmp4j.Chan;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
+import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Headroom;
@@ -26,12 +26,17 @@ import org.gmp4j.timer.RuntimeTimer;
  * it. A cancel that finds a context cancelled by another one waits until that other has told everything below it, so that
  * whoever returns from a cancel finds all of its tree cancelled (Go holds the lock meanwhile). These waits make no circle: a
  * cancel only waits for one that began further down in the tree.
+ *
+ * <p>A cancel takes no memory, so that no deadline passes without one. What there was no memory to start is started by sysmon.
  */
 final class Cancellation extends Child {
     private static final Chan<Void> CLOSED = Bubble.outside(Chan::make);
+    /** Stands for a cancel that has ended. */
+    private static final Cancellation OVER = new Cancellation();
 
     static {
         CLOSED.close();
+        OVER.over = CLOSED;
     }
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
@@ -43,8 +48,11 @@ final class Cancellation extends Child {
     private RuntimeTimer timer;
     private Throwable cause;
     private volatile Exception err;
-    /** The cancel that set err, and has closed the channel. */
-    private volatile Sweep sweep;
+    /** Where the cancel began that set err, and has closed the channel: here or above. */
+    private volatile Cancellation sweep;
+    /** Of a cancel that began here: whose it is, asked only by itself; and what others wait on, CLOSED at its end. */
+    private volatile Thread sweeper;
+    private volatile Chan<Void> over;
 
     Chan<Void> done() {
         Chan<Void> c = done;
@@ -91,29 +99,25 @@ final class Cancellation extends Child {
             awaitSweep();
             return;
         }
-        Sweep s = new Sweep();
-        try {
-            if (begin(e, why, s)) {
-                try {
-                    sweepBelow(s);
-                } finally {
-                    leave(this); // Only now: until then a cancel of the parent finds it, and waits for this one.
-                }
-            } else {
-                awaitSweep();
+        if (begin(e, why, this)) {
+            try {
+                sweepBelow();
+            } finally {
+                leave(this); // Only now: until then a cancel of the parent finds it, and waits for this one.
+                over();
             }
-        } finally {
-            s.end();
+        } else {
+            awaitSweep();
         }
     }
 
     /**
-     * Cancels it alone.
+     * Cancels it alone, in a cancel that began at {@code by}.
      *
      * @return false when it is cancelled already
      * @throws IllegalStateException when it belongs to a bubble, and the caller does not
      */
-    private boolean begin(Exception e, Throwable why, Sweep by) {
+    private boolean begin(Exception e, Throwable why, Cancellation by) {
         GStack st = GStack.enterChecked(); // Whoever cancels asked for room, for all of the tree.
         lock.lock();
         boolean refused = err == null && bubble != null && done != null && Bubble.current() != bubble;
@@ -124,6 +128,9 @@ final class Cancellation extends Child {
                 throw new IllegalStateException("close of synctest channel from outside bubble");
             }
             return false;
+        }
+        if (by == this) {
+            sweeper = Thread.currentThread(); // Before err: whoever sees that may come to wait.
         }
         cause = why == null ? e : why;
         err = e;
@@ -146,7 +153,7 @@ final class Cancellation extends Child {
     }
 
     /** Cancels everything below, depth first; what one refuses is thrown after the last. */
-    private void sweepBelow(Sweep s) {
+    private void sweepBelow() {
         Throwable refused = null;
         Cancellation at = this;
         for (;;) {
@@ -162,7 +169,7 @@ final class Cancellation extends Child {
             child.next = null; // So that one that is kept keeps none of its neighbours.
             child.prev = null;
             try {
-                if (child.parentCancelled(err, cause, s)) {
+                if (child.parentCancelled(err, cause, this)) {
                     at = (Cancellation) child;
                 }
             } catch (RuntimeException | Error e) {
@@ -170,57 +177,58 @@ final class Cancellation extends Child {
             }
         }
         if (refused != null) {
-            throw Sweep.<RuntimeException>sneaky(refused);
+            throw Cancellation.<RuntimeException>sneaky(refused);
         }
     }
 
     /** With err set: waits until all below is cancelled. */
     private void awaitSweep() {
-        Sweep s = sweep;
+        Cancellation s = sweep;
         for (; s == null; s = sweep) {
             Thread.yield(); // The channel is being closed.
         }
-        s.await();
+        s.awaitOver();
     }
 
-    /**
-     * One cancel and all it does. Holds the channel on which others wait for its end: null when nobody does, {@link #CLOSED}
-     * when it has come.
-     */
-    static final class Sweep extends AtomicReference<Chan<Void>> {
-        private static final long serialVersionUID = 1;
-        /** One that has ended. */
-        static final Sweep OVER = new Sweep();
-
-        static {
-            OVER.end();
+    /** Waits until the sweep that began here has ended; not on its own thread: what it starts may come back to it. */
+    private void awaitOver() {
+        if (sweeper == Thread.currentThread() || over == CLOSED) {
+            return;
         }
-
-        /** Whose it is: what it starts may come back to it. Cleared by the owner, and asked only by itself. */
-        private transient Thread owner = Thread.currentThread();
-
-        void await() {
-            if (owner == Thread.currentThread() || get() == CLOSED) {
-                return;
+        try {
+            Chan<Void> fresh = Bubble.outside(Chan::make);
+            GStack st = GStack.enter();
+            lock.lock();
+            if (over == null) {
+                over = fresh;
             }
-            if (get() == null) {
-                boolean unused = compareAndSet(null, Bubble.outside(Chan::make));
-            }
-            Object unused = get().recv();
-        }
-
-        void end() {
-            Chan<Void> c = getAndSet(CLOSED);
-            owner = null;
-            if (c != null) {
-                c.close();
+            lock.unlock();
+            GStack.exit(st);
+            Object unused = over.recv();
+        } catch (OutOfMemoryError e) { // Others cancel, and will have: there is nothing to refuse.
+            while (over != CLOSED) {
+                Thread.yield();
             }
         }
+    }
 
-        @SuppressWarnings("unchecked")
-        private static <E extends Throwable> E sneaky(Throwable t) throws E {
-            throw (E) t;
+    /** The sweep that began here has ended. */
+    private void over() {
+        GStack st = GStack.enterChecked();
+        lock.lock();
+        Chan<Void> c = over;
+        over = CLOSED;
+        sweeper = null;
+        lock.unlock();
+        GStack.exit(st);
+        if (c != null) {
+            c.close();
         }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> E sneaky(Throwable t) throws E {
+        throw (E) t;
     }
 
     private static void close(Chan<Void> c) {
@@ -232,7 +240,7 @@ final class Cancellation extends Child {
     }
 
     @Override
-    boolean parentCancelled(Exception e, Throwable why, Sweep by) {
+    boolean parentCancelled(Exception e, Throwable why, Cancellation by) {
         if (begin(e, why, by)) {
             return true;
         }
@@ -256,7 +264,7 @@ final class Cancellation extends Child {
         lock.unlock();
         GStack.exit(st);
         if (!live) {
-            boolean unused = child.parentCancelled(err(), cause, Sweep.OVER); // It has nothing below yet.
+            boolean unused = child.parentCancelled(err(), cause, OVER); // It has nothing below yet.
         }
     }
 
@@ -304,24 +312,43 @@ final class Cancellation extends Child {
         return children != null || timer != null;
     }
 
-    /** A function that is started when a context is cancelled, or never when it is stopped before. */
-    static final class AfterFunc extends Child {
-        private final AtomicBoolean decided = new AtomicBoolean();
+    /** Starts a function where it belongs. */
+    private static final class Start extends Deferred {
         private final Runnable fn;
         private final Scheduler s;
         private final Bubble bubble;
 
-        AfterFunc(Runnable fn) {
-            this.fn = Objects.requireNonNull(fn, "f");
-            GStack st = GStack.current();
+        Start(Runnable fn, GStack st) {
+            this.fn = fn;
             s = st == null ? null : st.scheduler();
             bubble = st == null ? null : st.bubble();
         }
 
         @Override
-        boolean parentCancelled(Exception err, Throwable cause, Sweep by) {
+        protected void run() {
+            FuncTimer.tryRun(s, bubble, fn);
+        }
+    }
+
+    /** A function that is started when a context is cancelled, or never when it is stopped before. */
+    static final class AfterFunc extends Child {
+        private final AtomicBoolean decided = new AtomicBoolean();
+        private final Start start;
+
+        AfterFunc(Runnable fn) {
+            start = new Start(Objects.requireNonNull(fn, "f"), GStack.current());
+        }
+
+        @Override
+        boolean parentCancelled(Exception err, Throwable cause, Cancellation by) {
             if (decided.compareAndSet(false, true)) {
-                FuncTimer.run(s, bubble, fn);
+                try {
+                    start.run();
+                } catch (OutOfMemoryError e) {
+                    if (!Deferred.add(start)) {
+                        throw e; // No scheduler lives.
+                    }
+                }
             }
             return false;
         }

@@ -10,8 +10,8 @@ abstract class Child {
     /**
      * The parent was cancelled; called once, without locks.
      *
-     * @param by the cancel under way
+     * @param by where the cancel under way began
      * @return true for a {@link Cancellation} that is cancelled by this, and whose children are to be told next
      */
-    abstract boolean parentCancelled(Exception err, Throwable cause, Cancellation.Sweep by);
+    abstract boolean parentCancelled(Exception err, Throwable cause, Cancellation by);
 }

@@ -76,11 +76,11 @@ public final class Context {
     }
 
     private Context child(Instant until, String kind) {
-        Cancellation c = new Cancellation();
+        Context made = new Context(this, new Cancellation(), true, until, null, null, kind);
         if (cancellation != null) {
-            cancellation.add(c);
+            cancellation.add(made.cancellation); // The last that may fail: nobody else has it.
         }
-        return new Context(this, c, true, until, null, null, kind);
+        return made;
     }
 
     /** A root too: stands where the caller has none to hand on yet. */
@@ -137,7 +137,15 @@ public final class Context {
         if (left.isNegative() || left.isZero()) {
             c.cancellation.cancel(DEADLINE_EXCEEDED, cause);
         } else if (c.cancellation.err() == null) {
-            c.cancellation.expire(left, cause);
+            boolean set = false;
+            try {
+                c.cancellation.expire(left, cause);
+                set = true;
+            } finally {
+                if (!set) {
+                    Cancellation.leave(c.cancellation);
+                }
+            }
         }
         return c;
     }
@@ -220,10 +228,11 @@ public final class Context {
      */
     public BooleanSupplier afterFunc(Runnable f) {
         Cancellation.AfterFunc a = new Cancellation.AfterFunc(f);
+        BooleanSupplier stop = a::stop;
         if (cancellation != null) {
             cancellation.add(a);
         }
-        return a::stop;
+        return stop;
     }
 
     /** Whether something refers to what is below, or a timer is set: for tests. */

@@ -53,10 +53,13 @@ import org.gmp4j.struct.Throw;
  * <p>Somebody polls while anybody waits. The count of waiters grows before the goroutine parks; its M then looks for work, and
  * polls or, as the last, sleeps in the poller ({@code FindRunnable.giveUp}). Where it does not come so far, sysmon polls.
  *
+ * <p>The sockets of {@code org.gmp4j.net} are ours until we close them, so they are registered once, edge-triggered, for both
+ * directions, with the readers: see {@link Registration}.
+ *
  * <p>Until the first wait the M that watches timers sleeps on a futex; {@link #open} ends that sleep, and the first one in epoll, once.
  * So whoever found it not open, and rang the futex, is heard in either.
  */
-public final class Netpoller implements Netpoll {
+public final class Netpoller implements Netpoll, EdgePoller {
     /** Events that one epoll_wait takes. */
     private static final int EVENTS = 128;
     private static final long BREAK = -1;
@@ -65,7 +68,7 @@ public final class Netpoller implements Netpoll {
 
     /** Whether there is an epoll instance. Written once, under the lock, after all that it stands for. */
     private volatile boolean open;
-    /** Whether there can be none: no descriptors were left. Written under the lock. */
+    /** Whether none was to be had when the JDK's sockets first wanted one: then they never ask again. */
     private volatile boolean failed;
     private int readers = -1;
     private int writers = -1;
@@ -74,6 +77,8 @@ public final class Netpoller implements Netpoll {
     private long buffers;
     /** The structs pollDesc by descriptor, 0 for none yet. The array and its elements are written under the lock. */
     private volatile long[] descs = new long[0];
+    /** Those of descriptors that are registered for good. */
+    private final PollCache cache = new PollCache();
 
     /** What {@link #poll} found, of one caller: the list's ends. Nothing is allocated while polling. */
     private static final class Found {
@@ -127,7 +132,9 @@ public final class Netpoller implements Netpoll {
         boolean write = false;
         for (int i = 0; i < n; i++) {
             long data = Epoll.dataAt(events, i);
-            if (data >= 0) {
+            if (data >= PollCache.FOR_GOOD) {
+                changed(s, PollCache.of(data), Epoll.eventsAt(events, i), found);
+            } else if (data >= 0) {
                 ready(s, data, false, found);
             } else if (data == WRITERS) {
                 write = true;
@@ -151,6 +158,23 @@ public final class Netpoller implements Netpoll {
             throw Throw.of("netpoll: epoll_wait failed with error " + -n);
         }
         return n;
+    }
+
+    /** {@code netpollready}, of a descriptor that is registered for good. */
+    private static void changed(Scheduler s, long pd, int events, Found found) {
+        if (pd != 0 && PollCache.readable(events)) {
+            found(s, Registration.unblock(pd, false, true), found);
+        }
+        if (pd != 0 && PollCache.writable(events)) {
+            found(s, Registration.unblock(pd, true, true), found);
+        }
+    }
+
+    private static void found(Scheduler s, long gp, Found found) {
+        if (gp != 0) {
+            int unused = Schedt.addNetpollWaiters(s.sched, -1);
+            found.add(gp);
+        }
     }
 
     private void ready(Scheduler s, long data, boolean write, Found found) {
@@ -193,7 +217,7 @@ public final class Netpoller implements Netpoll {
      */
     int register(GStack st, int fd, boolean write) {
         Scheduler s = st.scheduler();
-        if (!open && !open(s)) {
+        if (!open && (failed || !open(s))) {
             return -1;
         }
         long pd = existing(fd);
@@ -267,69 +291,109 @@ public final class Netpoller implements Netpoll {
         }
     }
 
+    @Override
+    public PollCache cache() {
+        return cache;
+    }
+
+    @Override
+    public int registerForGood(int fd, long pd) {
+        return PollCache.register(readers, fd, pd);
+    }
+
+    /**
+     * Before {@link #registerForGood}.
+     *
+     * @throws NativeException when there is no epoll instance to be had just now
+     */
+    void openOrThrow(Scheduler s) {
+        if (!open) {
+            make(s);
+        }
+    }
+
     private boolean open(Scheduler s) {
+        try {
+            make(s);
+            return true;
+        } catch (NativeException e) {
+            failed = true; // The JDK's pollers have theirs, and serve this scheduler too.
+            return false;
+        }
+    }
+
+    private void make(Scheduler s) {
         JdkThreads.pin();
         try {
             synchronized (this) {
-                if (!open && !failed) {
+                if (!open) {
                     try {
                         create();
-                        open = true;
-                        Note.ring(Schedt.pollBreakAddress(s.sched));
-                        wake(s);
-                    } catch (NativeException e) {
-                        failed = true; // The JDK's pollers have theirs, and serve this scheduler too.
+                    } catch (NativeException e) { // OutOfMemoryError is whoever waits told: the next goes on from there.
                         release();
+                        throw e;
                     }
+                    open = true;
+                    Note.ring(Schedt.pollBreakAddress(s.sched));
+                    wake(s);
                 }
-                return open;
             }
         } finally {
             JdkThreads.unpin();
         }
     }
 
+    /** Each step wants memory for its call. Without any, the next who waits for a descriptor goes on where this one stopped. */
     private void create() {
-        readers = Epoll.create();
-        writers = Epoll.create();
-        breaker = EventFd.create();
+        if (readers < 0) {
+            readers = Epoll.create();
+        }
+        if (writers < 0) {
+            writers = Epoll.create();
+        }
+        if (breaker < 0) {
+            breaker = EventFd.create();
+        }
         watch(breaker, BREAK);
         watch(writers, WRITERS);
-        buffers = Memory.map(2L * EVENTS * Epoll.EVENT_BYTES);
+        if (buffers == 0) {
+            buffers = Memory.map(2L * EVENTS * Epoll.EVENT_BYTES);
+        }
     }
 
     private void watch(int fd, long data) {
         int e = Epoll.control(readers, Epoll.ADD, fd, Epoll.IN, data);
-        if (e != 0) {
+        if (e != 0 && e != Errno.EEXIST) { // It was added, and memory was short for a later step.
             throw new NativeException("epoll_ctl", e);
         }
     }
 
+    /** Gives back what there is; where memory is short for that, called again it goes on. */
     private void release() {
-        for (int fd : new int[] {breaker, writers, readers}) {
-            if (fd >= 0) {
-                Fd.close(fd);
-            }
-        }
+        breaker = closed(breaker);
+        writers = closed(writers);
+        readers = closed(readers);
         if (buffers != 0) {
             Memory.unmap(buffers, 2L * EVENTS * Epoll.EVENT_BYTES);
+            buffers = 0;
         }
+    }
+
+    private static int closed(int fd) {
+        if (fd >= 0) {
+            Fd.close(fd);
+        }
+        return -1;
     }
 
     /** Does all that a first wait does, on a thread that may take its time: what this loads and links no goroutine waits for. */
     static void rehearse() {
         Netpoller n = new Netpoller();
-        n.create();
         long pd = PollDesc.make();
         try {
-            int tag = PollDesc.nextTag(pd, false);
-            PollDesc.setWaiterVolatile(pd, false, PollDesc.word(0, tag));
-            boolean unused = PollDesc.casWaiter(pd, false, PollDesc.word(0, tag), 0);
-            int added = EventFd.add(n.breaker, 1);
-            int found = await(n.readers, n.buffers, 1);
-            long taken = EventFd.take(n.breaker);
-            if (added != 0 || found != 1 || taken != 1) {
-                throw new IllegalStateException("an event was not reported");
+            n.create();
+            for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) { // So often that no M takes memory for it: see proc.Warm.
+                n.rehearseOnce(pd);
             }
         } finally {
             PollDesc.recycle(pd);
@@ -337,16 +401,30 @@ public final class Netpoller implements Netpoll {
         }
     }
 
+    private void rehearseOnce(long pd) {
+        int tag = PollDesc.nextTag(pd, false);
+        PollDesc.setWaiterVolatile(pd, false, PollDesc.word(0, tag));
+        boolean unused = PollDesc.casWaiter(pd, false, PollDesc.word(0, tag), 0);
+        int added = EventFd.add(breaker, 1);
+        int found = await(readers, buffers, 1);
+        long taken = EventFd.take(breaker);
+        int e = Epoll.control(readers, Epoll.MODIFY, breaker, Epoll.IN, BREAK);
+        if (added != 0 || found != 1 || taken != 1 || e != 0) {
+            throw new IllegalStateException("an event was not reported");
+        }
+    }
+
     @Override
     public void close(Scheduler s) {
         GStack caller = GStack.enterChecked(); // It may be another scheduler's goroutine.
         try {
-            if (open) {
-                release();
-            }
-            for (long pd : descs) {
-                if (pd != 0) {
-                    PollDesc.recycle(pd);
+            release(); // Also what was made before memory ran out.
+            cache.close();
+            long[] all = descs;
+            for (int i = 0; i < all.length; i++) {
+                if (all[i] != 0) {
+                    PollDesc.recycle(all[i]);
+                    all[i] = 0; // Close may be called again.
                 }
             }
         } finally {

@@ -18,6 +18,8 @@ final class Allp {
     private volatile Processor[] procs = new Processor[0];
     /** Arrays that were replaced: addresses and lengths in turn. Written like procs. */
     private long[] replaced = new long[0];
+    /** By whoever ends the scheduler. */
+    private boolean released;
 
     Allp(long sched, Timers timers) {
         this.sched = sched;
@@ -113,20 +115,29 @@ final class Allp {
                 maskBytes(procs), Schedt.timerpMaskAcquire(sched), maskBytes(procs)};
     }
 
-    /** Recycles everything: no M of the scheduler lives. */
+    /** Recycles everything, once: no M of the scheduler lives. Throws for want of memory before anything has changed. */
     void release() {
+        if (released) {
+            return;
+        }
+        long[] arrays = procs.length > 0 ? arrays(procs.length) : replaced;
+        released = true;
         for (Processor pr : procs) {
             Mem.recycle(p.layout(), pr.pp);
         }
-        if (procs.length > 0) {
-            unmap(arrays(procs.length));
+        unmap(arrays);
+        if (arrays != replaced) {
+            unmap(replaced);
         }
-        unmap(replaced);
     }
 
     private static void unmap(long[] arrays) {
         for (int i = 0; i < arrays.length; i += 2) {
-            Memory.unmap(arrays[i], arrays[i + 1]);
+            try {
+                Memory.unmap(arrays[i], arrays[i + 1]);
+            } catch (OutOfMemoryError e) {
+                continue; // The call wants an object or two. A page or two stay mapped.
+            }
         }
     }
 

@@ -81,6 +81,7 @@ final class ArmPoints {
             o.prompt = o.nudges == 0;
             o.nudges = 0;
             if (!o.helpless) {
+                VmThread.hurry(Sysmon.SLICE);
                 want(true);
                 o.cpu = ThreadState.cpuNanos(m);
                 o.nextNudge = o.cpu + FIRST_NUDGE_NANOS;
@@ -92,6 +93,10 @@ final class ArmPoints {
         }
         want(true);
         long cpu = ThreadState.cpuNanos(m);
+        if (cpu == 0 && o.cpu == 0) { // It cannot be read here: nobody knows whether it could have come to a point.
+            o.helpless = true;
+            return false;
+        }
         if (o.nudges < NUDGES && cpu >= o.nextNudge) {
             o.nudges++;
             o.nextNudge = cpu + NUDGE_NANOS;

@@ -19,6 +19,7 @@ import org.gmp4j.struct.Schedt;
  * <ol>
  * <li>due timers of this P; every 61st time the global queue
  * <li>runnext and the local ring
+ * <li>before a global queue with something in it: the network, unless somebody asked it just now
  * <li>the global queue, a fair share
  * <li>the network poller, without blocking
  * <li>other Ps' rings, four walks; on the last their timers and runnext too
@@ -32,6 +33,8 @@ final class FindRunnable {
     private static final int STEAL_TRIES = 4;
     private static final int IN_VAIN = 4;
     private static final long NAP_NANOS = 50_000;
+    /** With work in the global queue nobody asks the network more often: a poll takes a microsecond. */
+    private static final long POLL_EVERY = 50_000;
 
     private FindRunnable() {
     }
@@ -53,6 +56,10 @@ final class FindRunnable {
                 return gp;
             }
             gp = Runq.runqget(pp);
+            if (gp != 0) {
+                return gp;
+            }
+            gp = beforeGlobal(s);
             if (gp != 0) {
                 return gp;
             }
@@ -126,6 +133,30 @@ final class FindRunnable {
         }
         long list = s.netpoll.poll(s, 0);
         return list == 0 ? 0 : first(s, list);
+    }
+
+    /**
+     * Whether the network is to be asked before anything is taken from the global queue, where those wait who had their time
+     * slices: what has become ready meanwhile comes before them. Go asks it when all queues are empty, which beside hogs they
+     * never are; its sysmon asks it then, each 10 ms, and queues what it finds behind them all.
+     */
+    static boolean pollDue(Scheduler s) {
+        if (!s.netpoll.anyWaiters(s)) {
+            return false;
+        }
+        long last = Schedt.lastpollVolatile(s.sched);
+        return last != 0 && System.nanoTime() - last >= POLL_EVERY;
+    }
+
+    private static long beforeGlobal(Scheduler s) {
+        if (Schedt.runqsizeOpaque(s.sched) == 0 || !pollDue(s)) {
+            return 0;
+        }
+        long last = Schedt.lastpollVolatile(s.sched);
+        if (last == 0 || !Schedt.casLastpoll(s.sched, last, System.nanoTime())) { // Or sysmon would ask as well.
+            return 0; // Another does.
+        }
+        return poll(s);
     }
 
     /** Takes the first of a list of Gs that the poller found, to run it, and readies the others. */

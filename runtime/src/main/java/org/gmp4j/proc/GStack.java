@@ -213,6 +213,22 @@ public final class GStack extends Stack {
         }
     }
 
+    /**
+     * Before a wait in the JDK for what is the runtime's. HotSpot takes interpreted frames off a thread by a recursion, and throws
+     * a StackOverflowError where that has no room, from a third of the stack's depth on: out of the middle of the JDK's lock, which
+     * is left with a waiter that never comes. So the wait is pinned there.
+     *
+     * @return whether {@code JdkThreads.unpin} is to follow
+     */
+    public static boolean pinIfDeep() {
+        GStack st = current();
+        boolean deep = st != null && Headroom.left() < (st.s.config.maxStack() + Headroom.OF_THREAD) / 4 * 3;
+        if (deep) {
+            JdkThreads.pin();
+        }
+        return deep;
+    }
+
     /** Too little room, or too many frames on the heap: then this is said once, and again when a look finds it still so. */
     private StackOverflowError overflow() {
         if (room == Headroom.toTake()) {

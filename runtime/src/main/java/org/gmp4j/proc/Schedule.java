@@ -210,11 +210,11 @@ final class Schedule {
         return gp;
     }
 
-    /** Whether findRunnable would go straight to the global queue: no timers, nothing local, nobody wants the M. */
+    /** Whether findRunnable would go straight to the global queue: no timers, nothing local, no poll due, nobody wants the M. */
     static boolean onlyGlobal(Machine m) {
         long pp = m.pp();
         return Schedt.gcwaitingAcquire(m.s.sched) == 0 && M.lockedg(m.mp) == 0 && P.timer0WhenAcquire(pp) == 0
-                && Runq.runqempty(pp);
+                && Runq.runqempty(pp) && !FindRunnable.pollDue(m.s);
     }
 
     /** The 1-in-61 rule. */

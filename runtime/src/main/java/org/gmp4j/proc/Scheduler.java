@@ -488,6 +488,12 @@ public final class Scheduler {
     // Closing
 
     private final Object drained = new Object();
+    /** Whether somebody ends it, or has. What follows is theirs: the steps that are done, when memory was short for the next. */
+    private final AtomicBoolean ending = new AtomicBoolean();
+    private boolean exits;
+    private int machinesLeft;
+    private int procsLeft;
+    private boolean given;
 
     /** goexit0, while closing: may have been the last. */
     void exitedWhileClosing() {
@@ -510,6 +516,7 @@ public final class Scheduler {
      * @param nanos how long to wait; negative without limit
      * @return false when goroutines are left and the time is up, or the JVM shuts down and all of them called exit; the
      *     scheduler then still drains
+     * @throws OutOfMemoryError when there is no memory for a step of the end: the next close goes on with that
      */
     public boolean close(long nanos) throws InterruptedException {
         GStack caller = GStack.enter(); // It may be another scheduler's goroutine, not to lose its P under our lock.
@@ -521,6 +528,7 @@ public final class Scheduler {
         GlobalRunq.unlock(sched);
         GStack.exit(caller);
         if (stopped) {
+            stop(); // If another close has ended for want of memory.
             return true;
         }
         long end = System.nanoTime() + nanos;
@@ -546,29 +554,41 @@ public final class Scheduler {
         return true;
     }
 
-    /**
-     * No goroutine lives and none can be started: ends all Ms and sysmon, and recycles the structs; schedt only later.
-     */
+    /** No goroutine lives and none can be started: the end, by one at a time. */
     private void stop() {
-        StopTheWorld.WORLDSEMA.acquireUninterruptibly(); // Nobody has stopped the world or will: there is none any more.
-        GlobalRunq.lock(sched);
-        boolean stopped = Schedt.closingAcquire(sched) == STOPPED;
-        Schedt.setClosingVolatile(sched, STOPPED);
-        int count = starts; // Final: allocm looks at closing under the same lock.
-        GlobalRunq.unlock(sched);
-        StopTheWorld.WORLDSEMA.release();
-        if (stopped) {
+        if (!ending.compareAndSet(false, true)) {
             return;
         }
-        for (long mp = idle(); mp != 0; mp = idle()) {
-            Note.wakeup(M.parkAddress(mp)); // With nextp 0: they leave.
+        boolean over = false;
+        try {
+            end();
+            over = true;
+        } finally {
+            if (!over) {
+                ending.set(false);
+            }
         }
-        netpoll.wake(this);
-        exited.acquireUninterruptibly(count);
+    }
+
+    /**
+     * Ends all Ms and sysmon, and recycles the structs; schedt only later. A step that fails for want of memory has changed
+     * nothing, and one that was done is not done again.
+     */
+    private void end() {
+        if (!exits) {
+            int count = stopMs();
+            for (long mp = idle(); mp != 0; mp = idle()) {
+                Note.wakeup(M.parkAddress(mp)); // With nextp 0: they leave.
+            }
+            netpoll.wake(this);
+            exited.acquireUninterruptibly(count);
+            exits = true;
+        }
         joinUninterruptibly(sysmon.thread());
         LiveSchedulers.remove(this);
         goroutines.deregister();
-        for (Machine mach : machines) {
+        for (; machinesLeft < machines.length; machinesLeft++) {
+            Machine mach = machines[machinesLeft];
             if (mach.thread != null) { // Else there never was the memory for one.
                 joinUninterruptibly(mach.thread);
             }
@@ -580,9 +600,9 @@ public final class Scheduler {
         }
         GStack caller = GStack.enterChecked(); // It may be another scheduler's goroutine: the heaps' locks are not to be preempted.
         try {
-            for (Processor pr : procs()) {
-                timers.move(pr.pp, 0);
-                SudogCache.purge(pr.pp);
+            for (Processor[] all = procs(); procsLeft < all.length; procsLeft++) {
+                timers.move(all[procsLeft].pp, 0);
+                SudogCache.purge(all[procsLeft].pp);
             }
         } finally {
             GStack.exit(caller);
@@ -590,7 +610,21 @@ public final class Scheduler {
         netpoll.close(this);
         slots.release();
         allp.release();
-        RetiredSched.add(this);
+        if (!given) {
+            given = true; // Before: one that is lost is better than one that two have.
+            RetiredSched.add(this);
+        }
+    }
+
+    /** Has Ms leave from here on; returns how many are to. */
+    private int stopMs() {
+        StopTheWorld.acquire(); // Nobody has stopped the world or will: there is none any more.
+        GlobalRunq.lock(sched);
+        Schedt.setClosingVolatile(sched, STOPPED);
+        int count = starts; // Final: allocm looks at closing under the same lock.
+        GlobalRunq.unlock(sched);
+        StopTheWorld.WORLDSEMA.release();
+        return count;
     }
 
     private long idle() {

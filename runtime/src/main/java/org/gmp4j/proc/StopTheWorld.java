@@ -53,15 +53,31 @@ final class StopTheWorld {
      */
     static void stopTheWorld(Scheduler s) {
         GStack.checkAll();
-        WORLDSEMA.acquireUninterruptibly();
+        acquire();
         stop(s);
+    }
+
+    /** Waits for WORLDSEMA. */
+    static void acquire() {
+        boolean deep = GStack.pinIfDeep();
+        try {
+            WORLDSEMA.acquireUninterruptibly();
+        } finally {
+            if (deep) {
+                JdkThreads.unpin();
+            }
+        }
+    }
+
+    private static IllegalStateException closed() {
+        return new IllegalStateException("the Gmp is closed");
     }
 
     /** With WORLDSEMA. */
     private static void stop(Scheduler s) {
         if (s.isStopped()) {
             WORLDSEMA.release();
-            throw new IllegalStateException("the Gmp is closed");
+            throw closed();
         }
         GStack unused = GStack.enterChecked(); // Until startTheWorld: the caller keeps its P.
         long sched = s.sched;
@@ -159,7 +175,7 @@ final class StopTheWorld {
      */
     static int resize(Scheduler s, int n) {
         GStack.checkAll();
-        WORLDSEMA.acquireUninterruptibly();
+        acquire();
         return resizeHeld(s, n);
     }
 
@@ -179,6 +195,9 @@ final class StopTheWorld {
     private static int resizeHeld(Scheduler s, int n) {
         Procs procs;
         try {
+            if (s.isStopped()) {
+                throw closed(); // It could not give back what it would take.
+            }
             procs = new Procs(s, n);
         } catch (Throwable t) {
             WORLDSEMA.release();

@@ -33,13 +33,13 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>Its duties: {@link Retake}, {@link Strays} among it, {@link Checkdead}, {@link GcWatch}, since when who waits, what C
  * code readied, schedtrace, the machine's CPU limits and whose the signal is once a second, a poll of the network when
- * nobody did for 10 ms or a quantum, and whether sockets are about to be used ({@link JdkPollers}). And what could not be done
+ * nobody did for 10 ms or a quantum, or two while work waits, as Ms then poll between slices; and whether sockets are about to be used ({@link JdkPollers}). And what could not be done
  * for want of memory or threads: {@link Leftovers}, {@link Shortage}. Where there is no memory for a duty itself, it waits for
  * the next look: nothing ends sysmon but a bug.
  */
 final class Sysmon {
     /** The kernel's time slices for it, of which it never needs a whole one. */
-    private static final long SLICE = 100_000;
+    static final long SLICE = 100_000;
     private static final long MIN_SLEEP = 20_000;
     private static final long MAX_SLEEP = 10_000_000;
     private static final int BUSY_ROUNDS = 50;
@@ -75,6 +75,7 @@ final class Sysmon {
     private static final int POLL = 8;
     private static final int FOLLOW = 9;
     private static final int TRACE = 10;
+    private static final int SOCKETS = 11;
 
     private final Scheduler s;
     private final Thread thread;
@@ -155,7 +156,6 @@ final class Sysmon {
             sleep = MIN_SLEEP;
         }
         Note.clear(note);
-        JdkPollers.look();
         Inject.drain(s);
         Deferred.drain();
         if (drained) {
@@ -163,6 +163,7 @@ final class Sysmon {
             s.signalDrained();
         }
         long now = System.nanoTime();
+        duty(SOCKETS, now);
         duty(LEFTOVERS, now);
         duty(SHORTAGE, now);
         duty(CHECKDEAD, now);
@@ -173,8 +174,8 @@ final class Sysmon {
             return; // Nothing to retake, and what follows may wait for a stopped world or for a lock that it holds.
         }
         idle++;
+        duty(POLL, now); // What it finds may be what somebody's time slice is over for.
         duty(RETAKE, now);
-        duty(POLL, now);
         if (now - lastProcs >= PROCS_EVERY) {
             lastProcs = now;
             duty(FOLLOW, now);
@@ -191,8 +192,9 @@ final class Sysmon {
             switch (which) {
                 case BEGIN -> {
                     CleanStart.begin();
-                    boolean unused = OsThread.setSlice(SLICE); // Or its look comes late where others want the CPU too.
+                    boolean unused = OsThread.setSlice(0, SLICE); // Or its look comes late where others want the CPU too.
                 }
+                case SOCKETS -> JdkPollers.look();
                 case LEFTOVERS -> s.leftovers.look();
                 case SHORTAGE -> s.shortage.look(now);
                 case CHECKDEAD -> checkdead.look();
@@ -332,9 +334,11 @@ final class Sysmon {
         waits = Traceback.timeWaits(s, waits, now);
     }
 
+    /** For whoever runs alone. While work waits Ms poll as each slice ends ({@link FindRunnable#pollDue}), unless none ends. */
     private void pollNetwork(long now) {
         long last = Schedt.lastpollVolatile(s.sched);
-        if (last != 0 && now - last > pollAfter && s.netpoll.anyWaiters(s) && Schedt.casLastpoll(s.sched, last, now)) {
+        long after = retake.workWaits() ? 2 * pollAfter : pollAfter;
+        if (last != 0 && now - last > after && s.netpoll.anyWaiters(s) && Schedt.casLastpoll(s.sched, last, now)) {
             long list = s.netpoll.poll(s, 0);
             if (list != 0) {
                 Inject.injectPolled(s, list);

@@ -210,8 +210,9 @@ final class Threads {
     /** The thread of a new M. */
     private static void newosproc(Machine m, long pp, boolean spinning) {
         Scheduler s = m.s;
-        HostThread thread = new HostThread(m, () -> mstart(m), s.name + "-M" + M.id(m.mp),
-                s.config.maxStack() + Headroom.OF_THREAD);
+        long stack = s.config.maxStack() + Headroom.OF_THREAD;
+        Runnable mstart = () -> mstart(m); // Here: on the thread itself there might be no memory for it, and its P be lost.
+        HostThread thread = new HostThread(m, () -> Headroom.runOn(stack, mstart), s.name + "-M" + M.id(m.mp), stack);
         M.setNextp(m.mp, pp);
         if (spinning) {
             Wakep.startSpinning(m);

@@ -50,7 +50,9 @@ public enum WaitReason {
     /** {@code Chan.send} on a channel of the goroutine's bubble. */
     CHAN_SEND_DURABLE("chan send (durable)"),
     /** {@code Select.run} with channels of the goroutine's bubble only. */
-    SELECT_DURABLE("select (durable)");
+    SELECT_DURABLE("select (durable)"),
+    /** A connection or listener of {@code org.gmp4j.net}. */
+    IO_WAIT("IO wait");
 
     private static final WaitReason[] VALUES = values();
 

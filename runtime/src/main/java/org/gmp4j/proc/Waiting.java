@@ -99,9 +99,9 @@ public final class Waiting {
 
     /**
      * Waits; {@code sg} is where a waker finds it, under a lock that {@code unlock} gives back. Afterwards it may be queued
-     * and wait again.
+     * and wait again. A thread waits whatever {@code unlock} returns.
      */
-    static void park(GStack st, long sg, Park.Unlock unlock, Object lock, WaitReason reason) {
+    public static void park(GStack st, long sg, Park.Unlock unlock, Object lock, WaitReason reason) {
         if (st != null) {
             Sudog.setG(sg, st.gp);
             Park.gopark(st, unlock, lock, reason, 1);

@@ -62,7 +62,9 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes a fair share for {@code pp}: one G to run now, the others into its ring; under the lock, by the P's owner.
+     * Takes a fair share for {@code pp}: one G to run now, the others into its ring; under the lock, by the P's owner. Who has
+     * had his time slice is taken alone: in the ring all that become ready meanwhile would wait behind him and his like. (In
+     * Go they do.)
      *
      * @param max at most so many; 0 for no limit but the share and half a ring
      * @return 0 when the queue is empty
@@ -81,20 +83,21 @@ public final class GlobalRunq {
         if (gp == 0) {
             throw Throw.of("sched.runqsize != 0 but globrunqget returned nil");
         }
-        if (n > 1) {
-            long batch = 0;
-            long last = 0;
-            for (int i = 1; i < n; i++) {
-                long g = pop(sched);
-                if (last == 0) {
-                    batch = g;
-                } else {
-                    G.setSchedlink(last, g);
-                }
-                last = g;
+        long batch = 0;
+        long last = 0;
+        int taken = 1;
+        for (; taken < n && G.preemptOpaque(gp) == 0 && G.preemptOpaque(HEAD.get(sched)) == 0; taken++) {
+            long g = pop(sched);
+            if (last == 0) {
+                batch = g;
+            } else {
+                G.setSchedlink(last, g);
             }
+            last = g;
+        }
+        if (last != 0) {
             G.setSchedlink(last, 0);
-            Runq.runqpushlist(pp, batch, n - 1);
+            Runq.runqpushlist(pp, batch, taken - 1);
         }
         return gp;
     }

@@ -30,6 +30,8 @@ public final class Headroom {
     private static final long SLACK = 8 << 10;
     /** HotSpot's guard pages and shadow zone, with some to spare for larger pages. */
     private static final long ZONES = 112 << 10;
+    /** HotSpot's alone: what no Java frame gets of a stack. */
+    private static final long LEAST_ZONES = 96 << 10;
     /** What an M's thread needs beside what its goroutines may use. */
     public static final long OF_THREAD = 2 * SECTION + SLACK + ZONES;
 
@@ -55,6 +57,54 @@ public final class Headroom {
     public static void checkAll() {
         if (StackSpace.left() < 2 * SECTION + SLACK) {
             throw overflow();
+        }
+    }
+
+    /**
+     * Runs an M's thread with the stack that was asked for, if it has more: the C library may have given it that of a thread
+     * that has ended. A goroutine that grew there would not fit on another M. Where HotSpot then resumes it, that throws a
+     * StackOverflowError in the middle of whatever had yielded, or crashes.
+     *
+     * @param asked the size of its stack
+     */
+    public static void runOn(long asked, Runnable body) {
+        long more = StackSpace.left() - (asked - LEAST_ZONES);
+        if (more <= 0) {
+            body.run();
+            return;
+        }
+        Once once = null;
+        try {
+            once = new Once(body);
+            StackSpace.shorten(more, once);
+        } catch (Throwable e) { // No memory for the call, or a class that had none when it was first used. Or so at its end.
+            once = once != null && once.begun ? once : null;
+        }
+        if (once == null) {
+            body.run();
+        } else if (once.thrown != null) {
+            throw JdkThreads.sneaky(once.thrown);
+        }
+    }
+
+    /** Nothing may be thrown through native frames. */
+    private static final class Once implements Runnable {
+        private final Runnable body;
+        private boolean begun;
+        private Throwable thrown;
+
+        Once(Runnable body) {
+            this.body = body;
+        }
+
+        @Override
+        public void run() {
+            begun = true;
+            try {
+                body.run();
+            } catch (Throwable e) {
+                thrown = e;
+            }
         }
     }
 

@@ -1,6 +1,5 @@
 package org.gmp4j.struct;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongConsumer;
@@ -31,18 +30,23 @@ public final class GSlots {
         final Stack[] stack = new Stack[CHUNK];
         volatile Object owner;
         volatile int used;
+        /** In the list of free ones. */
+        Chunk next;
 
-        Chunk(int base, long addr) {
+        Chunk(int base) {
             this.base = base;
-            this.addr = addr;
+            addr = Mem.alloc(g.layout(), CHUNK); // The last that takes memory: what is off-heap would not come back.
         }
     }
 
     private static volatile Chunk[] directory = new Chunk[0];
-    private static final ArrayDeque<Chunk> FREE = new ArrayDeque<>();
+    /** Guards the directory and those that no scheduler has. */
+    private static final Object LOCK = new Object();
+    /** A list: to give one back takes no memory. */
+    private static Chunk free;
 
     private final Object owner;
-    private final List<Chunk> mine = new ArrayList<>();
+    private final ArrayList<Chunk> mine = new ArrayList<>();
 
     /** The slots of one scheduler, none yet. */
     public GSlots(Object owner) {
@@ -65,6 +69,7 @@ public final class GSlots {
     private synchronized long take() {
         Chunk c = mine.isEmpty() ? null : mine.getLast();
         if (c == null || c.used == CHUNK) {
+            mine.ensureCapacity(mine.size() + 1); // Or there might be no memory to note what was taken.
             c = takeChunk(owner);
             mine.add(c);
         }
@@ -131,25 +136,29 @@ public final class GSlots {
 
     /** Gives all slots back, for the next scheduler. No G of this one may be alive. */
     public synchronized void release() {
-        synchronized (FREE) {
-            for (Chunk c : mine) {
+        synchronized (LOCK) {
+            while (!mine.isEmpty()) {
+                Chunk c = mine.removeLast();
                 java.util.Arrays.fill(c.fn, null);
                 java.util.Arrays.fill(c.stack, null);
                 c.used = 0;
                 c.owner = null;
-                FREE.add(c);
+                c.next = free;
+                free = c;
             }
         }
-        mine.clear();
     }
 
     private static Chunk takeChunk(Object owner) {
-        synchronized (FREE) {
-            Chunk c = FREE.poll();
-            if (c == null) {
+        synchronized (LOCK) {
+            Chunk c = free;
+            if (c != null) {
+                free = c.next;
+                c.next = null;
+            } else {
                 Chunk[] old = directory;
-                c = new Chunk(old.length << SHIFT, Mem.alloc(g.layout(), CHUNK));
                 Chunk[] grown = java.util.Arrays.copyOf(old, old.length + 1);
+                c = new Chunk(old.length << SHIFT);
                 grown[old.length] = c;
                 directory = grown;
             }

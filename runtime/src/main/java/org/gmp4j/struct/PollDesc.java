@@ -6,11 +6,15 @@ import org.gmp4j.ffi.gmp.pollDesc;
  * Accessors of {@code struct pollDesc} in gmp.h, which says what each field is and who may write it. Static methods over an
  * address; those that take a direction are about {@code wg} when it is true, about {@code rg} otherwise.
  *
- * <p>A waiter's word holds a {@code struct g}'s address, which has at most 48 bits, and above it the tag of its registration.
+ * <p>A waiter's word holds a {@code struct g}'s address, which has at most 48 bits, and above it the tag of its registration. One
+ * that is registered for good has its one tag in {@code rseq}, and its words hold no tag.
  */
 public final class PollDesc {
     /** It was found ready, and its waiter has not noticed yet. */
     public static final long READY = 1;
+
+    /** Its waiter is about to park; of descriptors that are registered for good. */
+    public static final long WAIT = 2;
 
     private static final int TAG_SHIFT = 48;
     private static final LongField RG = Mem.longField(pollDesc.layout(), "rg");
@@ -53,6 +57,20 @@ public final class PollDesc {
         tag = tag == 0 ? 1 : tag;
         seq.set(pd, tag);
         return tag;
+    }
+
+    /** The tag of one that is registered for good. */
+    public static int seqVolatile(long pd) {
+        return RSEQ.getVolatile(pd);
+    }
+
+    /** Another tag, before it is registered again: what was reported for the old one is stale. */
+    public static void setSeqVolatile(long pd, int v) {
+        RSEQ.setVolatile(pd, v);
+    }
+
+    public static long xchgWaiter(long pd, boolean write, long v) {
+        return write ? WG.getAndSet(pd, v) : RG.getAndSet(pd, v);
     }
 
     public static long waiterVolatile(long pd, boolean write) {

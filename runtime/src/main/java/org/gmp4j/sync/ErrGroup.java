@@ -90,7 +90,7 @@ public final class ErrGroup {
 
     private void start(Callable<?> f, Semaphore l) {
         try {
-            wg.go(() -> call(f, l));
+            wg.go(() -> call(f), l); // Gives back before the group counts it done, so that setLimit is right after await.
         } catch (Throwable t) {
             if (l != null) {
                 l.release(1); // It was not started.
@@ -99,10 +99,7 @@ public final class ErrGroup {
         }
     }
 
-    private void call(Callable<?> f, Semaphore l) {
-        if (l != null) {
-            Go.defer(() -> l.release(1)); // Before the group counts it done, so that setLimit is right after await.
-        }
+    private void call(Callable<?> f) {
         try {
             f.call();
         } catch (Exception | Error e) { // Not goexit, which is no failure.

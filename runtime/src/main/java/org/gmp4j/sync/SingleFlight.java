@@ -39,31 +39,53 @@ public final class SingleFlight<K, V> {
          * @throws Exception what the call threw
          */
         public V get() throws Exception {
-            if (thrown != null) {
-                throw SingleFlight.<RuntimeException>sneaky(thrown);
-            }
-            return value;
+            return SingleFlight.get(value, thrown);
         }
     }
 
     /** A call; the result is written by who makes it, before done. */
     private static final class Call<V> {
+        /** What is sent where there is no memory for a result. */
+        private static final Result<?> NO_MEMORY = new Result<>(null,
+                new OutOfMemoryError("singleflight: no memory for the result"), true);
+
         private final WaitGroup done = new WaitGroup();
         /** Those of {@link #runChan}; under the mutex while the call is under way. */
         private final List<Chan<Result<V>>> told = new ArrayList<>(0);
         /** Under the mutex while the call is under way. */
         private boolean shared;
-        private Result<V> result;
+        private V value;
+        private Throwable thrown;
 
         Call() {
             done.add(1);
         }
 
-        Result<V> ofOther() {
-            return result.thrown() == Goexit.INSTANCE
-                    ? new Result<>(null, new IllegalStateException("singleflight: the call was ended by goexit"), shared)
-                    : result;
+        /** What it led to, for who did not make it. */
+        V ofOther() throws Exception {
+            return SingleFlight.get(value, thrownAtOthers());
         }
+
+        private Throwable thrownAtOthers() {
+            return thrown == Goexit.INSTANCE
+                    ? new IllegalStateException("singleflight: the call was ended by goexit") : thrown;
+        }
+
+        @SuppressWarnings("unchecked")
+        Result<V> result() {
+            try {
+                return new Result<>(value, thrownAtOthers(), shared);
+            } catch (OutOfMemoryError e) {
+                return (Result<V>) NO_MEMORY;
+            }
+        }
+    }
+
+    private static <V> V get(V value, Throwable thrown) throws Exception {
+        if (thrown != null) {
+            throw SingleFlight.<RuntimeException>sneaky(thrown);
+        }
+        return value;
     }
 
     /** Nothing under way. */
@@ -80,16 +102,16 @@ public final class SingleFlight<K, V> {
         Call<V> c = enter(key, mine, f, null);
         if (c != mine) {
             c.done.await();
-            return c.ofOther().get();
+            return c.ofOther();
         }
         make(key, c, f);
-        return c.result.get();
+        return get(c.value, c.thrown);
     }
 
     /**
      * As {@link #run}, but does not wait: a goroutine makes the call, started as by {@link Go#go}, and the channel, which has
-     * room for it, receives the result. A call that {@link Go#goexit} ended is given as an IllegalStateException. Source:
-     * Go's {@code DoChan}.
+     * room for it, receives the result. A call that {@link Go#goexit} ended is given as an IllegalStateException, and one for whose
+     * result there is no memory as an OutOfMemoryError. Source: Go's {@code DoChan}.
      *
      * @throws IllegalStateException outside a goroutine, unless a call is under way
      */
@@ -111,15 +133,26 @@ public final class SingleFlight<K, V> {
     private Call<V> enter(K key, Call<V> mine, Callable<V> f, Chan<Result<V>> told) {
         Objects.requireNonNull(f, "run of nil func value");
         GStack.checkAll(); // Once the call is known it must be ended.
-        return mutex.with(() -> {
+        boolean known = false;
+        mutex.lock();
+        try {
             Call<V> other = calls.putIfAbsent(key, mine);
             Call<V> c = other == null ? mine : other;
-            c.shared |= other != null;
             if (told != null) {
                 c.told.add(told);
             }
+            c.shared |= other != null;
+            known = true;
             return c;
-        });
+        } finally {
+            try {
+                if (!known) { // There was no memory, maybe after it was put there.
+                    boolean unused = calls.remove(key, mine);
+                }
+            } finally {
+                mutex.unlock(); // The key's hashCode may throw.
+            }
+        }
     }
 
     private void make(K key, Call<V> c, Callable<V> f) {
@@ -133,18 +166,29 @@ public final class SingleFlight<K, V> {
         end(key, c, value, thrown);
     }
 
+    /** Takes no memory: others wait for it. */
     private void end(K key, Call<V> c, V value, Throwable thrown) {
-        boolean unused = mutex.with(() -> calls.remove(key, c)); // From here on nobody joins.
-        c.result = new Result<>(value, thrown, c.shared);
-        c.done.done();
-        for (Chan<Result<V>> told : c.told) {
-            try {
-                told.send(c.ofOther());
-            } catch (IllegalStateException e) {
-                continue; // Closed, or of another bubble: the others are to be told all the same.
-            } catch (StackOverflowError e) {
-                told.send(c.ofOther()); // Too many frames on the heap: said once, and no reason to leave others waiting.
-            }
+        mutex.lock();
+        try {
+            boolean unused = calls.remove(key, c); // From here on nobody joins.
+        } finally {
+            mutex.unlock();
+            c.value = value;
+            c.thrown = thrown;
+            c.done.done();
+        }
+        for (int i = 0; i < c.told.size(); i++) {
+            tell(c.told.get(i), c.result());
+        }
+    }
+
+    private static <V> void tell(Chan<Result<V>> told, Result<V> result) {
+        try {
+            told.send(result);
+        } catch (IllegalStateException e) {
+            return; // Closed, or of another bubble: the others are to be told all the same.
+        } catch (StackOverflowError e) {
+            told.send(result); // Too many frames on the heap: said once, and no reason to leave others waiting.
         }
     }
 

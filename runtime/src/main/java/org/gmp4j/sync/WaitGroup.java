@@ -149,11 +149,15 @@ public final class WaitGroup {
      * @throws IllegalStateException outside a goroutine; then nothing was counted
      */
     public void go(Runnable fn) {
-        Objects.requireNonNull(fn, "go of nil func value");
+        go(Objects.requireNonNull(fn, "go of nil func value"), null);
+    }
+
+    /** The same; at its end it gives one of {@code limit} back, before it is counted done. */
+    void go(Runnable fn, Semaphore limit) {
         add(1);
         boolean started = false;
         try {
-            Go.go(new Counted(this, fn));
+            Go.go(new Counted(this, fn, limit));
             started = true;
         } finally {
             if (!started) {
@@ -166,10 +170,12 @@ public final class WaitGroup {
     private static final class Counted extends Awaited {
         private final WaitGroup group;
         private final Runnable fn;
+        private final Semaphore limit;
 
-        Counted(WaitGroup group, Runnable fn) {
+        Counted(WaitGroup group, Runnable fn, Semaphore limit) {
             this.group = group;
             this.fn = fn;
+            this.limit = limit;
         }
 
         @Override
@@ -180,6 +186,9 @@ public final class WaitGroup {
         @Override
         protected void ended(Throwable end) {
             GStack.current().report(end); // Does not return where it ends the program.
+            if (limit != null) {
+                limit.release(1);
+            }
             group.done();
         }
     }

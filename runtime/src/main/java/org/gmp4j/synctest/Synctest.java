@@ -6,6 +6,8 @@ import java.util.Objects;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.timer.TimeBubble;
 
 /**
@@ -59,6 +61,7 @@ public final class Synctest {
         if (TimeBubble.current() != null) {
             throw new IllegalStateException("synctest.Run called from within a synctest bubble");
         }
+        GStack.checkAll(); // Once started it must be waited for.
         Throwable[] thrown = new Throwable[1];
         Thread driver = Thread.ofPlatform().name("synctest").unstarted(() -> {
             try {
@@ -97,11 +100,18 @@ public final class Synctest {
 
     private static void join(Thread t) {
         boolean interrupted = false;
-        while (t.isAlive()) {
-            try {
-                t.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
+        boolean deep = GStack.pinIfDeep();
+        try {
+            while (t.isAlive()) {
+                try {
+                    t.join();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (deep) {
+                JdkThreads.unpin();
             }
         }
         if (interrupted) {

@@ -57,6 +57,21 @@ public final class FuncTimer extends RuntimeTimer {
         if (s != null && goFromTimer(s, b, fn)) {
             return;
         }
+        try {
+            runOutside(fn);
+        } catch (OutOfMemoryError e) {
+            Uncaught.reportHere(e); // This thread serves other timers too: it goes on, and this one is lost, not in silence.
+        }
+    }
+
+    /** The same for who can try again. Of sysmon too: tells no handler of the user's. */
+    public static void tryRun(Scheduler s, Bubble b, Runnable fn) {
+        if (s == null || !goFromTimer(s, b, fn)) {
+            runOutside(fn);
+        }
+    }
+
+    private static void runOutside(Runnable fn) {
         Waiting.begins();
         boolean started = false;
         try {
@@ -68,8 +83,6 @@ public final class FuncTimer extends RuntimeTimer {
                 }
             });
             started = true;
-        } catch (OutOfMemoryError e) {
-            Uncaught.reportHere(e); // This thread serves other timers too: it goes on, and this one is lost, not in silence.
         } finally {
             if (!started) {
                 Waiting.ends();

@@ -98,17 +98,24 @@ final class OutsideTimers {
     }
 
     private void loop() {
-        try {
-            boolean unused = Inheritance.begin(0, 1); // Whoever set the first timer may be pinned, or have a low priority.
-        } catch (OutOfMemoryError e) {
-            Uncaught.reportHere(e); // As it is it serves all the same.
-        }
+        boolean begun = false;
         for (;;) {
             try {
+                begun = begun || begin();
                 step();
             } catch (Throwable t) { // No memory, say. The timers that are left are others'.
                 Uncaught.reportHere(t);
             }
+        }
+    }
+
+    /** Whoever set the first timer may be pinned, or have a low priority. */
+    private static boolean begin() {
+        try {
+            boolean unused = Inheritance.begin(0, 1);
+            return true;
+        } catch (OutOfMemoryError e) {
+            return false; // When it next wakes up. As it is it serves all the same.
         }
     }
 

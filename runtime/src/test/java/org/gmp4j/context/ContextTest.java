@@ -336,7 +336,7 @@ class ContextTest {
             AtomicInteger told = new AtomicInteger();
             root.add(new Child() {
                 @Override
-                boolean parentCancelled(Exception err, Throwable cause, Cancellation.Sweep by) {
+                boolean parentCancelled(Exception err, Throwable cause, Cancellation by) {
                     root.cancel(err, cause);
                     told.incrementAndGet();
                     return false;
@@ -356,7 +356,7 @@ class ContextTest {
         root.add(after);
         root.add(new Child() {
             @Override
-            boolean parentCancelled(Exception err, Throwable cause, Cancellation.Sweep by) {
+            boolean parentCancelled(Exception err, Throwable cause, Cancellation by) {
                 throw new OutOfMemoryError("no room to start it");
             }
         });

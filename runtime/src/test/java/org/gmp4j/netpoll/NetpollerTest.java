@@ -10,16 +10,21 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
+import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -69,6 +74,58 @@ class NetpollerTest {
         while (waiters(gmp) != n) {
             Thread.onSpinWait();
         }
+    }
+
+    /**
+     * What is ready when a time slice ends runs next, and not behind all who had theirs. Sysmon, which queues what it finds
+     * behind them, may be first where the M gets no CPU for two quanta; so not each time has to be so.
+     */
+    @Stress
+    void besideHogs() throws InterruptedException {
+        int hogs = 16;
+        int fd = EventFd.create();
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(2)))) {
+            AtomicBoolean over = new AtomicBoolean();
+            AtomicInteger running = new AtomicInteger(-1);
+            AtomicInteger slices = new AtomicInteger();
+            AtomicInteger seen = new AtomicInteger();
+            Semaphore woken = new Semaphore(0);
+            gmp.go(() -> {
+                for (int i = 0; i < 10; i++) {
+                    await(fd, 0);
+                    seen.set(slices.get());
+                    woken.release();
+                }
+                over.set(true);
+            });
+            awaitWaiters(gmp, 1);
+            for (int i = 0; i < hogs; i++) {
+                int me = i;
+                gmp.go(() -> {
+                    while (!over.get()) {
+                        if (running.get() != me) {
+                            running.set(me);
+                            slices.incrementAndGet();
+                        }
+                        GStack.exit(GStack.enterChecked()); // Yields when it was told to.
+                    }
+                });
+            }
+            int next = 0;
+            for (int i = 0; i < 10; i++) {
+                awaitWaiters(gmp, 1);
+                int waits = slices.get(); // The reader is about to park: what comes now its M finds at once.
+                while (slices.get() < Math.max(hogs, waits + 2)) {
+                    Thread.onSpinWait();
+                }
+                add(fd);
+                int at = slices.get();
+                woken.acquire();
+                next += seen.get() - at < hogs / 2 ? 1 : 0;
+            }
+            assertTrue(next >= 5, "behind all hogs");
+        }
+        Fd.close(fd);
     }
 
     /** Ready before the registration, between it and the park, and long after: each wait ends, and is counted no more. */

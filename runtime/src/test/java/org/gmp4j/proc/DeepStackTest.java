@@ -1,6 +1,7 @@
 package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -86,6 +87,38 @@ class DeepStackTest {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** The C library gives a new thread the stack of one that has ended, up to four times as large. All Ms are to have the same. */
+    @Test
+    void noMHasMoreStackThanOthers() throws InterruptedException {
+        int bytes = 512 << 10;
+        for (int round = 0; round < 2; round++) {
+            Thread[] larger = new Thread[4];
+            for (int i = 0; i < larger.length; i++) {
+                larger[i] = new Thread(null, Thread::onSpinWait, "larger", 3L * (bytes + Headroom.OF_THREAD));
+                larger[i].start();
+            }
+            for (Thread t : larger) {
+                t.join();
+            }
+            try (TestGmp gmp = TestGmp.with(b -> b.procs(1).maxStack(bytes))) {
+                long left = gmp.call(Headroom::left);
+                assertTrue(left <= bytes + Headroom.OF_THREAD && left > bytes, () -> left + " bytes");
+            }
+        }
+    }
+
+    @Test
+    void whatIsThrownOnAShortenedStackComesOut() {
+        int bytes = 256 << 10;
+        long[] left = new long[1];
+        IllegalStateException thrown = new IllegalStateException();
+        assertSame(thrown, assertThrows(IllegalStateException.class, () -> Headroom.runOn(bytes, () -> {
+            left[0] = Headroom.left();
+            throw thrown;
+        })));
+        assertTrue(left[0] > 0 && left[0] < bytes, () -> left[0] + " bytes");
     }
 
     @Test

@@ -65,6 +65,10 @@ final class FullHeapProgram {
             UNEXPECTED.get().printStackTrace(System.out);
             Runtime.getRuntime().halt(1);
         }
+        if (!GMP.call(FullHeapMore::allFree)) {
+            System.out.println("a lock is held");
+            Runtime.getRuntime().halt(1);
+        }
         AtomicReference<List<String>> broken = new AtomicReference<>();
         s.withWorldStopped(() -> broken.set(Invariants.check(s)));
         int unused = GMP.setProcs(2);
@@ -107,15 +111,15 @@ final class FullHeapProgram {
     }
 
     /** One step of a user, done again and again; without memory it has not happened. */
-    private interface Step {
+    interface Step {
         void run() throws Exception;
     }
 
-    private static void user(Step step) {
+    static void user(Step step) {
         loop(GMP::go, step);
     }
 
-    private static void loop(java.util.function.Consumer<Runnable> start, Step step) {
+    static void loop(java.util.function.Consumer<Runnable> start, Step step) {
         CountDownLatch living = new CountDownLatch(1);
         LIVING.add(living);
         STARTS.add(() -> start.accept(() -> {
@@ -136,7 +140,7 @@ final class FullHeapProgram {
         });
     }
 
-    private static void attempt(Step step) {
+    static void attempt(Step step) {
         try {
             step.run();
             long unused = DONE.incrementAndGet();
@@ -148,7 +152,7 @@ final class FullHeapProgram {
     }
 
     /** Until it has happened. */
-    private static <T> T surely(Callable<T> step) throws Exception {
+    static <T> T surely(Callable<T> step) throws Exception {
         for (;;) {
             try {
                 return step.call();
@@ -180,6 +184,7 @@ final class FullHeapProgram {
         sleepers();
         locks();
         starts();
+        FullHeapMore.users();
         loop(body -> Thread.ofPlatform().daemon().start(body), () -> {
             int unused = GMP.setProcs(1 + (int) (System.nanoTime() & 3));
             Thread.sleep(3);

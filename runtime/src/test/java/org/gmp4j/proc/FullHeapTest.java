@@ -48,6 +48,14 @@ class FullHeapTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
+    /** Nothing is lost when memory runs out between two steps of the poller's making, or of a scheduler's end. */
+    @Test
+    void stepByStep() throws ClassNotFoundException {
+        Result r = new ChildJvm(Class.forName("org.gmp4j.netpoll.FullHeapStepsProgram")).with("-Xmx16m").run();
+        assertEquals("files 0, live 0, refused true\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
     /** A virtual thread of the JDK's is about to wait for a channel, whose lock it has. */
     @Test
     void aVirtualThreadWaitsWithAFullHeap() {

@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.math.BigInteger;
@@ -11,6 +12,9 @@ import java.util.function.LongUnaryOperator;
 import org.gmp4j.Go;
 import org.gmp4j.agent.PointLoader;
 import org.gmp4j.agent.Points;
+import org.gmp4j.ffi.gmp.m;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.testing.TestGmp;
@@ -34,6 +38,25 @@ class RetakeTest {
                 sum += i ^ n;
             }
             return sum;
+        }
+    }
+
+    /** Where the CPU time of a thread cannot be read, nobody waits for it: the P is taken. */
+    @Test
+    void noClock() throws ReflectiveOperationException {
+        LongUnaryOperator loop = (LongUnaryOperator) PointLoader.ofCopy(Loop.class).loadClass(Loop.class.getName())
+                .getConstructor().newInstance();
+        assertTrue(loop.applyAsLong(1) != 0 && Points.any(), "a point has been linked");
+        long mp = Mem.alloc(m.layout(), 1);
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            Machine unread = new Machine(gmp.scheduler(), mp);
+            M.setProcid(mp, 1 << 23); // Nobody's.
+            ArmPoints points = new ArmPoints();
+            assertTrue(points.overran(unread, 1), "asked to yield first");
+            assertFalse(points.overran(unread, 1));
+            points.looked(false, System.nanoTime());
+        } finally {
+            Mem.recycle(m.layout(), mp);
         }
     }
 

@@ -6,6 +6,7 @@ import java.util.concurrent.CountDownLatch;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,15 @@ class ThreadLimitTest {
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
+    }
+
+    /** Whoever builds is told, and builds later; nothing is left of what could not be. */
+    @Test
+    void noThreadForAScheduler() {
+        ChildJvm.Result r = new ChildJvm(NoThreadProgram.class)
+                .with("-XX:ThreadStackSize=65536", "-Xlog:disable", "-Xmx64m", "-Xms64m").run();
+        assertEquals("unable to create native thread\nunable to create native thread\nlive 1\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
     }
 
     /** The one thread that may be sleeps with the goroutine that is locked to it, until that is ready. */

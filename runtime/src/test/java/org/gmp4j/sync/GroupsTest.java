@@ -237,6 +237,34 @@ class GroupsTest {
 
     /** Go: {@code TestDoChan}, {@code TestForgetUnshared}: the caller goes on, and all who asked are told. */
     @Test
+    void aKeyWhoseHashCodeThrows() throws Exception {
+        record Bad(String text) {
+            @Override
+            public int hashCode() {
+                return text.length(); // Throws without one.
+            }
+        }
+
+        SingleFlight<Bad, String> flight = new SingleFlight<>();
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.call(() -> {
+                assertThrows(NullPointerException.class, () -> flight.run(new Bad(null), () -> "not called"));
+                Chan<String> called = Chan.make(1);
+                Go.go(() -> {
+                    try {
+                        called.send(flight.run(new Bad("good"), () -> "called"));
+                    } catch (Exception e) {
+                        throw new AssertionError(e);
+                    }
+                });
+                TestGmp.awaitOthers();
+                assertEquals(1, called.len(), "the lock is held");
+                return null;
+            });
+        }
+    }
+
+    @Test
     void flightsByChannel() throws Exception {
         try (TestGmp gmp = TestGmp.procs(1)) {
             SingleFlight<String, Object> flight = new SingleFlight<>();

@@ -85,7 +85,9 @@ public final class ChildJvm {
         if (flags.stream().noneMatch(f -> f.startsWith("-XX:+Use") && f.endsWith("GC"))) {
             command.add("-XX:+UseSerialGC");
         }
-        command.add("-XX:TieredStopAtLevel=1");
+        if (flags.stream().noneMatch(f -> f.startsWith("-XX:TieredStopAtLevel="))) {
+            command.add("-XX:TieredStopAtLevel=1");
+        }
         command.addAll(what);
         command.addAll(Arrays.asList(args));
         try {

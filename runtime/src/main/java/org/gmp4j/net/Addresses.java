@@ -1,0 +1,83 @@
+package org.gmp4j.net;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+
+/** Addresses as text: {@code host:port}, {@code [ipv6]:port}, {@code :port}. */
+final class Addresses {
+    private static final int MOST_PORT = 0xFFFF;
+
+    /** Host and port; an empty host is any. */
+    record HostPort(String host, int port) {
+        /** The address if the host is one; null if it is a name. */
+        InetAddress literal() {
+            try {
+                return host.isEmpty() ? null : InetAddress.ofLiteral(host);
+            } catch (IllegalArgumentException name) {
+                return null;
+            }
+        }
+    }
+
+    private Addresses() {
+    }
+
+    /**
+     * {@code SplitHostPort}.
+     *
+     * @throws IllegalArgumentException when it has another form
+     */
+    static HostPort parse(String address) {
+        int colon = address.lastIndexOf(':');
+        if (colon < 0) {
+            throw new IllegalArgumentException("address " + address + ": missing port in address");
+        }
+        String host = address.substring(0, colon);
+        if (host.startsWith("[") && host.endsWith("]")) {
+            host = host.substring(1, host.length() - 1);
+        } else if (host.indexOf(':') >= 0) {
+            throw new IllegalArgumentException("address " + address + ": too many colons in address");
+        }
+        int port;
+        try {
+            port = Integer.parseInt(address.substring(colon + 1));
+        } catch (NumberFormatException e) {
+            port = -1;
+        }
+        if (port < 0 || port > MOST_PORT) {
+            throw new IllegalArgumentException("address " + address + ": the port is not 0 to 65535");
+        }
+        return new HostPort(host, port);
+    }
+
+    /**
+     * The address to listen on, a name's first; may look it up. The wildcard has no host.
+     *
+     * @throws UnknownHostException when nobody knows the name
+     */
+    static InetSocketAddress local(String address) throws UnknownHostException {
+        HostPort hp = parse(address);
+        if (hp.host().isEmpty()) {
+            return new InetSocketAddress(hp.port());
+        }
+        InetAddress literal = hp.literal();
+        return new InetSocketAddress(literal != null ? literal : Lookup.all(hp.host())[0], hp.port());
+    }
+
+    static boolean isIpv6(InetSocketAddress address) {
+        return address.getAddress() instanceof Inet6Address;
+    }
+
+    /** As Go writes it. */
+    static String text(Object address) {
+        return switch (address) {
+            case null -> "?";
+            case InetSocketAddress a when a.getAddress() instanceof Inet6Address ip ->
+                    "[" + ip.getHostAddress() + "]:" + a.getPort();
+            case InetSocketAddress a when a.getAddress() != null -> a.getAddress().getHostAddress() + ":" + a.getPort();
+            default -> address.toString();
+        };
+    }
+}

@@ -1,0 +1,338 @@
+package org.gmp4j.net;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ReadOnlyBufferException;
+import java.nio.channels.ByteChannel;
+import java.nio.channels.GatheringByteChannel;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.netpoll.IoResult;
+import org.gmp4j.netpoll.PollFd;
+
+/**
+ * A connection ({@code net.Conn}). It is a blocking channel too, for code that takes one, and has streams.
+ *
+ * <p>Bytes go from where they are to where they shall be: a buffer, direct or not, or a memory segment; nothing is copied on
+ * the way. An arena that is closed while a call waits makes that call throw IllegalStateException. A segment or buffer is
+ * the caller's, and nobody else's, until the call returns.
+ *
+ * <p>A call with memory segments allocates nothing, once it is compiled; one with a buffer or an array makes a small object
+ * or two, the segment of that.
+ *
+ * <p>Thread-safe. What may end a call early is said in the package's description. A call that was ended early has moved so
+ * many bytes as the position of the buffer says, or {@link java.io.InterruptedIOException#bytesTransferred}.
+ */
+public abstract sealed class Conn implements ByteChannel, GatheringByteChannel permits TcpConn, UnixConn, UdpConn {
+    final PollFd fd;
+    private volatile boolean closed;
+
+    Conn(PollFd fd) {
+        this.fd = fd;
+    }
+
+    /** The network and both addresses, for messages. */
+    abstract String what();
+
+    /** Whether a read of no bytes is the end. */
+    abstract boolean isStream();
+
+    // Reading
+
+    /**
+     * Reads what is there, waiting until there is something.
+     *
+     * @param to where to, from its position to its limit; the position moves behind what was read
+     * @return how many bytes; -1 at the end; 0 when {@code to} has no room
+     * @throws IOException when the read failed: see the package's description
+     */
+    @Override
+    public int read(ByteBuffer to) throws IOException {
+        if (to.isReadOnly()) {
+            throw new ReadOnlyBufferException();
+        }
+        if (!to.hasRemaining()) {
+            return 0;
+        }
+        int n = (int) got(fd.read(MemorySegment.ofBuffer(to)));
+        if (n > 0) {
+            int unused = to.position(to.position() + n).position();
+        }
+        return n;
+    }
+
+    /**
+     * Reads what is there, waiting until there is something.
+     *
+     * @param to where to
+     * @return how many bytes; -1 at the end; 0 when {@code to} has no room
+     * @throws IOException when the read failed: see the package's description
+     */
+    public long read(MemorySegment to) throws IOException {
+        writable(to);
+        if (to.byteSize() == 0) {
+            return 0;
+        }
+        return got(fd.read(to));
+    }
+
+    private long got(long r) throws IOException {
+        if (IoResult.error(r) != 0) {
+            throw failed("read", r);
+        }
+        long n = IoResult.count(r);
+        return n == 0 && isStream() ? -1 : n;
+    }
+
+    /**
+     * Reads what is there, waiting until there is something.
+     *
+     * @param to where to
+     * @param offset the first place
+     * @param length how many bytes at most
+     * @return how many bytes; -1 at the end; 0 when {@code length} is 0
+     * @throws IOException when the read failed: see the package's description
+     */
+    public int read(byte[] to, int offset, int length) throws IOException {
+        int unused = Objects.checkFromIndexSize(offset, length, to.length);
+        return (int) read(MemorySegment.ofArray(to).asSlice(offset, length));
+    }
+
+    static void writable(MemorySegment to) {
+        if (to.isReadOnly()) {
+            throw new IllegalArgumentException("the segment is read-only");
+        }
+    }
+
+    // Writing
+
+    /**
+     * Writes all, waiting for room.
+     *
+     * @param from the bytes from its position to its limit; the position moves behind what was written
+     * @return how many bytes
+     * @throws IOException when not all was written: see the package's description
+     */
+    @Override
+    public int write(ByteBuffer from) throws IOException {
+        long r = fd.write(MemorySegment.ofBuffer(from));
+        int n = (int) IoResult.count(r);
+        if (n > 0) {
+            int unused = from.position(from.position() + n).position();
+        }
+        return (int) written(r);
+    }
+
+    /**
+     * Writes all, waiting for room.
+     *
+     * @param from the bytes
+     * @return how many bytes
+     * @throws IOException when not all was written: see the package's description
+     */
+    public long write(MemorySegment from) throws IOException {
+        return written(fd.write(from));
+    }
+
+    /**
+     * Writes all, waiting for room.
+     *
+     * @param from the bytes
+     * @param offset the first of them
+     * @param length how many
+     * @throws IOException when not all was written: see the package's description
+     */
+    public void write(byte[] from, int offset, int length) throws IOException {
+        int unused = Objects.checkFromIndexSize(offset, length, from.length);
+        long n = written(fd.write(MemorySegment.ofArray(from).asSlice(offset, length)));
+    }
+
+    /**
+     * Writes all of several buffers, as few system calls as may be; nobody else's bytes come in between.
+     *
+     * @param from the buffers; their positions move behind what was written
+     * @return how many bytes
+     * @throws IOException when not all was written: see the package's description
+     */
+    @Override
+    public long write(ByteBuffer[] from) throws IOException {
+        return write(from, 0, from.length);
+    }
+
+    /**
+     * Writes all of several buffers, as few system calls as may be; nobody else's bytes come in between.
+     *
+     * @param from the buffers; their positions move behind what was written
+     * @param offset the first of them
+     * @param length how many
+     * @return how many bytes
+     * @throws IOException when not all was written: see the package's description
+     */
+    @Override
+    public long write(ByteBuffer[] from, int offset, int length) throws IOException {
+        int unused = Objects.checkFromIndexSize(offset, length, from.length);
+        MemorySegment[] pieces = new MemorySegment[length];
+        for (int i = 0; i < length; i++) {
+            pieces[i] = MemorySegment.ofBuffer(from[offset + i]);
+        }
+        long r = fd.write(pieces, 0, length);
+        long left = IoResult.count(r);
+        for (int i = offset; left > 0; i++) {
+            int n = (int) Math.min(left, from[i].remaining());
+            left -= n;
+            unused = from[i].position(from[i].position() + n).position();
+        }
+        return written(r);
+    }
+
+    /**
+     * Writes all of several segments, as few system calls as may be; nobody else's bytes come in between.
+     *
+     * @param from the segments
+     * @return how many bytes
+     * @throws IOException when not all was written: see the package's description
+     */
+    public long write(MemorySegment[] from) throws IOException {
+        return written(fd.write(from, 0, from.length));
+    }
+
+    private long written(long r) throws IOException {
+        if (IoResult.error(r) != 0) {
+            throw failed("write", r);
+        }
+        return IoResult.count(r);
+    }
+
+    final IOException failed(String op, long r) {
+        return Errors.of(op, what(), IoResult.error(r), IoResult.count(r));
+    }
+
+    // Deadlines
+
+    /**
+     * Until when reads and writes have time. It holds for all calls from now on, those that wait just now as well, until it
+     * is set anew; a call that has none left throws {@link java.net.SocketTimeoutException}, also if there would be
+     * something to read.
+     *
+     * @param at when, by the clock; in the past for none at all; null for no deadline, as in the beginning
+     * @throws ClosedException when it is closed
+     */
+    public void setDeadline(Instant at) throws IOException {
+        setDeadline(Deadlines.left(at), true, true);
+    }
+
+    /**
+     * The same for reads alone.
+     *
+     * @param at as for {@link #setDeadline}
+     * @throws ClosedException when it is closed
+     */
+    public void setReadDeadline(Instant at) throws IOException {
+        setDeadline(Deadlines.left(at), true, false);
+    }
+
+    /**
+     * The same for writes alone.
+     *
+     * @param at as for {@link #setDeadline}
+     * @throws ClosedException when it is closed
+     */
+    public void setWriteDeadline(Instant at) throws IOException {
+        setDeadline(Deadlines.left(at), false, true);
+    }
+
+    /**
+     * {@link #setDeadline} by how far off it is, which no change of the clock moves.
+     *
+     * @param d from now; zero or negative for no time at all; null for no deadline
+     * @throws ClosedException when it is closed
+     */
+    public void setDeadlineAfter(Duration d) throws IOException {
+        setDeadline(Deadlines.left(d), true, true);
+    }
+
+    /**
+     * The same for reads alone.
+     *
+     * @param d as for {@link #setDeadlineAfter}
+     * @throws ClosedException when it is closed
+     */
+    public void setReadDeadlineAfter(Duration d) throws IOException {
+        setDeadline(Deadlines.left(d), true, false);
+    }
+
+    /**
+     * The same for writes alone.
+     *
+     * @param d as for {@link #setDeadlineAfter}
+     * @throws ClosedException when it is closed
+     */
+    public void setWriteDeadlineAfter(Duration d) throws IOException {
+        setDeadline(Deadlines.left(d), false, true);
+    }
+
+    private void setDeadline(long nanos, boolean read, boolean write) throws IOException {
+        if (!fd.setDeadline(nanos, read, write)) {
+            throw Errors.of("set", what(), IoResult.CLOSED, 0);
+        }
+    }
+
+    // Views and the end
+
+    /**
+     * What is read, as a stream; its {@code close} closes the connection.
+     *
+     * @return a stream without a buffer
+     */
+    public InputStream inputStream() {
+        return new ConnInput(this);
+    }
+
+    /**
+     * What is written, as a stream; its {@code close} closes the connection.
+     *
+     * @return a stream without a buffer
+     */
+    public OutputStream outputStream() {
+        return new ConnOutput(this);
+    }
+
+    @Override
+    public boolean isOpen() {
+        return !closed;
+    }
+
+    /**
+     * Closes the connection. Who reads or writes just now gets a {@link ClosedException}. The descriptor is closed when the
+     * first close returns; a second one does nothing. Bytes that were written are still sent.
+     */
+    @Override
+    public void close() {
+        boolean unused = fd.close();
+        closed = true; // Not when there was no stack for it.
+    }
+
+    /** Does what may fail and does not wait. */
+    final void use(PollFd.Use u) throws IOException {
+        boolean open;
+        try {
+            open = fd.use(u);
+        } catch (NativeException e) {
+            throw Errors.of("set", what(), e);
+        }
+        if (!open) {
+            throw Errors.of("set", what(), IoResult.CLOSED, 0);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return what();
+    }
+}

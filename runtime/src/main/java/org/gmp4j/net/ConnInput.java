@@ -1,0 +1,30 @@
+package org.gmp4j.net;
+
+import java.io.IOException;
+import java.io.InputStream;
+
+/** What a connection receives, as a stream. */
+final class ConnInput extends InputStream {
+    private final Conn conn;
+
+    ConnInput(Conn conn) {
+        this.conn = conn;
+    }
+
+    @Override
+    public int read() throws IOException {
+        byte[] one = new byte[1];
+        int n = conn.read(one, 0, 1);
+        return n < 0 ? -1 : one[0] & 0xFF;
+    }
+
+    @Override
+    public int read(byte[] to, int offset, int length) throws IOException {
+        return conn.read(to, offset, length);
+    }
+
+    @Override
+    public void close() {
+        conn.close();
+    }
+}

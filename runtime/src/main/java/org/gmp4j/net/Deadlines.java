@@ -1,0 +1,33 @@
+package org.gmp4j.net;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+
+import org.gmp4j.netpoll.PollFd;
+import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.timer.TimeBubble;
+
+/** From deadlines to the nanoseconds that are left. */
+final class Deadlines {
+    private Deadlines() {
+    }
+
+    /** 0 or less for one that has passed; {@link PollFd#NO_LIMIT} for null. */
+    static long left(Instant at) {
+        if (at == null) {
+            return PollFd.NO_LIMIT;
+        }
+        Instant now = TimeBubble.instant();
+        try {
+            return now.until(at, ChronoUnit.NANOS);
+        } catch (ArithmeticException e) {
+            return at.isBefore(now) ? Long.MIN_VALUE : PollFd.NO_LIMIT;
+        }
+    }
+
+    /** The same. */
+    static long left(Duration d) {
+        return d == null ? PollFd.NO_LIMIT : RuntimeTimer.nanos(d);
+    }
+}

@@ -1,0 +1,74 @@
+package org.gmp4j.net;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.gmp4j.ffi.Errno;
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.netpoll.IoResult;
+
+/** Exceptions of this package: what was done, to what, and what came of it, as Go's {@code net.OpError} puts it. */
+final class Errors {
+    private static final AtomicBoolean LOADED = new AtomicBoolean();
+
+    private Errors() {
+    }
+
+    /** Loads what an error takes, before the first socket: with a full heap a class may fail, and then it does for good. */
+    static void load() {
+        if (!LOADED.get()) {
+            for (int e : new int[] {IoResult.CLOSED, IoResult.TIMED_OUT, Errno.EMFILE, Errno.EPIPE}) {
+                for (String op : new String[] {"read", "dial", "listen"}) {
+                    Object unused = of(op, Addresses.text(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)), e, 0);
+                }
+            }
+            LOADED.set(true);
+        }
+    }
+
+    /**
+     * The exception of an operation.
+     *
+     * @param op {@code read}, {@code write}, {@code accept}, {@code dial}, {@code listen} or {@code set}
+     * @param what the network and the addresses
+     * @param error as IoResult has it
+     * @param moved how many bytes were moved all the same
+     */
+    static IOException of(String op, String what, int error, long moved) {
+        String text = op + " " + what + ": ";
+        switch (error) {
+            case IoResult.CLOSED -> {
+                return new ClosedException(text + "use of closed network connection");
+            }
+            case IoResult.TIMED_OUT -> {
+                SocketTimeoutException e = new SocketTimeoutException(text + "i/o timeout");
+                e.bytesTransferred = (int) Math.min(moved, Integer.MAX_VALUE);
+                return e;
+            }
+            case Errno.EMFILE, Errno.ENFILE, Errno.ENOBUFS, Errno.ENOMEM -> {
+                return new ExhaustedException(text + Errno.describe(error));
+            }
+            default -> {
+                text += Errno.describe(error);
+                return switch (op) {
+                    case "dial" -> new ConnectException(text);
+                    case "listen" -> new BindException(text);
+                    default -> new SocketException(text);
+                };
+            }
+        }
+    }
+
+    /** The same of a call that failed. */
+    static IOException of(String op, String what, NativeException e) {
+        IOException x = of(op, what, e.errno(), 0);
+        Throwable unused = x.initCause(e);
+        return x;
+    }
+}

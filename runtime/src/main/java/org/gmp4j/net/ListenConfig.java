@@ -1,0 +1,220 @@
+package org.gmp4j.net;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+
+import org.gmp4j.ffi.Errno;
+import org.gmp4j.ffi.Fd;
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.ffi.SocketOptions;
+import org.gmp4j.ffi.Sockets;
+import org.gmp4j.ffi.UnixSockets;
+import org.gmp4j.netpoll.PollFd;
+import org.gmp4j.proc.GStack;
+
+/**
+ * How to listen ({@code net.ListenConfig}). Set it up, then listen as often as wanted. Not thread-safe while it is set up.
+ */
+public final class ListenConfig {
+    /** Before the first probe of a silent peer, and between probes, unless set otherwise. */
+    static final int KEEP_ALIVE_SECONDS = 15;
+    /** Probes without an answer that end a connection. */
+    static final int KEEP_ALIVE_COUNT = 9;
+    private static final int BACKLOG = 4096;
+
+    private boolean reusePort;
+    private int backlog = BACKLOG;
+    private int keepAlive = KEEP_ALIVE_SECONDS;
+
+    /** The usual settings. */
+    public ListenConfig() {
+    }
+
+    /**
+     * Whether several sockets may listen on one address (SO_REUSEPORT), all with this set: the kernel deals the connections
+     * out.
+     *
+     * @param on whether; not in the beginning
+     * @return this
+     */
+    public ListenConfig reusePort(boolean on) {
+        reusePort = on;
+        return this;
+    }
+
+    /**
+     * How many connections may wait for an accept.
+     *
+     * @param n positive; 4096 in the beginning; the kernel has a limit of its own
+     * @return this
+     */
+    public ListenConfig backlog(int n) {
+        if (n <= 0) {
+            throw new IllegalArgumentException("the backlog is " + n + ": use 1 or more");
+        }
+        backlog = n;
+        return this;
+    }
+
+    /**
+     * When a silent peer is probed.
+     *
+     * @param d 1 s to 32,767 s, 15 s in the beginning; null or zero for never
+     * @return this
+     */
+    public ListenConfig keepAlive(Duration d) {
+        keepAlive = d == null ? 0 : (int) d.toSeconds();
+        return this;
+    }
+
+    /**
+     * Listens for TCP connections.
+     *
+     * @param address {@code host:port}; {@code :port} for all addresses of this machine, IPv4 and IPv6; port 0 for any that
+     *     is free
+     * @return the listener
+     * @throws IOException when the address is taken, or not this machine's; {@link ExhaustedException}
+     * @throws IllegalArgumentException when the address has another form
+     */
+    public TcpListener listen(String address) throws IOException {
+        return listen(Addresses.local(address));
+    }
+
+    /**
+     * Listens for TCP connections.
+     *
+     * @param address a resolved address; port 0 for any that is free
+     * @return the listener
+     * @throws IOException as {@link #listen(String)}
+     */
+    public TcpListener listen(InetSocketAddress address) throws IOException {
+        Errors.load();
+        GStack.checkAll(); // No descriptor is made that there is no room to close.
+        int d = -1;
+        TcpListener l = null;
+        try {
+            d = bound(address, true);
+            Sockets.listen(d, backlog);
+            l = new TcpListener(new PollFd(d), Sockets.localAddress(d));
+            return l;
+        } catch (NativeException e) {
+            throw Errors.of("listen", "tcp " + Addresses.text(address), e);
+        } finally {
+            if (l == null && d >= 0) {
+                Fd.release(d);
+            }
+        }
+    }
+
+    /**
+     * Listens for connections of the Unix domain.
+     *
+     * @param path the file to be made, at most 107 bytes, which is removed by {@code close}; or a name with {@code @} before
+     *     it, which is no file
+     * @return the listener
+     * @throws IOException when the file is there, or cannot be made; {@link ExhaustedException}
+     * @throws IllegalArgumentException when the path is too long
+     */
+    public UnixListener listenUnix(String path) throws IOException {
+        Errors.load();
+        GStack.checkAll(); // No descriptor is made that there is no room to close.
+        int d = -1;
+        UnixListener l = null;
+        try {
+            d = UnixSockets.stream();
+            UnixSockets.bind(d, path);
+            Sockets.listen(d, backlog);
+            l = new UnixListener(new PollFd(d), path);
+            return l;
+        } catch (NativeException e) {
+            throw Errors.of("listen", "unix " + path, e);
+        } finally {
+            if (l == null && d >= 0) {
+                Fd.release(d);
+            }
+        }
+    }
+
+    /**
+     * Opens a UDP socket for datagrams from anybody.
+     *
+     * @param address {@code host:port}, as for {@link #listen(String)}
+     * @return the socket
+     * @throws IOException as {@link #listen(String)}
+     */
+    public UdpConn listenPacket(String address) throws IOException {
+        InetSocketAddress local = Addresses.local(address);
+        Errors.load();
+        GStack.checkAll(); // No descriptor is made that there is no room to close.
+        int d = -1;
+        UdpConn c = null;
+        try {
+            d = bound(local, false);
+            InetSocketAddress given = Sockets.localAddress(d);
+            c = new UdpConn(new PollFd(d), given, null, isIpv6(local, given));
+            return c;
+        } catch (NativeException e) {
+            throw Errors.of("listen", "udp " + Addresses.text(local), e);
+        } finally {
+            if (c == null && d >= 0) {
+                Fd.release(d);
+            }
+        }
+    }
+
+    /** A wildcard's socket is one for IPv6 where there is IPv6, whatever the JDK calls the address. */
+    private static boolean isIpv6(InetSocketAddress wanted, InetSocketAddress given) {
+        return wanted.getAddress().isAnyLocalAddress() ? Addresses.isIpv6(given) : Addresses.isIpv6(wanted);
+    }
+
+    /** A socket with this address. The wildcard serves both families where there are both. */
+    private int bound(InetSocketAddress address, boolean tcp) throws IOException {
+        if (address.getAddress() != null && address.getAddress().isAnyLocalAddress()) {
+            try {
+                InetAddress any = InetAddress.getByAddress(new byte[16]);
+                return bound(new InetSocketAddress(any, address.getPort()), tcp, true);
+            } catch (NativeException e) {
+                if (e.errno() != Errno.EAFNOSUPPORT && e.errno() != Errno.EADDRNOTAVAIL) {
+                    throw e;
+                }
+            }
+            return bound(new InetSocketAddress(InetAddress.getByAddress(new byte[4]), address.getPort()), tcp, false);
+        }
+        return bound(address, tcp, Addresses.isIpv6(address));
+    }
+
+    private int bound(InetSocketAddress address, boolean tcp, boolean ipv6) {
+        int d = tcp ? Sockets.tcp(ipv6) : Sockets.udp(ipv6);
+        boolean done = false;
+        try {
+            if (ipv6) {
+                SocketOptions.ipv6Only(d, !address.getAddress().isAnyLocalAddress());
+            }
+            if (reusePort) {
+                SocketOptions.reusePort(d);
+            }
+            if (tcp) { // Each connection inherits the rest.
+                SocketOptions.reuseAddress(d);
+                options(d, keepAlive);
+            }
+            Sockets.bind(d, address);
+            done = true;
+            return d;
+        } finally {
+            if (!done) {
+                Fd.release(d);
+            }
+        }
+    }
+
+    /** What each TCP connection has. */
+    static void options(int d, int keepAliveSeconds) {
+        SocketOptions.noDelay(d, true);
+        if (keepAliveSeconds > 0) {
+            SocketOptions.keepAlive(d, true);
+            SocketOptions.keepAliveTimes(d, keepAliveSeconds, keepAliveSeconds, KEEP_ALIVE_COUNT);
+        }
+    }
+}

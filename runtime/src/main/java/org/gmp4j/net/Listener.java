@@ -1,0 +1,148 @@
+package org.gmp4j.net;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.Consumer;
+
+import org.gmp4j.Go;
+import org.gmp4j.ffi.Fd;
+import org.gmp4j.netpoll.IoResult;
+import org.gmp4j.netpoll.PollFd;
+
+/**
+ * What takes connections ({@code net.Listener}). Thread-safe; several may accept at once.
+ *
+ * @param <C> what a connection is
+ */
+public abstract sealed class Listener<C extends Conn> implements Closeable permits TcpListener, UnixListener {
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(5);
+    private static final Duration LAST_PAUSE = Duration.ofSeconds(1);
+
+    final PollFd fd;
+
+    Listener(PollFd fd) {
+        this.fd = fd;
+    }
+
+    /** The network and the address, for messages. */
+    abstract String what();
+
+    abstract C connection(int descriptor);
+
+    /**
+     * Takes the next connection, waiting for one.
+     *
+     * @return the connection, which the caller closes
+     * @throws ClosedException when the listener is closed
+     * @throws java.net.SocketTimeoutException when a deadline has passed
+     * @throws ExhaustedException when there are no descriptors, or no memory; the connection still waits
+     * @throws IOException when the accept failed in another way
+     */
+    public C accept() throws IOException {
+        long r = fd.accept();
+        if (IoResult.error(r) != 0) {
+            throw Errors.of("accept", what(), IoResult.error(r), 0);
+        }
+        int descriptor = (int) IoResult.count(r);
+        C c = null;
+        try {
+            c = connection(descriptor);
+            return c;
+        } finally {
+            if (c == null) {
+                Fd.release(descriptor); // No memory.
+            }
+        }
+    }
+
+    /**
+     * Takes connections until the listener is closed, and starts {@code handler} for each: in a goroutine, or when the
+     * caller is none in a virtual thread. While there are no descriptors, or no memory, it pauses, 5 ms to 1 s, and goes on.
+     * The handler closes its connection.
+     *
+     * @param handler what is done with a connection
+     * @throws IOException when an accept failed for good, a deadline has passed for one; not when the listener is closed
+     */
+    public void serve(Consumer<? super C> handler) throws IOException {
+        Duration pause = FIRST_PAUSE;
+        for (;;) {
+            C c = null;
+            boolean started = false;
+            try {
+                c = accept();
+                start(handler, c);
+                started = true;
+                pause = FIRST_PAUSE;
+            } catch (ClosedException e) {
+                return;
+            } catch (ExhaustedException | OutOfMemoryError e) {
+                pause(pause);
+                pause = pause.multipliedBy(2).compareTo(LAST_PAUSE) < 0 ? pause.multipliedBy(2) : LAST_PAUSE;
+            } finally {
+                if (c != null && !started) {
+                    c.close();
+                }
+            }
+        }
+    }
+
+    private static void pause(Duration d) {
+        if (Go.inGoroutine()) {
+            Go.sleep(d);
+            return;
+        }
+        try {
+            Thread.sleep(d);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            Thread.yield();
+        }
+    }
+
+    private static <C> void start(Consumer<? super C> handler, C c) {
+        if (Go.inGoroutine()) {
+            Go.go(() -> handler.accept(c));
+        } else {
+            Thread unused = Thread.startVirtualThread(() -> handler.accept(c));
+        }
+    }
+
+    /**
+     * Until when {@link #accept} has time, one that waits just now as well.
+     *
+     * @param at when, by the clock; in the past for none at all; null for no deadline, as in the beginning
+     * @throws ClosedException when it is closed
+     */
+    public void setDeadline(Instant at) throws IOException {
+        setDeadline(Deadlines.left(at));
+    }
+
+    /**
+     * {@link #setDeadline} by how far off it is.
+     *
+     * @param d from now; zero or negative for no time at all; null for no deadline
+     * @throws ClosedException when it is closed
+     */
+    public void setDeadlineAfter(Duration d) throws IOException {
+        setDeadline(Deadlines.left(d));
+    }
+
+    private void setDeadline(long nanos) throws IOException {
+        if (!fd.setDeadline(nanos, true, false)) {
+            throw Errors.of("set", what(), IoResult.CLOSED, 0);
+        }
+    }
+
+    /** Closes it: its address is free when this returns, and who waits in {@link #accept} gets a {@link ClosedException}. */
+    @Override
+    public void close() {
+        boolean unused = fd.close();
+    }
+
+    @Override
+    public String toString() {
+        return what();
+    }
+}

@@ -1,0 +1,165 @@
+package org.gmp4j.net;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.ffi.SocketOptions;
+import org.gmp4j.ffi.Sockets;
+import org.gmp4j.netpoll.PollFd;
+
+/**
+ * A TCP connection ({@code net.TCPConn}), from a {@link Dialer} or a {@link TcpListener}. Small writes go out at once, and a
+ * silent peer is probed each 15 seconds, unless set otherwise. Thread-safe: see {@link Conn}.
+ */
+public final class TcpConn extends Conn {
+    private volatile InetSocketAddress local;
+    private final InetSocketAddress remote;
+
+    TcpConn(PollFd fd, InetSocketAddress remote) {
+        super(fd);
+        this.remote = remote;
+    }
+
+    /**
+     * Connects with the settings of a new {@link Dialer}.
+     *
+     * @param address {@code host:port}
+     * @return the connection
+     * @throws IOException as {@link Dialer#dial(String)}
+     */
+    public static TcpConn dial(String address) throws IOException {
+        return new Dialer().dial(address);
+    }
+
+    @Override
+    boolean isStream() {
+        return true;
+    }
+
+    @Override
+    String what() {
+        InetSocketAddress here;
+        try {
+            here = localAddr();
+        } catch (IOException closed) {
+            here = local;
+        }
+        return "tcp " + Addresses.text(here) + "->" + Addresses.text(remote);
+    }
+
+    /**
+     * The address of this end.
+     *
+     * @return the address
+     * @throws ClosedException when it was closed before anybody asked
+     */
+    public InetSocketAddress localAddr() throws IOException {
+        if (local == null) {
+            boolean open;
+            try {
+                open = fd.use(d -> local = Sockets.localAddress(d));
+            } catch (NativeException e) {
+                throw Errors.of("get", "tcp ?->" + Addresses.text(remote), e);
+            }
+            if (!open) {
+                throw new ClosedException("get tcp ?->" + Addresses.text(remote) + ": use of closed network connection");
+            }
+        }
+        return local;
+    }
+
+    /**
+     * The address of the other end.
+     *
+     * @return the address; null of one whose peer had gone before it was accepted
+     */
+    public InetSocketAddress remoteAddr() {
+        return remote;
+    }
+
+    /**
+     * Ends reading: reads return what has come, then -1, those that wait at once. Writing goes on.
+     *
+     * @throws IOException when it is closed, or the peer has gone
+     */
+    public void closeRead() throws IOException {
+        use(d -> Sockets.shutdown(d, Sockets.SHUT_RD));
+    }
+
+    /**
+     * Ends writing: the peer reads what was written, and then the end. Reading goes on.
+     *
+     * @throws IOException when it is closed, or the peer has gone
+     */
+    public void closeWrite() throws IOException {
+        use(d -> Sockets.shutdown(d, Sockets.SHUT_WR));
+    }
+
+    /**
+     * Whether small writes go out at once (TCP_NODELAY), or wait for more. True in the beginning.
+     *
+     * @param on whether
+     * @throws IOException when it is closed
+     */
+    public void setNoDelay(boolean on) throws IOException {
+        use(d -> SocketOptions.noDelay(d, on));
+    }
+
+    /**
+     * Whether the kernel probes a silent peer, and ends the connection of one that does not answer.
+     *
+     * @param on whether
+     * @throws IOException when it is closed
+     */
+    public void setKeepAlive(boolean on) throws IOException {
+        use(d -> SocketOptions.keepAlive(d, on));
+    }
+
+    /**
+     * Has the kernel probe a silent peer.
+     *
+     * @param idle the silence before the first probe, 1 s to 32,767 s; parts of seconds do not count
+     * @param interval between probes, in the same range
+     * @param count how many without an answer end the connection, 1 to 127
+     * @throws IOException when it is closed, or a value is out of its range
+     */
+    public void setKeepAlive(Duration idle, Duration interval, int count) throws IOException {
+        use(d -> {
+            SocketOptions.keepAlive(d, true);
+            SocketOptions.keepAliveTimes(d, (int) idle.toSeconds(), (int) interval.toSeconds(), count);
+        });
+    }
+
+    /**
+     * What {@code close} does with bytes that are not sent yet.
+     *
+     * @param seconds negative: they are sent behind the scenes, as in the beginning; 0: dropped, and the connection reset;
+     *     more: close waits so long for them, with its thread
+     * @throws IOException when it is closed
+     */
+    public void setLinger(int seconds) throws IOException {
+        use(d -> SocketOptions.linger(d, seconds));
+    }
+
+    /**
+     * The kernel's buffer for what comes in.
+     *
+     * @param bytes how large, positive; the kernel doubles it and has its limits
+     * @throws IOException when it is closed
+     */
+    public void setReadBuffer(int bytes) throws IOException {
+        use(d -> SocketOptions.receiveBuffer(d, bytes));
+    }
+
+    /**
+     * The kernel's buffer for what goes out.
+     *
+     * @param bytes how large, positive; the kernel doubles it and has its limits
+     * @throws IOException when it is closed
+     */
+    public void setWriteBuffer(int bytes) throws IOException {
+        use(d -> SocketOptions.sendBuffer(d, bytes));
+    }
+}

@@ -1,0 +1,64 @@
+package org.gmp4j.net;
+
+import java.io.IOException;
+
+import org.gmp4j.ffi.Sockets;
+import org.gmp4j.netpoll.PollFd;
+
+/** A stream connection of the Unix domain ({@code net.UnixConn}). Thread-safe: see {@link Conn}. */
+public final class UnixConn extends Conn {
+    private final String path;
+
+    UnixConn(PollFd fd, String path) {
+        super(fd);
+        this.path = path;
+    }
+
+    /**
+     * Connects. It never waits: when the listener has as many as it lets wait, that is an error.
+     *
+     * @param path the listener's path, or its name with {@code @}
+     * @return the connection
+     * @throws IOException as {@link Dialer#dialUnix}
+     */
+    public static UnixConn dial(String path) throws IOException {
+        return new Dialer().dialUnix(path);
+    }
+
+    @Override
+    boolean isStream() {
+        return true;
+    }
+
+    @Override
+    String what() {
+        return "unix " + path;
+    }
+
+    /**
+     * The listener's address.
+     *
+     * @return its path, or its name with {@code @}
+     */
+    public String addr() {
+        return path;
+    }
+
+    /**
+     * Ends reading: reads return what has come, then -1, those that wait at once. Writing goes on.
+     *
+     * @throws IOException when it is closed, or the peer has gone
+     */
+    public void closeRead() throws IOException {
+        use(d -> Sockets.shutdown(d, Sockets.SHUT_RD));
+    }
+
+    /**
+     * Ends writing: the peer reads what was written, and then the end. Reading goes on.
+     *
+     * @throws IOException when it is closed, or the peer has gone
+     */
+    public void closeWrite() throws IOException {
+        use(d -> Sockets.shutdown(d, Sockets.SHUT_WR));
+    }
+}

@@ -1,0 +1,59 @@
+package org.gmp4j.net;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.gmp4j.netpoll.PollFd;
+
+/** A socket of the Unix domain that takes connections ({@code net.UnixListener}). Thread-safe: see {@link Listener}. */
+public final class UnixListener extends Listener<UnixConn> {
+    private final String path;
+
+    UnixListener(PollFd fd, String path) {
+        super(fd);
+        this.path = path;
+    }
+
+    /**
+     * Listens with the settings of a new {@link ListenConfig}.
+     *
+     * @param path as for {@link ListenConfig#listenUnix}
+     * @return the listener
+     * @throws IOException as {@link ListenConfig#listenUnix}
+     */
+    public static UnixListener listen(String path) throws IOException {
+        return new ListenConfig().listenUnix(path);
+    }
+
+    /**
+     * Where it listens.
+     *
+     * @return the path, or the name with {@code @}
+     */
+    public String addr() {
+        return path;
+    }
+
+    @Override
+    String what() {
+        return "unix " + path;
+    }
+
+    @Override
+    UnixConn connection(int descriptor) {
+        return new UnixConn(new PollFd(descriptor), path);
+    }
+
+    /** Closes it and removes its file, if it is still there. Who waits in {@link #accept} gets a {@link ClosedException}. */
+    @Override
+    public void close() {
+        if (fd.close() && !path.startsWith("@")) {
+            try {
+                boolean unused = Files.deleteIfExists(Path.of(path));
+            } catch (IOException e) {
+                return; // Somebody has put something else there, or the directory is another's by now.
+            }
+        }
+    }
+}

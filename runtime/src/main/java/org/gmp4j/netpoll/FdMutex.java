@@ -1,0 +1,159 @@
+package org.gmp4j.netpoll;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Sema;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.struct.Throw;
+
+/**
+ * {@code fdMutex}: who uses a descriptor, so that nobody uses its number after the close, when it may be another's. Readers
+ * take turns, and so do writers; what needs no turn holds a reference. A close lets nobody in any more and waits for nobody:
+ * whoever leaves last closes the descriptor.
+ *
+ * <pre>
+ *  bit  0        CLOSED: no new lock, no new reference
+ *  bit  1        a reader is inside
+ *  bit  2        a writer is inside
+ *  bits 3..22    references, those of the two above with them
+ *  bits 23..42   readers that wait for their turn
+ *  bits 43..62   writers that wait for their turn
+ * </pre>
+ *
+ * <p>Who unlocks takes one waiter out of the count and gives its semaphore a unit; the waiter then competes anew. A close
+ * takes all out. So units and waiters are always as many, and each waiter is woken once. Source: Go's {@code internal/poll}.
+ */
+final class FdMutex {
+    private static final long CLOSED = 1;
+    private static final long RLOCK = 1 << 1;
+    private static final long WLOCK = 1 << 2;
+    private static final long REF = 1 << 3;
+    private static final long COUNT = (1 << 20) - 1;
+    private static final long REFS = COUNT << 3;
+    private static final long RWAIT = 1L << 23;
+    private static final long RWAITS = COUNT << 23;
+    private static final long WWAIT = 1L << 43;
+    private static final long WWAITS = COUNT << 43;
+
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(FdMutex.class, "state", long.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Anyone, by CAS. */
+    private volatile long state;
+    private final Sema readers = new Sema();
+    private final Sema writers = new Sema();
+
+    /** Takes a reference; false once closed. */
+    boolean incref() {
+        for (;;) {
+            long s = state;
+            if ((s & CLOSED) != 0) {
+                return false;
+            }
+            if (STATE.compareAndSet(this, s, notFull(s + REF, REFS))) {
+                return true;
+            }
+        }
+    }
+
+    /** Closes it, and takes a reference; false when it was closed already. Nobody waits for a turn afterwards. */
+    boolean increfAndClose() {
+        for (;;) {
+            long s = state;
+            if ((s & CLOSED) != 0) {
+                return false;
+            }
+            long next = notFull((s | CLOSED) + REF, REFS) & ~(RWAITS | WWAITS);
+            if (STATE.compareAndSet(this, s, next)) {
+                release(readers, (s & RWAITS) / RWAIT);
+                release(writers, (s & WWAITS) / WWAIT);
+                return true;
+            }
+        }
+    }
+
+    /** Gives a reference back. True for the last one of a closed: the caller closes the descriptor. */
+    boolean decref() {
+        for (;;) {
+            long s = state;
+            if ((s & REFS) == 0) {
+                throw Throw.of("inconsistent fdMutex");
+            }
+            long next = s - REF;
+            if (STATE.compareAndSet(this, s, next)) {
+                return last(next);
+            }
+        }
+    }
+
+    /** Takes the turn of a reader, or of a writer, with a reference; false once closed. */
+    boolean lock(boolean write) {
+        long bit = write ? WLOCK : RLOCK;
+        for (;;) {
+            long s = state;
+            if ((s & CLOSED) != 0) {
+                return false;
+            }
+            boolean free = (s & bit) == 0;
+            long next = free ? notFull((s | bit) + REF, REFS)
+                    : write ? notFull(s + WWAIT, WWAITS) : notFull(s + RWAIT, RWAITS);
+            if (STATE.compareAndSet(this, s, next)) {
+                if (free) {
+                    return true;
+                }
+                GStack st = GStack.enterChecked();
+                (write ? writers : readers).acquire(false, WaitReason.SEMACQUIRE);
+                GStack.exit(st);
+            }
+        }
+    }
+
+    /** Gives the turn and its reference back. True for the last of a closed: the caller closes the descriptor. */
+    boolean unlock(boolean write) {
+        long bit = write ? WLOCK : RLOCK;
+        long waits = write ? WWAITS : RWAITS;
+        for (;;) {
+            long s = state;
+            if ((s & bit) == 0 || (s & REFS) == 0) {
+                throw Throw.of("inconsistent fdMutex");
+            }
+            boolean waited = (s & waits) != 0;
+            long next = (s & ~bit) - REF - (waited ? write ? WWAIT : RWAIT : 0);
+            if (STATE.compareAndSet(this, s, next)) {
+                if (waited) {
+                    release(write ? writers : readers, 1);
+                }
+                return last(next);
+            }
+        }
+    }
+
+    private static boolean last(long s) {
+        return (s & (CLOSED | REFS)) == CLOSED;
+    }
+
+    private static void release(Sema sema, long n) {
+        GStack st = GStack.enterChecked();
+        for (long i = 0; i < n; i++) {
+            sema.release(false);
+        }
+        GStack.exit(st);
+    }
+
+    /** A count that has run over is 0. */
+    private static long notFull(long s, long mask) {
+        if ((s & mask) == 0) {
+            throw new IllegalStateException("too many concurrent operations on a single socket (max 1048575)");
+        }
+        return s;
+    }
+}

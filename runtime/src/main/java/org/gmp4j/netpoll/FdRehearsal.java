@@ -1,0 +1,64 @@
+package org.gmp4j.netpoll;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.gmp4j.ffi.EventFd;
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.proc.GStack;
+
+/**
+ * What descriptors do, done once before a goroutine waits for the first, and once more before a thread does: classes are
+ * loaded and handles linked, which later might fail for want of memory or stack in the middle of a protocol, on an M as
+ * well. A service without sockets does not pay for it; nobody waits for who does it just now.
+ */
+final class FdRehearsal {
+    private static final long SOON = 20_000;
+
+    /** Whether it has begun, for threads and for goroutines. */
+    private static final AtomicBoolean[] BEGUN = {new AtomicBoolean(), new AtomicBoolean()};
+
+    private FdRehearsal() {
+    }
+
+    /**
+     * Does it, if it was not done in this process for the caller's kind.
+     *
+     * @return 0; an error number when there is no descriptor for it, and then it may be tried again
+     * @throws OutOfMemoryError the same when there is too little memory
+     */
+    static int once() {
+        AtomicBoolean begun = BEGUN[GStack.current() == null ? 0 : 1];
+        if (begun.get() || !begun.compareAndSet(false, true)) {
+            return 0;
+        }
+        boolean done = false;
+        try {
+            all(new PollFd(EventFd.create()));
+            done = true;
+            return 0;
+        } catch (NativeException e) {
+            return e.errno();
+        } finally {
+            if (!done) {
+                begun.set(false);
+            }
+        }
+    }
+
+    private static void all(PollFd fd) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment off = arena.allocate(Long.BYTES);
+            MemorySegment heap = MemorySegment.ofArray(new byte[Long.BYTES]);
+            boolean open = fd.setDeadline(SOON, true, true);
+            long unused = fd.read(off) + fd.read(heap); // Waits until the time is up.
+            open = fd.setDeadline(0, true, true) && fd.setDeadline(PollFd.NO_LIMIT, true, true);
+            unused = fd.write(off) + fd.write(heap); // No socket, says the kernel.
+            unused = fd.write(new MemorySegment[] {off, off}, 0, 2) + fd.write(new MemorySegment[] {off, heap}, 0, 2);
+            unused = fd.accept();
+        } finally {
+            boolean unused = fd.close();
+        }
+    }
+}

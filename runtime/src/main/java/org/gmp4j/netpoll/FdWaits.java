@@ -1,0 +1,235 @@
+package org.gmp4j.netpoll;
+
+import org.gmp4j.ffi.Errno;
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.Bubble;
+import org.gmp4j.proc.GStack;
+
+/**
+ * The part of a {@link PollFd} that waits: where it is registered, its deadlines, what ends a wait. All by users of the
+ * descriptor that have it locked or referenced, but for an alarm of a deadline: that holds the lock of this, and a close
+ * takes it.
+ */
+abstract class FdWaits {
+    private static final int CLOSING = 1;
+    private static final int READ_EXPIRED = 1 << 1;
+    private static final int WRITE_EXPIRED = 1 << 2;
+
+    /** Before the timers' and sched.lock. */
+    final HeapMutex lock = new HeapMutex(LockRank.SEMA);
+    final int fd;
+    /** Written under the lock; read by a waiter after its word: see {@link Registration}. */
+    private volatile int flags;
+    /** The registrations, the newest first. Written under the lock; given back when the last user has left. */
+    private volatile Registration registrations;
+    /** Under the lock; null until first set. */
+    private Deadline readDeadline;
+    private Deadline writeDeadline;
+    /** Of {@link #unblockLocked}. */
+    private Registration unblocked;
+
+    FdWaits(int fd) {
+        this.fd = fd;
+    }
+
+    /** Before the system calls of an operation: what the pollers saw until now those will find. */
+    final int prepare(boolean write) {
+        int e = check(write);
+        Registration r = e == 0 ? registrations : null;
+        if (r != null) {
+            r = find(poller(GStack.current()));
+            if (r != null) {
+                r.reset(write);
+            }
+        }
+        return e;
+    }
+
+    /** A system call has failed: 0 to try again, after a wait if need be. */
+    final int failed(int errno, boolean write) {
+        return errno == Errno.EAGAIN ? await(write) : errno == Errno.EINTR ? 0 : errno;
+    }
+
+    /** 0, or why a direction may not be used any more, or not just now. */
+    final int check(boolean write) {
+        int f = flags;
+        return (f & CLOSING) != 0 ? IoResult.CLOSED
+                : (f & (write ? WRITE_EXPIRED : READ_EXPIRED)) != 0 ? IoResult.TIMED_OUT : 0;
+    }
+
+    /** Waits; 0 when the system call is to be tried again. */
+    final int await(boolean write) {
+        int e = registrations == null ? FdRehearsal.once() : 0;
+        if (e != 0) {
+            return e;
+        }
+        GStack st = GStack.enterChecked();
+        try {
+            EdgePoller poller = poller(st);
+            Registration r = find(poller);
+            if (r == null) {
+                e = open(st, poller);
+                if (e != 0) {
+                    return e;
+                }
+                r = find(poller);
+            }
+            r.await(st, this, write);
+        } finally {
+            GStack.exit(st);
+        }
+        return check(write);
+    }
+
+    /** Before the first wait with a poller: 0, or an error number. */
+    private int open(GStack st, EdgePoller poller) {
+        try {
+            if (poller instanceof Netpoller n) {
+                n.openOrThrow(st.scheduler());
+            }
+            return register(poller == null ? OutsidePoller.get() : poller);
+        } catch (NativeException e) { // No poller is to be had: no descriptors.
+            return e.errno();
+        }
+    }
+
+    // Registrations
+
+    /** Null for that of all who have none of their own. */
+    private static EdgePoller poller(GStack st) {
+        return st != null && st.scheduler().netpoll() instanceof Netpoller n ? n : null;
+    }
+
+    private Registration find(EdgePoller poller) {
+        Registration r = registrations;
+        while (r != null && r.poller != poller && (poller != null || !(r.poller instanceof OutsidePoller))) {
+            r = r.next;
+        }
+        return r;
+    }
+
+    /** Inside {@link GStack#enter}. 0, or an error number. */
+    private int register(EdgePoller poller) {
+        Registration r = Registration.of(poller);
+        boolean added = false;
+        lock.lock();
+        try {
+            int e = 0;
+            if (find(poller) == null) { // Else the other direction's has just been made.
+                e = poller.registerForGood(fd, r.pd);
+                added = e == 0;
+            }
+            if (added) {
+                r.next = registrations;
+                registrations = r;
+            }
+            return e;
+        } finally { // Also when a call of C code finds no memory.
+            lock.unlock();
+            if (!added) {
+                poller.cache().give(r.pd);
+            }
+        }
+    }
+
+    // Deadlines
+
+    /** As {@link PollFd#setDeadline} for a direction; inside {@link GStack#enter}. */
+    final void setDeadline(long nanos, boolean write) {
+        Deadline d = write ? writeDeadline : readDeadline;
+        if (d == null && nanos > 0 && nanos != PollFd.NO_LIMIT) { // The machine's clock in a bubble too.
+            d = Bubble.outside(() -> new Deadline(this, write));
+        }
+        Registration of = null;
+        long waiter = 0;
+        lock.lock();
+        try {
+            d = kept(d, write);
+            if ((flags & CLOSING) == 0) {
+                if (nanos > 0 && nanos != PollFd.NO_LIMIT) {
+                    d.startLocked(nanos);
+                } else if (d != null) {
+                    d.stopLocked();
+                }
+                setExpired(write, nanos <= 0);
+                if (nanos <= 0) {
+                    waiter = unblockLocked(write);
+                    of = unblocked;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (waiter != 0) {
+            of.wake(waiter);
+        }
+    }
+
+    /** Under the lock: the deadline of a direction, which is {@code made} if there was none; may be null. */
+    private Deadline kept(Deadline made, boolean write) {
+        if (write) {
+            writeDeadline = writeDeadline == null ? made : writeDeadline;
+            return writeDeadline;
+        }
+        readDeadline = readDeadline == null ? made : readDeadline;
+        return readDeadline;
+    }
+
+    /** Under the lock. */
+    final void setExpired(boolean write, boolean expired) {
+        int bit = write ? WRITE_EXPIRED : READ_EXPIRED;
+        flags = expired ? flags | bit : flags & ~bit;
+    }
+
+    /** Under the lock, after the flags were set: the waiter of a direction, now in the caller's hands; 0 for none. */
+    final long unblockLocked(boolean write) {
+        unblocked = null;
+        for (Registration r = registrations; r != null; r = r.next) {
+            long waiter = Registration.unblock(r.pd, write, false);
+            if (waiter != 0) {
+                unblocked = r;
+                return waiter;
+            }
+        }
+        return 0;
+    }
+
+    /** Under the lock: what can wake whom {@link #unblockLocked} gave. */
+    final Registration unblocked() {
+        return unblocked;
+    }
+
+    // The end
+
+    /** {@code evict}: nobody waits any more, nor will. */
+    final void evict() {
+        lock.lock();
+        flags |= CLOSING;
+        if (readDeadline != null) {
+            readDeadline.stopLocked();
+        }
+        if (writeDeadline != null) {
+            writeDeadline.stopLocked();
+        }
+        long reader = unblockLocked(false);
+        Registration ofReader = unblocked;
+        long writer = unblockLocked(true);
+        Registration ofWriter = unblocked;
+        lock.unlock();
+        if (reader != 0) {
+            ofReader.wake(reader);
+        }
+        if (writer != 0) {
+            ofWriter.wake(writer);
+        }
+    }
+
+    /** The last user has left: no wait is under way, and no deadline is set. */
+    final void giveBack() {
+        for (Registration r = registrations; r != null; r = r.next) {
+            r.poller.cache().give(r.pd);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package org.gmp4j.netpoll;
+
+/**
+ * What an operation has come to, in a long: how many bytes were moved, and what ended it before its time. So both come back
+ * without an object.
+ */
+public final class IoResult {
+    /** The error of a descriptor that was closed. */
+    public static final int CLOSED = 0xFFFF;
+    /** The error of a deadline that has passed. */
+    public static final int TIMED_OUT = 0xFFFE;
+
+    private static final int COUNT_SHIFT = 16;
+
+    private IoResult() {
+    }
+
+    static long of(long count, int error) {
+        return count << COUNT_SHIFT | error;
+    }
+
+    /** How many bytes were moved; of {@link PollFd#accept} the descriptor. */
+    public static long count(long result) {
+        return result >>> COUNT_SHIFT;
+    }
+
+    /** 0, an error number, {@link #CLOSED} or {@link #TIMED_OUT}. */
+    public static int error(long result) {
+        return (int) result & 0xFFFF;
+    }
+}

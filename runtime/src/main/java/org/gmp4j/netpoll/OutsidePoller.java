@@ -1,0 +1,119 @@
+package org.gmp4j.netpoll;
+
+import org.gmp4j.ffi.Epoll;
+import org.gmp4j.ffi.Errno;
+import org.gmp4j.ffi.Fd;
+import org.gmp4j.ffi.Inheritance;
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.proc.Uncaught;
+import org.gmp4j.proc.Waiting;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.Throw;
+
+/**
+ * The poller for threads that are no goroutines: an epoll instance for the process, and a daemon thread, started when one of
+ * them first waits. Rejected: a poll(2) by the thread itself, which nobody could end; and the poller of some scheduler,
+ * whose Ms poll only while its own goroutines wait.
+ */
+final class OutsidePoller implements EdgePoller {
+    private static final int EVENTS = 64;
+
+    /** Not made in a class initialiser: one that fails once, for want of descriptors, fails for ever. */
+    private static volatile OutsidePoller made;
+
+    private final PollCache cache = new PollCache();
+    private final int epfd;
+    private final long events;
+
+    private OutsidePoller(int epfd, long events) {
+        this.epfd = epfd;
+        this.events = events;
+    }
+
+    /**
+     * The one of this process.
+     *
+     * @throws org.gmp4j.ffi.NativeException when there is no epoll instance to be had just now
+     */
+    static OutsidePoller get() {
+        OutsidePoller o = made;
+        if (o != null) {
+            return o;
+        }
+        JdkThreads.pin(); // The first starts the thread.
+        try {
+            return make();
+        } finally {
+            JdkThreads.unpin();
+        }
+    }
+
+    private static synchronized OutsidePoller make() {
+        if (made == null) {
+            long events = Memory.map((long) EVENTS * Epoll.EVENT_BYTES);
+            int epfd = -1;
+            boolean started = false;
+            try {
+                epfd = Epoll.create();
+                OutsidePoller o = new OutsidePoller(epfd, events);
+                Thread thread = new Thread(null, o::loop, "gmp4j-net", 0, false);
+                thread.setDaemon(true);
+                thread.start();
+                started = true;
+                made = o;
+            } finally {
+                if (!started) {
+                    Memory.unmap(events, (long) EVENTS * Epoll.EVENT_BYTES);
+                    if (epfd >= 0) {
+                        Fd.release(epfd);
+                    }
+                }
+            }
+        }
+        return made;
+    }
+
+    @Override
+    public PollCache cache() {
+        return cache;
+    }
+
+    @Override
+    public int registerForGood(int fd, long pd) {
+        return PollCache.register(epfd, fd, pd);
+    }
+
+    private void loop() {
+        try {
+            boolean unused = Inheritance.begin(0, 1); // Whoever waited first may be pinned, or have a low priority.
+        } catch (OutOfMemoryError e) {
+            Uncaught.reportHere(e); // As it is it serves all the same.
+        }
+        for (;;) {
+            int n = Epoll.awaitNanos(epfd, events, EVENTS, -1);
+            if (n < 0 && n != -Errno.EINTR) {
+                throw Throw.of("epoll_wait failed with error " + -n);
+            }
+            for (int i = 0; i < n; i++) {
+                long pd = PollCache.of(Epoll.dataAt(events, i));
+                int what = Epoll.eventsAt(events, i);
+                if (pd != 0 && PollCache.readable(what)) {
+                    wake(Registration.unblock(pd, false, true));
+                }
+                if (pd != 0 && PollCache.writable(what)) {
+                    wake(Registration.unblock(pd, true, true));
+                }
+            }
+        }
+    }
+
+    private static void wake(long sg) {
+        if (sg != 0) {
+            try {
+                Waiting.wake(sg);
+            } catch (OutOfMemoryError e) { // Of the JDK's scheduler, for a virtual thread of its own.
+                Uncaught.reportHere(e);
+            }
+        }
+    }
+}

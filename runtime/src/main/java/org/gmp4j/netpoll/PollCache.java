@@ -1,0 +1,127 @@
+package org.gmp4j.netpoll;
+
+import java.util.Arrays;
+
+import org.gmp4j.ffi.Epoll;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.PollDesc;
+
+/**
+ * {@code pollCache}: the structs pollDesc of a poller's descriptors. They are this kind for ever, and of this poller until
+ * it is closed. For an M may hold an event of one that was given back and serves another descriptor. Then the event's tag is
+ * another ({@link #of}); and if that is looked at an instant too soon, somebody looks at his socket in vain: somebody who
+ * waits in the same poller, and in the same way, so that the M does the right thing with what it finds in the struct.
+ */
+final class PollCache {
+    /** In an event's data, above all tags and descriptors of registrations that serve one wait. */
+    static final long FOR_GOOD = 1L << 62;
+
+    private static final int TAG_SHIFT = 48;
+    private static final int TAGS = (1 << 14) - 1;
+    private static final long ADDRESS = (1L << TAG_SHIFT) - 1;
+    private static final int EVENTS = Epoll.IN | Epoll.OUT | Epoll.RDHUP | Epoll.EDGE;
+    private static final int FIRST_ROOM = 16;
+
+    /** Those of pollers that were closed, of which nobody holds an event. Under its own lock, after a poller's. */
+    private static final PollCache OF_CLOSED = new PollCache();
+
+    /** Under the lock of this; room for all that could be given back, so that giving one back takes no memory. */
+    private long[] free = new long[FIRST_ROOM];
+    private int count;
+    /** How many could be given back: those in use, and those here. */
+    private int most;
+    private boolean closed;
+
+    /** One in which nobody waits; on a goroutine's stack inside the runtime. */
+    long take() {
+        JdkThreads.pin();
+        try {
+            synchronized (this) {
+                if (count > 0) {
+                    return free[--count];
+                }
+                reserve();
+                long pd = OF_CLOSED.takeOrMake();
+                most++;
+                return pd;
+            }
+        } finally {
+            JdkThreads.unpin();
+        }
+    }
+
+    private synchronized long takeOrMake() {
+        if (count > 0) {
+            return free[--count];
+        }
+        reserve();
+        long pd = PollDesc.make();
+        most++;
+        return pd;
+    }
+
+    private void reserve() {
+        if (most == free.length) {
+            free = Arrays.copyOf(free, 2 * most);
+        }
+    }
+
+    /** Gives one back: its descriptor is about to be closed, and nobody waits. */
+    void give(long pd) {
+        JdkThreads.pin();
+        try {
+            PollDesc.setSeqVolatile(pd, PollDesc.seqVolatile(pd) + 1 & TAGS); // Before the words: what comes later is stale.
+            PollDesc.setWaiterVolatile(pd, false, 0);
+            PollDesc.setWaiterVolatile(pd, true, 0);
+            synchronized (this) {
+                if (closed) {
+                    OF_CLOSED.put(pd);
+                } else {
+                    free[count++] = pd;
+                }
+            }
+        } finally {
+            JdkThreads.unpin();
+        }
+    }
+
+    private synchronized void put(long pd) {
+        free[count++] = pd;
+    }
+
+    /** The poller is closed, and nobody polls: what it has, and what comes back, may serve others. */
+    void close() {
+        JdkThreads.pin();
+        try {
+            synchronized (this) {
+                closed = true;
+                while (count > 0) {
+                    OF_CLOSED.put(free[--count]);
+                }
+            }
+        } finally {
+            JdkThreads.unpin();
+        }
+    }
+
+    /** Has an epoll instance report a descriptor's changes from now on, and how it is now; 0, or an error number. */
+    static int register(int epfd, int fd, long pd) {
+        return Epoll.control(epfd, Epoll.ADD, fd, EVENTS, FOR_GOOD | (long) PollDesc.seqVolatile(pd) << TAG_SHIFT | pd);
+    }
+
+    /** The pollDesc of an event's data, 0 when the event is stale. */
+    static long of(long data) {
+        long pd = data & ADDRESS;
+        return PollDesc.seqVolatile(pd) == (int) (data >>> TAG_SHIFT & TAGS) ? pd : 0;
+    }
+
+    /** Whether what happened is of interest to who reads. */
+    static boolean readable(int events) {
+        return (events & (Epoll.IN | Epoll.RDHUP | Epoll.HUP | Epoll.ERR)) != 0;
+    }
+
+    /** Whether what happened is of interest to who writes. */
+    static boolean writable(int events) {
+        return (events & (Epoll.OUT | Epoll.HUP | Epoll.ERR)) != 0;
+    }
+}

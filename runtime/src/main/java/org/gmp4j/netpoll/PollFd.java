@@ -1,0 +1,321 @@
+package org.gmp4j.netpoll;
+
+import java.lang.foreign.MemorySegment;
+
+import org.gmp4j.ffi.Errno;
+import org.gmp4j.ffi.Fd;
+import org.gmp4j.ffi.SocketIo;
+import org.gmp4j.ffi.Sockets;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Park;
+import org.gmp4j.proc.Sema;
+import org.gmp4j.proc.WaitReason;
+
+/**
+ * A non-blocking descriptor that is read, written and closed by many ({@code poll.FD}): the number, who uses it, where it is
+ * registered, its deadlines. Thread-safe; from goroutines of any scheduler, and from threads, which wait by the {@link
+ * OutsidePoller}. Interrupts leave all of it alone.
+ *
+ * <p>An operation takes the turn of its direction, tries the system call, and waits while that finds nothing. The call
+ * itself is made outside of {@link GStack#enter}: where it takes long, sysmon may take the P. A close says so to all and
+ * wakes who waits; the number is free when the last has left, and the closer waits for that.
+ *
+ * <p>Each operation makes sure at its beginning that there is room on the stack for all of it: it is refused, or done with
+ * its turn given back. Nothing is allocated but at the first wait of a scheduler, the first deadline, and by what throws.
+ */
+public final class PollFd extends FdWaits {
+    /** A time limit of {@link #setDeadline} that is none. */
+    public static final long NO_LIMIT = Long.MAX_VALUE;
+
+    private final FdMutex users = new FdMutex();
+    /** A unit when the descriptor has been closed: for the closer. */
+    private final Sema released = new Sema();
+    /** Takes a descriptor over, non-blocking, which nobody else uses or closes. */
+    public PollFd(int fd) {
+        super(fd);
+    }
+
+    // Operations
+
+    /** Reads once: 0 bytes at the end of a stream, or for memory of none. */
+    public long read(MemorySegment to) {
+        begin();
+        if (!users.lock(false)) {
+            return IoResult.of(0, IoResult.CLOSED);
+        }
+        try {
+            int e = prepare(false);
+            while (e == 0) {
+                long n = SocketIo.read(fd, to);
+                if (n >= 0) {
+                    return IoResult.of(n, 0);
+                }
+                e = failed((int) -n, false);
+            }
+            return IoResult.of(0, e);
+        } finally {
+            unlock(false);
+        }
+    }
+
+    /** Takes a datagram and its sender's address: see {@link SocketIo#receiveFrom}. */
+    public long receiveFrom(MemorySegment to, long address) {
+        begin();
+        if (!users.lock(false)) {
+            return IoResult.of(0, IoResult.CLOSED);
+        }
+        try {
+            return receiveLocked(to, address);
+        } finally {
+            unlock(false);
+        }
+    }
+
+    private long receiveLocked(MemorySegment to, long address) {
+        int e = prepare(false);
+        while (e == 0) {
+            long n = SocketIo.receiveFrom(fd, to, address);
+            if (n >= 0) {
+                return IoResult.of(n, 0);
+            }
+            e = failed((int) -n, false);
+        }
+        return IoResult.of(0, e);
+    }
+
+    /** Writes all; as much as was written when it ends early. */
+    public long write(MemorySegment from) {
+        begin();
+        if (!users.lock(true)) {
+            return IoResult.of(0, IoResult.CLOSED);
+        }
+        try {
+            return writeLocked(from, prepare(true));
+        } finally {
+            unlock(true);
+        }
+    }
+
+    private long writeLocked(MemorySegment from, int before) {
+        long size = from.byteSize();
+        long done = 0;
+        int e = before;
+        while (e == 0 && done < size) {
+            long n = SocketIo.send(fd, done == 0 ? from : from.asSlice(done));
+            if (n >= 0) {
+                done += n;
+            } else {
+                e = failed((int) -n, true);
+            }
+        }
+        return IoResult.of(done, e);
+    }
+
+    /** Writes all of {@code n} pieces, several in a system call; as much as was written when it ends early. */
+    public long write(MemorySegment[] from, int first, int n) {
+        begin();
+        if (!users.lock(true)) {
+            return IoResult.of(0, IoResult.CLOSED);
+        }
+        try {
+            return writeLocked(from, first, first + n);
+        } finally {
+            unlock(true);
+        }
+    }
+
+    private long writeLocked(MemorySegment[] from, int first, int end) {
+        long done = 0;
+        int e = prepare(true);
+        int i = first;
+        while (e == 0 && i < end) {
+            long n = SocketIo.send(fd, from, i, Math.min(SocketIo.PIECES, end - i));
+            if (n < 0) {
+                e = failed((int) -n, true);
+                continue;
+            }
+            done += n;
+            for (; i < end && n >= from[i].byteSize(); i++) {
+                n -= from[i].byteSize();
+            }
+            if (n > 0) { // The rest of a piece alone: it is large, or there is no room just now.
+                long rest = writeLocked(from[i].asSlice(n), 0);
+                done += IoResult.count(rest);
+                e = IoResult.error(rest);
+                i++;
+            }
+        }
+        return IoResult.of(done, e);
+    }
+
+    /** Sends a datagram: see {@link SocketIo#sendTo}. The address is the writers'. */
+    public long sendTo(MemorySegment from, long address) {
+        begin();
+        if (!users.lock(true)) {
+            return IoResult.of(0, IoResult.CLOSED);
+        }
+        try {
+            return sendLocked(from, address);
+        } finally {
+            unlock(true);
+        }
+    }
+
+    private long sendLocked(MemorySegment from, long address) {
+        int e = prepare(true);
+        while (e == 0) {
+            long n = address == 0 ? SocketIo.send(fd, from) : SocketIo.sendTo(fd, from, address);
+            if (n >= 0) {
+                return IoResult.of(n, 0);
+            }
+            e = failed((int) -n, true);
+        }
+        return IoResult.of(0, e);
+    }
+
+    /** Takes a connection that waits: its descriptor is the count. One that has gone again is passed over. */
+    public long accept() {
+        begin();
+        if (!users.lock(false)) {
+            return IoResult.of(0, IoResult.CLOSED);
+        }
+        try {
+            int e = prepare(false);
+            while (e == 0) {
+                int n = Sockets.accept(fd);
+                if (n >= 0) {
+                    return IoResult.of(n, 0);
+                }
+                e = n == -Errno.ECONNABORTED ? 0 : failed(-n, false);
+            }
+            return IoResult.of(0, e);
+        } finally {
+            unlock(false);
+        }
+    }
+
+    /** Waits until a connect that is in progress has ended; 0, or its error. */
+    public int awaitConnected() {
+        begin();
+        if (!users.lock(true)) {
+            return IoResult.CLOSED;
+        }
+        try {
+            int e = prepare(true);
+            while (e == 0) {
+                e = await(true);
+                if (e == 0) {
+                    e = Sockets.error(fd);
+                    if (e == 0 && Sockets.isConnected(fd)) {
+                        return 0;
+                    }
+                }
+            }
+            return e;
+        } finally {
+            unlock(true);
+        }
+    }
+
+    /** Something else that is done with the descriptor, and does not wait. */
+    @FunctionalInterface
+    public interface Use {
+        /** Does it. */
+        void with(int fd);
+    }
+
+    /**
+     * Does something with the descriptor, which is not closed meanwhile.
+     *
+     * @return false once closed
+     */
+    public boolean use(Use u) {
+        begin();
+        if (!users.incref()) {
+            return false;
+        }
+        try {
+            u.with(fd);
+        } finally {
+            decref();
+        }
+        return true;
+    }
+
+    private static void begin() {
+        GStack.checkAll();
+        Park.preemptPoint();
+    }
+
+    // Deadlines
+
+    /**
+     * Sets until when reads, or writes, or both, have time, those that wait just now as well.
+     *
+     * @param nanos how long from now; 0 and less have none, {@link #NO_LIMIT} any
+     * @return false once closed
+     */
+    public boolean setDeadline(long nanos, boolean read, boolean write) {
+        begin();
+        if (!users.incref()) {
+            return false;
+        }
+        GStack st = GStack.enterChecked();
+        try {
+            if (read) {
+                setDeadline(nanos, false);
+            }
+            if (write) {
+                setDeadline(nanos, true);
+            }
+        } finally {
+            decref();
+            GStack.exit(st);
+        }
+        return true;
+    }
+
+    // The end
+
+    /**
+     * Closes. Who is about to read, write or accept gets {@link IoResult#CLOSED}; when this returns the descriptor is
+     * closed.
+     *
+     * @return false when it was closed already; the descriptor may still be in use then
+     */
+    public boolean close() {
+        begin();
+        if (!users.increfAndClose()) {
+            return false;
+        }
+        GStack st = GStack.enterChecked();
+        evict();
+        decref();
+        released.acquire(false, WaitReason.SEMACQUIRE);
+        GStack.exit(st);
+        return true;
+    }
+
+    private void unlock(boolean write) {
+        if (users.unlock(write)) {
+            destroy();
+        }
+    }
+
+    private void decref() {
+        if (users.decref()) {
+            destroy();
+        }
+    }
+
+    /** The last user has left: no wait is under way, and no deadline is set. */
+    private void destroy() {
+        GStack st = GStack.enterChecked();
+        giveBack();
+        GStack.exit(st);
+        Fd.release(fd); // The kernel takes it out of the epoll instances; with a linger it may wait.
+        st = GStack.enterChecked();
+        released.release(false);
+        GStack.exit(st);
+    }
+}

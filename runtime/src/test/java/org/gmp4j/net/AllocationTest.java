@@ -1,0 +1,81 @@
+package org.gmp4j.net;
+
+import static org.gmp4j.net.Io.io;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.Arrays;
+
+import com.sun.management.ThreadMXBean;
+import org.gmp4j.net.Io.Pair;
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A request that is waited for, read and answered takes no memory, once the code is compiled. */
+class AllocationTest {
+    private static final int ROUNDS = 3_000;
+    private static final int TRIES = 60;
+    private static final double MOST = 2; // Bytes a round: what others in the process do meanwhile.
+
+    private interface Ping {
+        void once(TcpConn c, boolean first) throws IOException;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"segment", "heap", "vectored"})
+    void aRequest(String memory) throws Exception {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        double[] each = new double[TRIES];
+        try (TestGmp gmp = TestGmp.procs(1); Pair p = Pair.open(); Arena arena = Arena.ofShared()) {
+            Ping a = ping(memory, arena);
+            Ping b = ping(memory, arena);
+            Duration limit = Duration.ofMinutes(1);
+            gmp.run(io(() -> {
+                for (int i = 0; i < TRIES; i++) {
+                    long before = threads.getTotalThreadAllocatedBytes();
+                    WaitGroup all = new WaitGroup();
+                    all.go(io(() -> {
+                        for (int k = 0; k < ROUNDS; k++) {
+                            p.b().setReadDeadlineAfter(limit); // As a server does for each request.
+                            b.once(p.b(), false);
+                        }
+                    }));
+                    for (int k = 0; k < ROUNDS; k++) {
+                        a.once(p.a(), true);
+                    }
+                    all.await();
+                    each[i] = (double) (threads.getTotalThreadAllocatedBytes() - before) / ROUNDS;
+                    if (each[i] < MOST) {
+                        return;
+                    }
+                }
+            }));
+        }
+        assertTrue(Arrays.stream(each).anyMatch(n -> n < MOST), () -> "bytes a round: " + Arrays.toString(each));
+    }
+
+    private static Ping ping(String memory, Arena arena) {
+        MemorySegment s = memory.equals("heap") ? MemorySegment.ofArray(new byte[8]) : arena.allocate(8);
+        MemorySegment[] pieces = {s.asSlice(0, 4), s.asSlice(4)};
+        return (c, first) -> {
+            if (first) {
+                write(c, memory, s, pieces);
+            }
+            assertEquals(8, c.read(s));
+            if (!first) {
+                write(c, memory, s, pieces);
+            }
+        };
+    }
+
+    private static void write(TcpConn c, String memory, MemorySegment s, MemorySegment[] pieces) throws IOException {
+        assertEquals(8, memory.equals("vectored") ? c.write(pieces) : c.write(s));
+    }
+}

@@ -1,0 +1,181 @@
+package org.gmp4j.net;
+
+import static org.gmp4j.net.Io.LOOPBACK;
+import static org.gmp4j.net.Io.io;
+import static org.gmp4j.net.Io.text;
+import static org.gmp4j.net.Io.thrown;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.gmp4j.context.Context;
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Dials that are refused, run out of time, are cancelled. */
+class DialTest {
+    /** A listener whose queue is full, so that the next connect waits: the kernel drops what asks. */
+    private record Full(TcpListener listener, List<TcpConn> waiting) implements AutoCloseable {
+        static Full open() throws IOException {
+            TcpListener l = new ListenConfig().backlog(1).listen(LOOPBACK);
+            List<TcpConn> waiting = new ArrayList<>();
+            Dialer dialer = new Dialer().timeout(Duration.ofMillis(300));
+            IOException full = thrown(() -> {
+                for (int i = 0; i < 10; i++) {
+                    waiting.add(dialer.dial(text(l)));
+                }
+            });
+            assertInstanceOf(SocketTimeoutException.class, full);
+            return new Full(l, waiting);
+        }
+
+        String address() {
+            return text(listener);
+        }
+
+        @Override
+        public void close() {
+            listener.close();
+            waiting.forEach(TcpConn::close);
+        }
+    }
+
+    @Test
+    void refused() throws Exception {
+        TestGmp.everywhere(() -> {
+            TcpListener l = TcpListener.listen(LOOPBACK);
+            l.close();
+            ConnectException e = assertThrows(ConnectException.class, () -> TcpConn.dial(text(l)));
+            assertEquals("dial tcp " + text(l) + ": ECONNREFUSED (Connection refused)", e.getMessage());
+        });
+    }
+
+    /** By a time-out, a deadline, a context's deadline: before, while and after. */
+    @Test
+    void dialTimeout() throws Exception {
+        TestGmp.everywhere(() -> {
+            try (Full f = Full.open()) {
+                for (int ms : new int[] {0, 1, 20}) {
+                    Duration d = Duration.ofMillis(ms);
+                    timesOut(() -> new Dialer().timeout(d).dial(f.address()));
+                    timesOut(() -> new Dialer().deadline(Instant.now().plus(d)).dial(f.address()));
+                    timesOut(() -> new Dialer().timeout(Duration.ofHours(1))
+                            .dial(Context.background().withTimeout(d), f.address()));
+                }
+                timesOut(() -> new Dialer().deadline(Instant.MIN).dial(f.address()));
+                timesOut(() -> new Dialer().timeout(Duration.ofHours(-1)).dial("localhost:1"));
+            }
+        });
+    }
+
+    private static void timesOut(Io.Body body) {
+        SocketTimeoutException e = assertInstanceOf(SocketTimeoutException.class, thrown(body));
+        assertTrue(e.getMessage().startsWith("dial tcp ") && e.getMessage().endsWith(": i/o timeout"), e::getMessage);
+    }
+
+    @Test
+    void timeThatDoesNotRunOut() throws Exception {
+        TestGmp.everywhere(() -> {
+            try (TcpListener l = TcpListener.listen(LOOPBACK)) {
+                Context ctx = Context.background().withCancel();
+                Dialer d = new Dialer().timeout(Duration.ofSeconds(Long.MAX_VALUE)).deadline(Instant.MAX)
+                        .keepAlive(null).localAddr(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+                TcpConn a = d.dial(ctx, text(l));
+                TcpConn b = l.accept();
+                ctx.cancel(); // It has no power any more, nor has the time.
+                b.write(new byte[1], 0, 1);
+                assertEquals(1, a.read(new byte[1], 0, 1));
+                a.write(new byte[1], 0, 1);
+                a.close();
+                b.close();
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void cancelled(int procs) throws Exception {
+        try (TestGmp gmp = TestGmp.procs(procs); Full f = Full.open()) {
+            for (int i = 0; i < 10; i++) {
+                boolean early = i % 2 == 0;
+                gmp.run(() -> {
+                    Context ctx = Context.background().withCancel();
+                    Exception why = new Exception("why");
+                    WaitGroup all = new WaitGroup();
+                    all.go(() -> {
+                        InterruptedIOException e = assertInstanceOf(InterruptedIOException.class,
+                                thrown(() -> new Dialer().dial(ctx, f.address())));
+                        assertEquals("dial tcp " + f.address() + ": operation was canceled", e.getMessage());
+                        assertSame(why, e.getCause());
+                    });
+                    if (!early) {
+                        TestGmp.awaitOthers();
+                    }
+                    ctx.cancel(why);
+                    all.await();
+                    assertInstanceOf(InterruptedIOException.class, thrown(() -> new Dialer().dial(ctx, f.address())));
+                });
+            }
+        }
+    }
+
+    /** A cancel at about the moment when the connection is there: it is had and works, or there is none. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void cancelAgainstConnect(int procs) throws Exception {
+        try (TestGmp gmp = TestGmp.procs(procs)) {
+            TcpListener l = TcpListener.listen(LOOPBACK);
+            gmp.go(io(() -> l.serve(c -> {
+                IOException unused = thrown(() -> Io.echo(c));
+                c.close();
+            })));
+            gmp.run(() -> {
+                for (int i = 0; i < 200; i++) {
+                    Context ctx = Context.background().withCancel();
+                    WaitGroup all = new WaitGroup();
+                    all.go(ctx::cancel);
+                    IOException e = thrown(() -> {
+                        try (TcpConn c = new Dialer().dial(ctx, l.addr())) {
+                            c.write(new byte[1], 0, 1);
+                            assertEquals(1, c.read(new byte[1], 0, 1));
+                        }
+                    });
+                    assertTrue(e == null || e.getMessage().endsWith("operation was canceled"), () -> "" + e);
+                    all.await();
+                }
+                l.close();
+            });
+        }
+    }
+
+    @Test
+    void names() throws Exception {
+        TestGmp.everywhere(() -> {
+            try (TcpListener l = TcpListener.listen(LOOPBACK)) {
+                String name = "localhost:" + l.addr().getPort();
+                TcpConn.dial(name).close();
+                new Dialer().timeout(Duration.ofMinutes(1)).dial(name).close();
+                new Dialer().dial(Context.background().withCancel(), name).close();
+                assertThrows(UnknownHostException.class,
+                        () -> new Dialer().timeout(Duration.ofMinutes(1)).dial("no.such.invalid:1"));
+            }
+        });
+    }
+}

@@ -1,0 +1,112 @@
+package org.gmp4j.net;
+
+import static org.gmp4j.net.Io.LOOPBACK;
+import static org.gmp4j.net.Io.io;
+import static org.gmp4j.net.Io.text;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.ffi.SocketIo;
+
+/** A service whose process runs out of descriptors for a while: see {@code ExhaustedTest}. */
+final class ExhaustedProgram {
+    private static final int RLIMIT_NOFILE = 7;
+
+    private ExhaustedProgram() {
+    }
+
+    /** Allows no new descriptor of the number {@code n} or more. */
+    @SuppressWarnings("restricted")
+    private static void limit(long n) throws Throwable {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment both = arena.allocate(ValueLayout.JAVA_LONG, 2);
+            both.setAtIndex(ValueLayout.JAVA_LONG, 0, n);
+            both.setAtIndex(ValueLayout.JAVA_LONG, 1, 4096);
+            Linker linker = Linker.nativeLinker();
+            int e = (int) linker.downcallHandle(linker.defaultLookup().findOrThrow("setrlimit"),
+                    FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS))
+                    .invokeExact(RLIMIT_NOFILE, both);
+            System.out.println("limit " + e);
+        }
+    }
+
+    /** A class whose file cannot be opened is not loaded; jars, from which services run, are open all the time. */
+    private static void loadAll() throws Exception {
+        for (Class<?> c : new Class<?>[] {Gmp.class, SocketIo.class, ExhaustedProgram.class}) {
+            Path root = Path.of(c.getProtectionDomain().getCodeSource().getLocation().toURI());
+            if (Files.isDirectory(root)) {
+                try (Stream<Path> files = Files.walk(root)) {
+                    for (Path f : files.filter(f -> f.toString().endsWith(".class")).toList()) {
+                        String name = root.relativize(f).toString().replace(".class", "").replace('/', '.');
+                        boolean wanted = !name.endsWith("-info") && !name.endsWith("Test")
+                                && (c != ExhaustedProgram.class || name.startsWith("org.gmp4j.net."));
+                        Class<?> unused = wanted ? Class.forName(name, false, c.getClassLoader()) : null;
+                    }
+                }
+            }
+        }
+    }
+
+    /** What is said of the error. */
+    private static String cause(IOException e) {
+        return e.getClass().getSimpleName() + e.getMessage().replaceAll(".*: ", " ");
+    }
+
+    private static boolean echoes(TcpConn c) throws IOException {
+        c.write(new byte[] {7}, 0, 1);
+        return c.read(new byte[1], 0, 1) == 1;
+    }
+
+    public static void main(String[] args) throws Throwable {
+        loadAll();
+        try (Gmp gmp = Gmp.builder().procs(2).build()) {
+            TcpListener l = TcpListener.listen(LOOPBACK);
+            gmp.go(io(() -> l.serve(c -> io(() -> {
+                try (c) {
+                    Io.echo(c);
+                }
+            }).run())));
+            TcpListener plain = TcpListener.listen(LOOPBACK);
+            TcpConn first = gmp.call(() -> TcpConn.dial(text(l)));
+            System.out.println("first " + gmp.call(() -> echoes(first)));
+            Socket asksPlain = new Socket();
+            Socket asksServed = new Socket();
+            asksPlain.bind(null); // The descriptors of these two are there before.
+            asksServed.bind(null);
+            limit(3);
+            IOException dial = gmp.call(() -> Io.thrown(() -> TcpConn.dial(text(l)).close()));
+            System.out.println("dial " + cause(dial));
+            System.out.println("listen " + cause(Io.thrown(() -> TcpListener.listen(LOOPBACK).close())));
+            asksPlain.connect(plain.addr());
+            asksServed.connect(l.addr());
+            System.out.println("accept " + cause(gmp.call(() -> Io.thrown(() -> plain.accept().close()))));
+            System.out.println("others " + gmp.call(() -> echoes(first)));
+            gmp.run(() -> Go.sleep(java.time.Duration.ofMillis(30))); // The loop meets it too.
+            limit(4000);
+            System.out.println("accepted " + gmp.call(() -> {
+                try (TcpConn c = plain.accept()) {
+                    return c.remoteAddr().getPort() == asksPlain.getLocalPort();
+                }
+            }));
+            asksServed.getOutputStream().write(9);
+            System.out.println("served " + asksServed.getInputStream().read());
+            first.close();
+            asksServed.close();
+            asksPlain.close();
+            plain.close();
+            l.close();
+        }
+        System.out.println("closed");
+    }
+}

@@ -1,0 +1,85 @@
+package org.gmp4j.netpoll;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.Go;
+import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.TestGmp;
+import org.gmp4j.testing.Threads;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Who may use a descriptor, and who closes it. */
+class FdMutexTest {
+    @Test
+    void theLastClosesIt() {
+        FdMutex m = new FdMutex();
+        assertTrue(m.incref());
+        assertTrue(m.lock(false));
+        assertTrue(m.lock(true)); // A reader and a writer at once.
+        assertFalse(m.decref());
+        assertTrue(m.increfAndClose());
+        assertFalse(m.increfAndClose());
+        assertFalse(m.incref());
+        assertFalse(m.lock(false));
+        assertFalse(m.decref());
+        assertFalse(m.unlock(false));
+        assertTrue(m.unlock(true));
+    }
+
+    /** One reader at a time, none lost, the close at some time among them: exactly one is the last. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void turns(int procs) throws Exception {
+        try (TestGmp gmp = TestGmp.procs(procs)) {
+            for (int i = 0; i < 100; i++) {
+                FdMutex m = new FdMutex();
+                AtomicInteger inside = new AtomicInteger();
+                AtomicInteger last = new AtomicInteger();
+                AtomicBoolean gone = new AtomicBoolean();
+                Threads.Body reader = () -> {
+                    while (m.lock(false)) {
+                        assertFalse(gone.get());
+                        assertEquals(1, inside.incrementAndGet());
+                        Thread.yield();
+                        inside.decrementAndGet();
+                        if (m.unlock(false)) {
+                            gone.set(true);
+                            last.incrementAndGet();
+                        }
+                    }
+                };
+                Threads outside = new Threads().add(1, "reader", reader).start();
+                gmp.run(() -> {
+                    WaitGroup all = new WaitGroup();
+                    for (int k = 0; k < 4; k++) {
+                        all.go(() -> {
+                            try {
+                                reader.run();
+                            } catch (Throwable t) {
+                                throw new AssertionError(t);
+                            }
+                        });
+                    }
+                    for (int k = 0; k < 20; k++) {
+                        Go.gosched();
+                    }
+                    assertTrue(m.increfAndClose());
+                    if (m.decref()) {
+                        gone.set(true);
+                        last.incrementAndGet();
+                    }
+                    all.await();
+                });
+                outside.join();
+                assertEquals(1, last.get());
+            }
+        }
+    }
+}

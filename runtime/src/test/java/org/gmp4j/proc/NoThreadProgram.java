@@ -1,0 +1,64 @@
+package org.gmp4j.proc;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.gmp4j.Gmp;
+
+/** Schedulers are built while the system gives no thread, for want of address space; the first, and a later one. */
+@SuppressWarnings("restricted")
+final class NoThreadProgram {
+    private static final int RLIMIT_AS = 9;
+    /** Less than a thread's stack: see the options it is run with. */
+    private static final long LEFT = 48L << 20;
+
+    private NoThreadProgram() {
+    }
+
+    public static void main(String[] args) throws Throwable {
+        Thread.ofVirtual().start(() -> { }).join(); // The JDK's class starts threads when it is initialised.
+        Linker linker = Linker.nativeLinker();
+        MethodHandle set = linker.downcallHandle(linker.defaultLookup().findOrThrow("setrlimit"),
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment limit = arena.allocate(ValueLayout.JAVA_LONG, 2);
+            String first = refusal(set, limit);
+            Gmp gmp = Gmp.builder().procs(1).build();
+            gmp.run(() -> { });
+            String second = refusal(set, limit);
+            int live = LiveSchedulers.all().length;
+            gmp.run(() -> { });
+            gmp.close();
+            System.out.printf("%s%n%s%nlive %d%n", first, second, live);
+        }
+        System.exit(0);
+    }
+
+    private static String refusal(MethodHandle set, MemorySegment limit) throws Throwable {
+        long size = Files.readAllLines(Path.of("/proc/self/status")).stream().filter(l -> l.startsWith("VmSize:"))
+                .mapToLong(l -> Long.parseLong(l.replaceAll("\\D+", ""))).sum() << 10;
+        limit(set, limit, size + LEFT);
+        try {
+            Gmp gmp = Gmp.builder().procs(1).build();
+            return "built";
+        } catch (OutOfMemoryError e) {
+            return e.getMessage().replaceAll("[:,].*", "");
+        } finally {
+            limit(set, limit, -1);
+        }
+    }
+
+    private static void limit(MethodHandle set, MemorySegment limit, long bytes) throws Throwable {
+        limit.setAtIndex(ValueLayout.JAVA_LONG, 0, bytes);
+        limit.setAtIndex(ValueLayout.JAVA_LONG, 1, -1);
+        if ((int) set.invokeExact(RLIMIT_AS, limit) != 0) {
+            throw new IllegalStateException("setrlimit");
+        }
+    }
+}
