@@ -34,7 +34,8 @@ class ExamplesTest {
                 "RateLimiter 200 2000",
                 "Skynet 1000",
                 "Parked 1000",
-                "Spawns 10000"
+                "Spawns 10000",
+                "Resp"
             })
     void example(String command) throws Exception {
         right(command.split(" "));

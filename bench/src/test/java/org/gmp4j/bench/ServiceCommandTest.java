@@ -2,47 +2,196 @@
 package org.gmp4j.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.PrintWriter;
+import java.io.StringReader;
 import java.io.StringWriter;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.xml.sax.InputSource;
 import picocli.CommandLine;
 
-/** {@code gmp service} refuses what it cannot measure, in one sentence. */
+/** {@code gmp service} refuses what it cannot measure, in one sentence; and measures for a moment, with real processes. */
+@Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ServiceCommandTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int service(String... arguments) {
+        CommandLine root = GmpCommand.commandLine();
+        root.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+        String[] all = new String[arguments.length + 1];
+        all[0] = "service";
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        return GmpCommand.execute(root, all);
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = ';', value = {
-        "--mix=none; --mix is one of rare, exp",
-        "--load=0; --load is above 0 and at most 200",
-        "--load=NaN; --load is above 0 and at most 200",
-        "--load=201; --load is above 0 and at most 200",
-        "--load=1e-9; --seconds and --load make less than 100 requests, too few for a percentile",
-        "--load=x; Invalid value for option '--load': 'x' is not a double",
+        "--mix=none; --mix is a list of rare, exp, fixed",
+        "--mix=rare,,exp; --mix is a list of rare, exp, fixed",
+        "--load=0; --load is a list of percentages above 0 and at most 200, or light",
+        "--load=50,NaN; --load is a list of percentages above 0 and at most 200, or light",
+        "--load=201; --load is a list of percentages above 0 and at most 200, or light",
+        "--load=1e-9; --seconds and a load of 0.000000001 % make less than 100 requests, too few for a percentile",
+        "--load=dark; --load is a list of percentages above 0 and at most 200, or light",
+        "--rate=0; --rate is above 0 and at most 1000000",
+        "--rate=500,2000000; --rate is above 0 and at most 1000000",
+        "--rate=1; --seconds and a load of 1/s make less than 100 requests, too few for a percentile",
+        "--rate=x; Invalid value for option '--rate' (N): 'x' is not a double",
+        "--connections=0; --connections is from 1 to 10000",
+        "--connections=10001; --connections is from 1 to 10000",
+        "--connections=1.5; Invalid value for option '--connections': '1.5' is not an int",
         "--seconds=0; --seconds is above 0 and at most 86400",
         "--seconds=1e9; --seconds is above 0 and at most 86400",
-        "--seconds=0.001; --seconds and --load make less than 100 requests, too few for a percentile",
+        "--seconds=0.001; --seconds and a load of light make less than 100 requests, too few for a percentile",
         "--warmup=-1; --warmup is from 0 to 86400",
         "--warmup=Infinity; --warmup is from 0 to 86400",
         "--runs=0; --runs is from 1 to 1000",
         "--runs=1001; --runs is from 1 to 1000",
         "--quantum=100; --quantum is a list of numbers from 200 to 60000000",
         "--quantum=1000,,200; Invalid value for option '--quantum' (US): '' is not a long",
+        "--spin=go,fast; --spin: spin policy \"fast\" is unknown: use go",
+        "--spin=latency:0us; --spin: ",
+        "--peers=kotlin; --peers is a list of jdk, go; or none",
+        "--peers=jdk,none; --peers is a list of jdk, go; or none",
         "--points=some; --points is on, eager or off",
+        "--burn=2; ",
         "--json=/; --json: cannot write to /: it is a directory",
+        "--html=/no/such/dir/s.html; --html: cannot write to /no/such/dir/s.html: there is no such directory",
+        "--markdown=/; --markdown: cannot write to /: it is a directory",
         "--jsn=x; Unknown option: '--jsn=x'",
         "more; Unmatched argument at index 1: 'more'"
     })
     void badInput(String argument, String sentence) {
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        CommandLine root = GmpCommand.commandLine();
-        root.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
-        int exit = GmpCommand.execute(root, "service", argument);
+        refused("gmp: " + (sentence == null ? "" : sentence), argument);
+    }
+
+    @Test
+    void twoThatExcludeEachOther(@TempDir Path dir) {
+        refused("gmp: --load and --rate exclude each other", "--load=50", "--rate=100");
+        Path file = dir.resolve("s");
+        refused("gmp: --json and --markdown name the same file", "--json=" + file, "--markdown=" + file);
+        assertTrue(Files.notExists(file));
+    }
+
+    private void refused(String sentence, String... arguments) {
+        err.getBuffer().setLength(0);
+        int exit = service(arguments);
         assertEquals("", out.toString());
-        assertTrue(err.toString().startsWith("gmp: " + sentence), err.toString());
+        assertTrue(err.toString().startsWith(sentence), err.toString());
         assertEquals(1, err.toString().lines().count(), err.toString());
         assertEquals(2, exit);
+    }
+
+    /** It could not open its connections, and says what to do before it tries. */
+    @Test
+    void tooFewOpenFiles() throws Exception {
+        Process p = new ProcessBuilder("sh", "-c", "ulimit -n 500 && exec \"$@\"", "sh",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "--enable-native-access=ALL-UNNAMED",
+                "-cp", System.getProperty("java.class.path"), GmpCommand.class.getName(), "service", "--connections=301")
+                .redirectErrorStream(true).start();
+        String said = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals("gmp: --connections=301 needs 501 open files, and 500 are allowed: 'ulimit -Hn' as root allows more;"
+                + " 'gmp service --help' tells more.\n", said);
+        assertEquals(2, p.waitFor());
+    }
+
+    /** All that take part, in turns, from a young server on; Go where there is one. */
+    @Test
+    void allOutputs(@TempDir Path dir) throws Exception {
+        Path json = dir.resolve("s.json");
+        Path html = dir.resolve("s.html");
+        Path markdown = dir.resolve("s.md");
+        assertEquals(0, service("--mix=rare", "--rate=1000", "--runs=2", "--seconds=0.3", "--warmup=0", "--connections=50",
+                "--quantum=1000", "--json=" + json, "--html=" + html, "--markdown=" + markdown), err.toString());
+        Map<?, ?> all = (Map<?, ?>) Json.parse(Files.readString(json));
+        assertTrue(((Map<?, ?>) all.get("machine")).containsKey("cpu"));
+        List<?> medians = (List<?>) all.get("medians");
+        assertEquals(List.of("jdk", "go", "gmp4j 1 ms"),
+                medians.stream().map(m -> ((Map<?, ?>) m).get("scheduler")).toList());
+        boolean go = ((Map<?, ?>) all.get("versions")).containsKey("go");
+        List<?> runs = (List<?>) all.get("runs");
+        assertEquals(go ? 6 : 4, runs.size());
+        for (Object run : runs) {
+            run((Map<?, ?>) run);
+        }
+        Map<?, ?> ours = (Map<?, ?>) medians.getLast();
+        assertTrue((Double) ours.get("p99_ns") >= (Double) ours.get("p50_ns"), ours.toString());
+        Map<?, ?> ratios = (Map<?, ?>) ours.get("ratios");
+        assertTrue((Double) ((Map<?, ?>) ratios.get("jdk")).get("p99_ns") > 0, ours.toString());
+        assertEquals(go, ratios.containsKey("go"));
+        if (!go) {
+            assertTrue(((Map<?, ?>) medians.get(1)).get("missing").toString().startsWith("Go 1.25 or newer was not found"));
+            assertTrue(out.toString().contains("go          not found"), out.toString());
+        }
+        String page = Files.readString(html).replaceFirst("<!DOCTYPE html>", "");
+        assertEquals("html", DocumentBuilderFactory.newInstance().newDocumentBuilder()
+                .parse(new InputSource(new StringReader(page))).getDocumentElement().getTagName());
+        assertEquals(6, page.split("<svg", -1).length, page); // four against load, one of percentiles
+        assertTrue(Files.readString(markdown).contains("| 1000/s | gmp4j 1 ms | "), Files.readString(markdown));
+        nothingIsLeft();
+    }
+
+    private static void run(Map<?, ?> run) throws Exception {
+        Histogram shorts = Histogram.decodeFromCompressedByteBuffer(
+                ByteBuffer.wrap(Base64.getDecoder().decode((String) run.get("histogram"))), 0);
+        Histogram longs = Histogram.decodeFromCompressedByteBuffer(
+                ByteBuffer.wrap(Base64.getDecoder().decode((String) run.get("long_histogram"))), 0);
+        assertEquals((Double) run.get("answered"), shorts.getTotalCount() + longs.getTotalCount());
+        assertTrue(shorts.getTotalCount() > 100 && shorts.getMaxValue() > 20_000, run.toString()); // they take so long
+        assertTrue(longs.getTotalCount() == 0 || longs.getMinValue() > 20_000, run.toString());
+        assertTrue((Double) run.get("cpu_seconds") > 0, run.toString());
+        double others = (Double) run.get("others_percent");
+        assertTrue(others >= 0 && others <= 110, run.toString()); // Ticks are 10 ms.
+        assertTrue((Double) run.get("voluntary_switches") > 0, run.toString());
+        double carriers = (Double) run.get("carriers");
+        assertTrue(carriers >= 1 && carriers <= (Double) run.get("threads"), run.toString());
+        assertTrue(run.get("peer").equals("go") || carriers < (Double) run.get("threads"), run.toString());
+    }
+
+    /** Two more processes, and one connection that all have to wait for. */
+    @Test
+    void burning(@TempDir Path dir) throws Exception {
+        Path json = dir.resolve("s.json");
+        assertEquals(0, service("--mix=fixed", "--load=light", "--runs=1", "--seconds=0.2", "--warmup=0.1",
+                "--connections=1", "--quantum=10000", "--spin=latency:50us", "--peers=none", "--burn", "--json=" + json), err.toString());
+        Map<?, ?> all = (Map<?, ?>) Json.parse(Files.readString(json));
+        Map<?, ?> run = (Map<?, ?>) ((List<?>) all.get("runs")).getFirst();
+        assertEquals("gmp4j 10 ms latency:50us", run.get("scheduler"));
+        assertTrue((Double) run.get("queued") > 0, run.toString());
+        assertFalse(out.toString().contains("divided by"), out.toString()); // there is nobody
+        nothingIsLeft();
+    }
+
+    /** A server that cannot keep up is a figure that is not there, and not the end of everything. */
+    @Test
+    void tooMuch() {
+        assertEquals(1, service("--mix=rare", "--rate=1000000", "--runs=1", "--seconds=30", "--warmup=0", "--quantum=1000",
+                "--peers=none"), err.toString());
+        assertTrue(out.toString().contains("gmp4j 1 ms  failed"), out.toString());
+        assertTrue(out.toString().contains("gmp4j 1 ms: 1 of 1 runs failed: the server falls behind, "), out.toString());
+        nothingIsLeft();
+    }
+
+    private static void nothingIsLeft() {
+        assertEquals(List.of(), ProcessHandle.current().children()
+                .filter(p -> p.info().arguments().map(a -> String.join(" ", a)).orElse("").contains("bench.service"))
+                .toList());
     }
 }

@@ -15,7 +15,7 @@ import java.util.List;
  * @param high its upper end
  * @param forks how many values
  */
-record Estimate(double median, double low, double high, int forks) {
+public record Estimate(double median, double low, double high, int forks) {
     private static final double WANTED = 0.95;
 
     /**
@@ -23,7 +23,7 @@ record Estimate(double median, double low, double high, int forks) {
      *
      * @throws IllegalArgumentException if there is none
      */
-    static Estimate of(List<Double> values) {
+    public static Estimate of(List<Double> values) {
         if (values.isEmpty()) {
             throw new IllegalArgumentException("no values");
         }
@@ -33,7 +33,7 @@ record Estimate(double median, double low, double high, int forks) {
     }
 
     /** The middle value, or the mean of the two in the middle. */
-    static double median(double... values) {
+    public static double median(double... values) {
         double[] v = values.clone();
         Arrays.sort(v);
         return (v[v.length / 2] + v[(v.length - 1) / 2]) / 2;
@@ -60,7 +60,7 @@ record Estimate(double median, double low, double high, int forks) {
     }
 
     /** With how much confidence the interval of so many forks encloses the median. */
-    static double confidence(int forks) {
+    public static double confidence(int forks) {
         return confidence(forks, rank(forks));
     }
 }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.peers;
 
-import java.util.List;
-import org.gmp4j.bench.steal.Table;
-
 /** The results as a page to commit. What people wrote under its last heading stays when it is written again. */
 final class MarkdownResults {
     /** What is beneath it is not ours. */
@@ -18,7 +15,7 @@ final class MarkdownResults {
         Reports.facts(results, settings).forEach(
                 (name, value) -> page.append("- **").append(name).append(":** ").append(value).append('\n'));
         page.append("\n## Figures\n\n");
-        table(page, Reports.figures(results));
+        page.append(Reports.figures(results).markdown());
         page.append("\n## How it is measured\n");
         for (String paragraph : Reports.how(settings)) {
             page.append('\n').append(paragraph).append('\n');
@@ -26,19 +23,5 @@ final class MarkdownResults {
         int behind = old.indexOf("\n" + BEHIND);
         page.append('\n').append(behind < 0 ? BEHIND + "\n" : old.substring(behind + 1));
         return page.toString();
-    }
-
-    private static void table(StringBuilder page, Table table) {
-        row(page, table.head());
-        for (int i = 0; i < table.head().size(); i++) {
-            page.append(table.isWords(i) ? "|---" : "|---:");
-        }
-        page.append("|\n");
-        table.rows().forEach(cells -> row(page, cells));
-    }
-
-    private static void row(StringBuilder page, List<String> cells) {
-        cells.forEach(cell -> page.append("| ").append(cell).append(' '));
-        page.append("|\n");
     }
 }

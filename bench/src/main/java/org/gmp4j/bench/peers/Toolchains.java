@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Finds what peers in other languages need, and builds their programs on demand. */
-final class Toolchains {
+public final class Toolchains {
     /** WaitGroup.Go came with it. */
     private static final int LEAST_GO = 25;
 
@@ -28,11 +28,17 @@ final class Toolchains {
 
     private final Map<String, String> environment;
 
-    /** A peer's program, built. */
-    record Program(String version, List<String> command, Map<String, String> environment) {}
+    /**
+     * A peer's program, built.
+     *
+     * @param version of its language
+     * @param command how to start it
+     * @param environment more variables for it
+     */
+    public record Program(String version, List<String> command, Map<String, String> environment) {}
 
     /** What is missing, in a sentence without its end. */
-    static final class MissingException extends Exception {
+    public static final class MissingException extends Exception {
         private static final long serialVersionUID = 1;
 
         MissingException(String sentence) {
@@ -41,7 +47,7 @@ final class Toolchains {
     }
 
     /** With these variables of the environment: GMP_GO, GOROOT, PATH. */
-    Toolchains(Map<String, String> environment) {
+    public Toolchains(Map<String, String> environment) {
         this.environment = Map.copyOf(environment);
     }
 
@@ -49,11 +55,20 @@ final class Toolchains {
 
     /** Builds the peer in Go. */
     Program go() throws MissingException, IOException, InterruptedException {
+        return go("bench/peers/go", "peers");
+    }
+
+    /**
+     * Builds the Go program in a folder of this repository.
+     *
+     * @throws MissingException if there is no Go that is new enough, or it does not build
+     */
+    public Program go(String folder, String name) throws MissingException, IOException, InterruptedException {
         for (Path candidate : goCandidates()) {
             if (Files.isExecutable(candidate)) {
                 Matcher version = GO_VERSION.matcher(output(List.of(candidate.toString(), "version"), Path.of(".")));
                 if (version.find() && Integer.parseInt(version.group(1)) >= LEAST_GO) {
-                    return buildGo(candidate, "go1." + version.group(1) + version.group(2));
+                    return buildGo(folder, name, candidate, "go1." + version.group(1) + version.group(2));
                 }
             }
         }
@@ -76,12 +91,13 @@ final class Toolchains {
     }
 
     /** From its files, not as a module, so that the version in go.mod does not matter. */
-    private Program buildGo(Path go, String version) throws MissingException, IOException, InterruptedException {
+    private static Program buildGo(String folder, String name, Path go, String version)
+            throws MissingException, IOException, InterruptedException {
         Path target = Files.createDirectories(root().resolve("target/peers/go"));
-        Path program = target.resolve("peers");
+        Path program = target.resolve(name);
         List<String> command = new ArrayList<>(List.of(go.toAbsolutePath().toString(), "build", "-o", program.toString()));
-        sources(root().resolve("bench/peers/go"), ".go").forEach(f -> command.add(f.toString()));
-        build("Go", command, target, target.resolve("build.log"), Map.of("GOTOOLCHAIN", "local"));
+        sources(root().resolve(folder), ".go").forEach(f -> command.add(f.toString()));
+        build("Go", command, target, target.resolve(name + ".log"), Map.of("GOTOOLCHAIN", "local"));
         return new Program(version, List.of(program.toString()), Map.of());
     }
 

@@ -2,6 +2,7 @@
 package org.gmp4j.bench.service;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -12,72 +13,101 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
 /**
  * The client: requests arrive as a Poisson process, whatever the server does. Latencies count from the moment when a request
- * was meant to be sent, so what waits for a free connection, or for this thread, counts too. Arguments: port, mix, requests a second,
- * seconds to warm up, seconds to measure, seed. Prints {@code begin}, {@code end} and then a line of figures; or
- * {@code failed:} and why, at any time.
+ * was meant to be sent, so what waits for a free connection, or for this thread, counts too. It warms itself up against an
+ * echo of its own before it connects, so that a young server is measured by a grown client. Arguments: mix, requests a
+ * second, connections, seconds to warm up, seconds to measure, seed.
+ *
+ * <table>
+ * <caption>What it says and hears</caption>
+ * <tr><td>it says {@code ready}</td><td>it is warm itself; it hears the server's port and connects</td></tr>
+ * <tr><td>{@code begin}</td><td>the server has answered everything; it hears a line and measures</td></tr>
+ * <tr><td>{@code end}</td><td>everything is answered; it hears a line</td></tr>
+ * <tr><td>{@link Tally}</td><td>and ends</td></tr>
+ * <tr><td>{@code failed:} and why</td><td>at any time, and ends</td></tr>
+ * </table>
  */
-final class Client {
+final class Client implements AutoCloseable {
     /** What its last line begins with when it is not one of figures. */
     static final String FAILED = "failed: ";
 
-    private static final int CONNECTIONS = 400;
     /** So many requests without a connection are not going to be answered in time. */
     private static final int MOST_WAITING = 1_000_000;
-    private static final long USUALLY_MOST_NANOS = 60_000_000_000L;
     private static final long GIVE_UP_NANOS = 20_000_000_000L;
+    private static final int REHEARSALS = 5;
+    private static final double REHEARSAL_SECONDS = 0.3;
+    private static final double REHEARSAL_PART = 0.001;
+    private static final double REHEARSAL_RATE = 50_000;
+    private static final int REHEARSAL_CONNECTIONS = 32;
 
     private final Selector selector = Selector.open();
+    private final List<SocketChannel> channels = new ArrayList<>();
     private final ArrayDeque<Connection> idle = new ArrayDeque<>();
     private final ArrayDeque<Request> waiting = new ArrayDeque<>();
-    private final Histogram shorts = histogram();
-    private final Histogram longs = histogram();
+    private final Histogram shorts = Tally.histogram();
+    private final Histogram longs = Tally.histogram();
+    private final Histogram late = Tally.histogram();
+    private final Echo echo;
     private final Mix mix;
+    private final Consumer<SelectionKey> receive = this::receive;
+    private long next;
+    private long queued;
     private int open;
 
     private record Request(long intended, long nanos, boolean counts) {}
 
     private static final class Connection {
         private final SocketChannel channel;
-        private final ByteBuffer buffer = ByteBuffer.allocateDirect(Long.BYTES);
+        private final ByteBuffer buffer;
         /** The one that is to be answered; null for none. */
         private Request request;
 
-        Connection(SocketChannel channel) {
+        Connection(SocketChannel channel, ByteBuffer buffer) {
             this.channel = channel;
+            this.buffer = buffer;
         }
     }
 
-    private Client(int port, Mix mix) throws IOException {
+    private Client(Echo echo, int port, Mix mix, int connections) throws IOException {
+        this.echo = echo;
         this.mix = mix;
-        for (int i = 0; i < CONNECTIONS; i++) {
+        ByteBuffer buffers = ByteBuffer.allocateDirect(connections * Long.BYTES);
+        for (int i = 0; i < connections; i++) {
             SocketChannel c = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            channels.add(c);
             c.setOption(StandardSocketOptions.TCP_NODELAY, true);
             c.configureBlocking(false);
-            Connection connection = new Connection(c);
+            Connection connection = new Connection(c, buffers.slice(i * Long.BYTES, Long.BYTES));
             c.register(selector, SelectionKey.OP_READ, connection);
             idle.add(connection);
         }
     }
 
-    private static Histogram histogram() {
-        Histogram h = new Histogram(USUALLY_MOST_NANOS, 3);
-        h.setAutoResize(true); // Of a server that falls behind for long.
-        return h;
+    @Override
+    public void close() throws IOException {
+        for (SocketChannel c : channels) {
+            c.close();
+        }
+        selector.close();
     }
 
     /** Runs it. */
     public static void main(String[] args) {
-        run(args, System.out);
+        run(args, System.in, System.out);
+        System.out.flush();
+        Runtime.getRuntime().halt(0);
     }
 
-    static void run(String[] args, PrintStream out) {
+    static void run(String[] args, InputStream in, PrintStream out) {
         try {
-            measure(args, out);
+            measure(args, in, out);
         } catch (IOException e) {
             out.println(FAILED + e.getMessage());
         } catch (UncheckedIOException e) {
@@ -85,45 +115,86 @@ final class Client {
         }
     }
 
-    private static void measure(String[] args, PrintStream out) throws IOException {
-        Client client = new Client(Integer.parseInt(args[0]), Mix.of(args[1]));
-        double rate = Double.parseDouble(args[2]);
+    private static void measure(String[] args, InputStream in, PrintStream out) throws IOException {
+        double rate = Double.parseDouble(args[1]);
         SplittableRandom random = new SplittableRandom(Long.parseLong(args[5]));
-        client.run(rate, Double.parseDouble(args[3]), false, random);
-        out.println("begin");
-        double took = client.run(rate, Double.parseDouble(args[4]), true, random);
-        out.println("end");
-        Histogram h = client.shorts;
-        out.println(h.getValueAtPercentile(50) + " " + h.getValueAtPercentile(90) + " " + h.getValueAtPercentile(99)
-                + " " + h.getValueAtPercentile(99.9) + " " + h.getMaxValue() + " "
-                + (client.longs.getTotalCount() == 0 ? 0 : client.longs.getValueAtPercentile(50)) + " "
-                + (h.getTotalCount() + client.longs.getTotalCount()) / took);
+        Mix mix = Mix.of(args[0]);
+        Echo echo = new Echo();
+        try (echo) {
+            rehearse(echo, mix, in, out);
+        }
+        int port = Integer.parseInt(hear(in));
+        try (Client client = new Client(echo, port, mix, Integer.parseInt(args[2]))) {
+            client.run(rate, Double.parseDouble(args[3]), false, random);
+            out.println("begin");
+            hear(in);
+            double took = client.run(rate, Double.parseDouble(args[4]), true, random);
+            out.println("end");
+            hear(in);
+            out.println(new Tally(client.shorts, client.longs, client.late, client.queued, took));
+        }
+    }
+
+    /** A line, or what there is before the end. */
+    private static String hear(InputStream in) throws IOException {
+        StringBuilder line = new StringBuilder();
+        for (int c = in.read(); c >= 0 && c != '\n'; c = in.read()) {
+            line.append((char) c);
+        }
+        return line.toString();
+    }
+
+    /** Until somebody speaks: a server that starts meanwhile starts beside a CPU that is as busy as it will be. */
+    private static void rehearse(Echo echo, Mix mix, InputStream in, PrintStream out) throws IOException {
+        SplittableRandom random = new SplittableRandom(0);
+        for (int i = 0; i < REHEARSALS; i++) { // From the start: what was compiled for one selector is not for the next.
+            try (Client client = new Client(echo, echo.port(), mix, REHEARSAL_CONNECTIONS)) {
+                double unused = client.run(REHEARSAL_RATE, REHEARSAL_SECONDS, true, random);
+                if (i == REHEARSALS - 1) {
+                    out.println("ready");
+                    while (in.available() == 0) {
+                        unused = client.run(REHEARSAL_RATE, REHEARSAL_PART, true, random);
+                    }
+                }
+            }
+        }
+        System.gc();
     }
 
     /** Sends for so long, and waits for all answers; how many seconds that took. */
     private double run(double rate, double seconds, boolean counts, SplittableRandom random) throws IOException {
         long begin = System.nanoTime();
         long end = begin + (long) (seconds * 1e9);
-        long next = begin;
+        next = begin;
         while (next < end || open > 0) {
-            long now = System.nanoTime();
-            while (next <= now && next < end) {
-                open++;
-                waiting.add(new Request(next, mix.next(random), counts));
-                if (waiting.size() > MOST_WAITING) {
-                    throw behind();
-                }
-                next += (long) (random.nextExponential() * 1e9 / rate);
-            }
-            while (!waiting.isEmpty() && !idle.isEmpty()) {
-                send(idle.poll(), waiting.poll());
-            }
-            selector.selectNow(this::receive); // It never sleeps: its wake-up would count.
-            if (now - end > GIVE_UP_NANOS) {
-                throw behind();
-            }
+            step(1e9 / rate, end, counts, random);
+            echo.answer();
         }
         return (System.nanoTime() - begin) / 1e9;
+    }
+
+    /** A method of its own: it is compiled long before the one that calls it in a loop. */
+    private void step(double gap, long end, boolean counts, SplittableRandom random) throws IOException {
+        long now = System.nanoTime();
+        while (next <= now && next < end) {
+            open++;
+            if (counts) {
+                late.recordValue(now - next);
+                queued += idle.size() > waiting.size() ? 0 : 1;
+            }
+            waiting.add(new Request(next, mix.next(random), counts));
+            if (waiting.size() > MOST_WAITING) {
+                throw behind();
+            }
+            next += (long) (random.nextExponential() * gap);
+        }
+        while (!waiting.isEmpty() && !idle.isEmpty()) {
+            send(idle.poll(), waiting.poll());
+        }
+        selector.selectNow(receive); // It never sleeps: its wake-up would count.
+        if (now - end > GIVE_UP_NANOS) {
+            throw behind();
+        }
     }
 
     private IOException behind() {

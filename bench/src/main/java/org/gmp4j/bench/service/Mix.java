@@ -8,7 +8,7 @@ import java.util.random.RandomGenerator;
 /** How much CPU time requests need: drawn anew for each. */
 enum Mix {
     /** 99 of 100 need 20 µs, one needs 5 ms. */
-    RARE("rare") {
+    RARE("rare", "99 of 100 requests need 20 us of CPU, one needs 5 ms; latencies of the short ones") {
         @Override
         long next(RandomGenerator random) {
             return random.nextInt(100) == 0 ? 5_000_000 : SHORT_NANOS;
@@ -25,7 +25,7 @@ enum Mix {
         }
     },
     /** Exponential with a mean of 200 µs; all count as short. */
-    EXP("exp") {
+    EXP("exp", "requests need 200 us of CPU on average, exponentially distributed") {
         @Override
         long next(RandomGenerator random) {
             return (long) (random.nextExponential() * 200_000);
@@ -35,19 +35,28 @@ enum Mix {
         double meanNanos() {
             return 200_000;
         }
+    },
+    /** Each needs 20 µs. */
+    FIXED("fixed", "each request needs 20 us of CPU") {
+        @Override
+        long next(RandomGenerator random) {
+            return SHORT_NANOS;
+        }
 
         @Override
-        boolean isShort(long nanos) {
-            return true;
+        double meanNanos() {
+            return SHORT_NANOS;
         }
     };
 
     private static final long SHORT_NANOS = 20_000;
 
     private final String text;
+    private final String about;
 
-    Mix(String text) {
+    Mix(String text, String about) {
         this.text = text;
+        this.about = about;
     }
 
     /** The mix of this name, or null. */
@@ -64,7 +73,14 @@ enum Mix {
     abstract double meanNanos();
 
     /** Whether a request of this length counts for the percentiles. */
-    abstract boolean isShort(long nanos);
+    boolean isShort(long nanos) {
+        return true;
+    }
+
+    /** For people. */
+    String about() {
+        return about;
+    }
 
     @Override
     public String toString() {

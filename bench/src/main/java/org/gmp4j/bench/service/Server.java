@@ -11,14 +11,16 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import org.gmp4j.Gmp;
+import org.gmp4j.SpinPolicy;
 
 /**
  * The server: a goroutine or virtual thread for each connection, which reads how many nanoseconds of CPU time a request
- * needs, computes for so long, and answers with the number. Arguments: {@code jdk}, or {@code gmp} and the quantum in
- * microseconds. Prints its port; ends with its standard input.
+ * needs, computes for so long, and answers with the number. Arguments: {@code jdk}, or {@code gmp}, the quantum in
+ * microseconds and the spin policy. Prints its port and how many rounds of its loop take a nanosecond; ends with its standard
+ * input. Its twin in Go is bench/peers/go/service.
  */
 final class Server {
-    private static final int BACKLOG = 1024;
+    private static final int BACKLOG = 16_384;
     private static final int CALIBRATIONS = 40;
     private static final long CALIBRATION_ROUNDS = 1_000_000;
 
@@ -31,7 +33,10 @@ final class Server {
         double perNano = calibrate();
         Executor executor = args[0].equals("jdk")
                 ? Executors.newVirtualThreadPerTaskExecutor()
-                : Gmp.builder().quantum(Duration.ofNanos(Long.parseLong(args[1]) * 1_000)).build()
+                : Gmp.builder()
+                        .quantum(Duration.ofNanos(Long.parseLong(args[1]) * 1_000))
+                        .spin(SpinPolicy.parse(args[2]))
+                        .build()
                         .newThreadPerTaskExecutor();
         ServerSocket listener = new ServerSocket(0, BACKLOG, InetAddress.getLoopbackAddress());
         Thread acceptor = new Thread(() -> {
@@ -46,7 +51,7 @@ final class Server {
         });
         acceptor.setDaemon(true);
         acceptor.start();
-        System.out.println(listener.getLocalPort());
+        System.out.println(listener.getLocalPort() + " " + perNano);
         while (System.in.read() >= 0) {
             // Until the parent closes it, or ends.
         }

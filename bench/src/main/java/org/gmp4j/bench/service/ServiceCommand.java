@@ -3,18 +3,14 @@ package org.gmp4j.bench.service;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.function.ToDoubleFunction;
-import org.gmp4j.bench.steal.JsonReport;
-import org.gmp4j.bench.steal.JsonText;
-import org.gmp4j.bench.steal.MachineInfo;
+import org.gmp4j.SpinPolicy;
+import org.gmp4j.bench.peers.Toolchains;
 import org.gmp4j.bench.steal.OutputFile;
 import org.gmp4j.ffi.Affinity;
 import org.gmp4j.ffi.NativeException;
@@ -30,35 +26,65 @@ import picocli.CommandLine.Spec;
         description = {
             "Measure a service: one CPU for the server, one for a client that sends as a Poisson process does.",
             "",
-            "Each request needs CPU time; latencies count from when it was meant to be sent. Two mixes: in rare 99 of 100"
+            "Each request needs CPU time; latencies count from when it was meant to be sent. Three mixes: in rare 99 of 100"
                     + " need 20 us and one 5 ms, and percentiles are of the short ones; in exp they need 200 us on average,"
-                    + " exponentially distributed.",
-            "The same server runs on the JDK's scheduler of virtual threads and on this one, in turns, each in a JVM of its"
-                    + " own. Ratios are to the JDK's, of medians.",
+                    + " exponentially distributed; in fixed each needs 20 us.",
+            "The same server, with a thread or goroutine for each connection, runs on the JDK's scheduler of virtual"
+                    + " threads, in Go, and on this scheduler with each time slice and spin policy, in turns, each in a"
+                    + " process of its own. The Go server is built with a Go 1.25 or newer from GMP_GO, GOROOT or PATH;"
+                    + " where there is none, its row says so. Figures are medians of the runs, ratios are to the JDK's and to Go's"
+                    + " in the same turn, with intervals.",
+            "A load is the CPU that requests ask for, of one CPU. What the kernel and the runtime need for each request"
+                    + " comes on top: for 20 us about as much again, so that rare takes 80 %% and fixed does not take"
+                    + " 70 %%.",
             ""
         })
 public final class ServiceCommand implements Callable<Integer> {
     private static final int FAILED = 1;
     private static final double MAX_SECONDS = 86_400;
     private static final double MAX_LOAD = 200;
+    private static final double MAX_RATE = 1_000_000;
     private static final double LEAST_REQUESTS = 100;
-    private static final double MICROS = 1e3;
     private static final int MAX_RUNS = 1000;
+    private static final int MAX_CONNECTIONS = 10_000;
+    /** Files that a JVM has open itself, with much to spare. */
+    private static final int OTHER_FILES = 200;
     private static final long MIN_QUANTUM = 200;
     private static final long MAX_QUANTUM = 60_000_000;
+    /** Of each run, beside what is warm-up and what counts. */
+    private static final double START_SECONDS = 3.5;
 
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--mix", paramLabel = "MIX", description = "rare or exp (default: ${DEFAULT-VALUE}).", defaultValue = "rare")
-    private String mix;
+    @Option(
+            names = "--mix",
+            paramLabel = "MIX",
+            split = ",",
+            description = "rare, exp, fixed (default: ${DEFAULT-VALUE}).",
+            defaultValue = "rare")
+    private List<String> mixes;
 
     @Option(
             names = "--load",
             paramLabel = "PERCENT",
-            description = "How much of the server's CPU the requests need (default: ${DEFAULT-VALUE}).",
-            defaultValue = "35")
-    private double load;
+            split = ",",
+            description = "How much of the server's CPU the requests need; light is 4 (default: light,35,50,70,80,95).")
+    private List<String> loads = List.of();
+
+    @Option(
+            names = "--rate",
+            paramLabel = "N",
+            split = ",",
+            description = "Requests a second instead of a load.")
+    private List<Double> rates = List.of();
+
+    @Option(
+            names = "--connections",
+            paramLabel = "N",
+            description = "From 1 to 10000 (default: ${DEFAULT-VALUE}).",
+            defaultValue = "400")
+    private int connections;
 
     @Option(
             names = "--quantum",
@@ -67,6 +93,23 @@ public final class ServiceCommand implements Callable<Integer> {
             description = "Time slices of this scheduler in microseconds (default: ${DEFAULT-VALUE}).",
             defaultValue = "10000,1000,200")
     private List<Long> quanta;
+
+    @Option(
+            names = "--spin",
+            paramLabel = "POLICY",
+            split = ",",
+            description = "What a thread of this scheduler without work does: go, latency, latency:50us, busy"
+                    + " (default: ${DEFAULT-VALUE}).",
+            defaultValue = "go")
+    private List<String> spins;
+
+    @Option(
+            names = "--peers",
+            paramLabel = "NAME",
+            split = ",",
+            description = "Who takes part beside this scheduler: jdk, go, none (default: ${DEFAULT-VALUE}).",
+            defaultValue = "jdk,go")
+    private List<String> peers;
 
     @Option(
             names = "--seconds",
@@ -78,7 +121,7 @@ public final class ServiceCommand implements Callable<Integer> {
     @Option(
             names = "--warmup",
             paramLabel = "S",
-            description = "How long it runs before (default: ${DEFAULT-VALUE}).",
+            description = "How long it runs before; 0 measures a server that is young (default: ${DEFAULT-VALUE}).",
             defaultValue = "4")
     private double warmup;
 
@@ -86,26 +129,143 @@ public final class ServiceCommand implements Callable<Integer> {
             names = "--runs",
             paramLabel = "N",
             description = "Runs of each, in turns (default: ${DEFAULT-VALUE}).",
-            defaultValue = "2")
+            defaultValue = "3")
     private int runs;
 
     @Option(names = "--points", paramLabel = "OPTION", description = "The agent's points: on, eager or off (default: on).")
     private String points = "on";
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write the results to FILE too.")
+    @Option(
+            names = "--burn",
+            description = "Two more processes that use all the CPU they get: one beside the server, which leaves it half of"
+                    + " its CPU, and one beside the client, which as root has precedence over it.")
+    private boolean burn;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write the results to FILE too, with all histograms.")
     private Path json;
+
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "Write a page with pictures of latency against load to FILE.")
+    private Path html;
+
+    @Option(
+            names = "--markdown",
+            paramLabel = "FILE",
+            description = "Write a page of results to FILE; what an older one says under Remarks stays.")
+    private Path markdown;
 
     /** For picocli. */
     public ServiceCommand() {}
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        Mix m = Mix.of(mix);
-        if (m == null) {
-            throw bad("--mix is one of " + String.join(", ", Mix.names()));
+        List<Load> all = loads();
+        List<Variant> variants = variants();
+        check(all);
+        BitSet cpus = Affinity.get(0);
+        if (cpus.cardinality() < 2) {
+            spec.commandLine().getErr().println("gmp: two CPUs are needed, one for the server and one for the client.");
+            return FAILED;
         }
-        if (!(load > 0 && load <= MAX_LOAD)) {
-            throw bad("--load is above 0 and at most 200");
+        String old = markdown != null && Files.isRegularFile(markdown) ? Files.readString(markdown) : "";
+        try (OutputFile jsonFile = OutputFile.open(spec, "--json", json);
+                OutputFile htmlFile = OutputFile.open(spec, "--html", html);
+                OutputFile markdownFile = OutputFile.open(spec, "--markdown", markdown)) {
+            OutputFile.refuseSame(spec, "--json", jsonFile, "--html", htmlFile);
+            OutputFile.refuseSame(spec, "--json", jsonFile, "--markdown", markdownFile);
+            OutputFile.refuseSame(spec, "--html", htmlFile, "--markdown", markdownFile);
+            Results results = measure(new Results(all, variants), cpus);
+            PrintWriter out = spec.commandLine().getOut();
+            out.print(Reports.text(results, settings()));
+            out.flush();
+            if (results.isEmpty()) {
+                return FAILED;
+            }
+            write(jsonFile, Reports.json(results, settings()));
+            write(htmlFile, HtmlReport.write(results, settings()));
+            write(markdownFile, MarkdownReport.write(results, settings(), old));
+            return 0;
+        } catch (IOException | NativeException e) {
+            spec.commandLine().getErr().println("gmp: " + String.valueOf(e.getMessage()).replaceAll("\\.$", "") + ".");
+            return FAILED;
+        }
+    }
+
+    // ---- what is asked for
+
+    private List<Load> loads() {
+        if (!loads.isEmpty() && !rates.isEmpty()) {
+            throw bad("--load and --rate exclude each other");
+        }
+        List<Load> all = new ArrayList<>();
+        for (String name : mixes) {
+            Mix mix = Mix.of(name);
+            if (mix == null) {
+                throw bad("--mix is a list of " + String.join(", ", Mix.names()));
+            }
+            for (double rate : rates) {
+                if (!(rate > 0 && rate <= MAX_RATE)) {
+                    throw bad("--rate is above 0 and at most 1000000");
+                }
+                all.add(Load.requests(mix, rate));
+            }
+            if (rates.isEmpty()) {
+                List<String> wanted = loads.isEmpty() ? List.of(Load.LIGHT, "35", "50", "70", "80", "95") : loads;
+                wanted.forEach(load -> all.add(load(mix, load)));
+            }
+        }
+        return all.stream().distinct().toList();
+    }
+
+    private Load load(Mix mix, String text) {
+        if (text.equals(Load.LIGHT)) {
+            return Load.light(mix);
+        }
+        double percent;
+        try {
+            percent = Double.parseDouble(text);
+        } catch (NumberFormatException e) {
+            percent = Double.NaN;
+        }
+        if (!(percent > 0 && percent <= MAX_LOAD)) {
+            throw bad("--load is a list of percentages above 0 and at most 200, or light");
+        }
+        return Load.percent(mix, percent);
+    }
+
+    private List<Variant> variants() {
+        List<Variant> all = new ArrayList<>();
+        for (String peer : peers) {
+            if (!List.of("jdk", "go", "none").contains(peer) || peer.equals("none") && peers.size() > 1) {
+                throw bad("--peers is a list of jdk, go; or none");
+            }
+        }
+        if (peers.contains("jdk")) {
+            all.add(Variant.jdk());
+        }
+        if (peers.contains("go")) {
+            all.add(Variant.go());
+        }
+        if (!quanta.stream().allMatch(q -> q >= MIN_QUANTUM && q <= MAX_QUANTUM)) {
+            throw bad("--quantum is a list of numbers from 200 to 60000000");
+        }
+        for (String spin : spins) {
+            SpinPolicy policy;
+            try {
+                policy = SpinPolicy.parse(spin);
+            } catch (IllegalArgumentException e) {
+                throw bad("--spin: " + e.getMessage().replaceAll("\\.$", ""));
+            }
+            quanta.forEach(q -> all.add(Variant.ours(q, policy)));
+        }
+        return all.stream().distinct().toList();
+    }
+
+    private void check(List<Load> all) throws IOException {
+        if (connections < 1 || connections > MAX_CONNECTIONS) {
+            throw bad("--connections is from 1 to 10000");
         }
         if (!(seconds > 0 && seconds <= MAX_SECONDS)) {
             throw bad("--seconds is above 0 and at most 86400");
@@ -116,114 +276,90 @@ public final class ServiceCommand implements Callable<Integer> {
         if (runs < 1 || runs > MAX_RUNS) {
             throw bad("--runs is from 1 to 1000");
         }
-        if (!quanta.stream().allMatch(q -> q >= MIN_QUANTUM && q <= MAX_QUANTUM)) {
-            throw bad("--quantum is a list of numbers from 200 to 60000000");
-        }
-        double rate = load / 100 * 1e9 / m.meanNanos();
-        if (rate * seconds < LEAST_REQUESTS) {
-            throw bad("--seconds and --load make less than 100 requests, too few for a percentile");
-        }
         if (!List.of("on", "off", "eager").contains(points)) {
             throw bad("--points is on, eager or off");
         }
-        BitSet cpus = Affinity.get(0);
-        if (cpus.cardinality() < 2) {
-            spec.commandLine().getErr().println("gmp: two CPUs are needed, one for the server and one for the client.");
-            return FAILED;
-        }
-        List<Variant> variants = new ArrayList<>(List.of(new Variant("jdk", List.of("jdk"))));
-        quanta.stream().distinct().forEach(q -> variants.add(new Variant("gmp4j " + q + " us", List.of("gmp", q.toString()))));
-        Trial trial = new Trial(m, rate, warmup, seconds, points, cpus);
-        try (OutputFile file = OutputFile.open(spec, "--json", json)) {
-            Map<String, List<Trial.Figures>> all = measure(trial, variants);
-            summary(all);
-            if (file != null) {
-                file.write(JsonText.of(report(trial, all)));
+        for (Load load : all) {
+            if (load.rate() * seconds < LEAST_REQUESTS) {
+                throw bad("--seconds and a load of " + load.name() + " make less than 100 requests,"
+                        + " too few for a percentile");
             }
-            return 0;
-        } catch (IOException | NativeException e) {
-            spec.commandLine().getErr().println("gmp: " + String.valueOf(e.getMessage()).replaceAll("\\.$", "") + ".");
-            return FAILED;
+        }
+        long files = Proc.mostOpenFiles();
+        if (connections + OTHER_FILES > files) {
+            throw bad("--connections=" + connections + " needs " + (connections + OTHER_FILES) + " open files, and "
+                    + files + " are allowed: 'ulimit -Hn' as root allows more");
         }
     }
 
-    private record Variant(String name, List<String> arguments) {}
-
-    private ParameterException bad(String what) {
-        return new ParameterException(spec.commandLine(), what);
+    private Settings settings() {
+        String command = "gmp " + String.join(" ", spec.commandLine().getParseResult().originalArgs());
+        return new Settings(connections, warmup, seconds, runs, points, burn, command);
     }
 
-    private Map<String, List<Trial.Figures>> measure(Trial trial, List<Variant> variants)
-            throws IOException, InterruptedException {
-        PrintWriter out = spec.commandLine().getOut();
-        out.printf(Locale.ROOT, "%s, %.0f requests/s, %.0f %% of one CPU; latency in us%n", mix, trial.rate(), load);
-        out.printf("  %-18s %9s %9s %9s %9s %9s %7s %8s %7s%n", "", "p50", "p90", "p99", "p99.9", "max", "CPU s", "req/s",
-                "threads");
-        Map<String, List<Trial.Figures>> all = new LinkedHashMap<>();
-        for (int run = 0; run < runs; run++) {
-            for (Variant v : variants) {
-                Trial.Figures f = trial.run(v.arguments, run);
-                all.computeIfAbsent(v.name, _ -> new ArrayList<>()).add(f);
-                out.printf(Locale.ROOT, "  %-18s %9.0f %9.0f %9.0f %9.0f %9.0f %7.2f %8.0f %7d%n", v.name, f.p50() / MICROS,
-                        f.p90() / MICROS, f.p99() / MICROS, f.p999() / MICROS, f.max() / MICROS, f.cpuSeconds(), f.answered(),
-                        f.threads());
-                out.flush();
+    // ---- measuring
+
+    private Results measure(Results results, BitSet cpus) throws IOException, InterruptedException {
+        PrintWriter err = spec.commandLine().getErr();
+        Trial trial = new Trial(settings(), cpus, go(results));
+        List<Variant> found = results.variants().stream().filter(v -> !results.missing().containsKey(v)).toList();
+        int all = results.loads().size() * runs * found.size();
+        double minutes = all * (START_SECONDS + warmup + seconds) / 60;
+        err.println("gmp service: " + all + (all == 1 ? " run" : " runs") + ", some "
+                + (minutes < 1 ? "seconds" : Math.round(minutes) + " minutes"));
+        int n = 0;
+        for (Load load : results.loads()) {
+            for (int round = 0; round < runs; round++) {
+                for (Variant v : found) {
+                    String said;
+                    try {
+                        Figures f = trial.run(load, v, round);
+                        results.add(load, v, round, f);
+                        said = line(f);
+                    } catch (IOException e) {
+                        results.failed(load, v, e.getMessage());
+                        said = e.getMessage();
+                    }
+                    err.println("gmp service: " + ++n + " of " + all + ": " + load.mix() + ", " + load.name() + ", "
+                            + v.name() + ": " + said);
+                    err.flush();
+                }
             }
         }
-        return all;
+        return results;
     }
 
-    private void summary(Map<String, List<Trial.Figures>> all) {
-        PrintWriter out = spec.commandLine().getOut();
-        out.println("  ratios to the JDK's scheduler");
-        List<Trial.Figures> jdk = all.get("jdk");
-        all.forEach((name, figures) -> {
-            if (figures != jdk) {
-                out.printf(Locale.ROOT, "  %-18s %9.2f %9.2f %9.2f %9.2f %9.2f %7.2f %8.2f%n", name,
-                        ratio(figures, jdk, Trial.Figures::p50), ratio(figures, jdk, Trial.Figures::p90),
-                        ratio(figures, jdk, Trial.Figures::p99), ratio(figures, jdk, Trial.Figures::p999),
-                        ratio(figures, jdk, Trial.Figures::max), ratio(figures, jdk, Trial.Figures::cpuSeconds),
-                        ratio(figures, jdk, Trial.Figures::answered));
-            }
-        });
-        out.flush();
+    private static String line(Figures f) {
+        List<String> parts = new ArrayList<>();
+        for (Metric m : List.of(Metric.P50, Metric.P90, Metric.P99, Metric.CPU, Metric.ANSWERED, Metric.CARRIERS)) {
+            parts.add(m.title() + " " + m.text(m.of(f)));
+        }
+        return String.join(", ", parts);
     }
 
-    private static double ratio(List<Trial.Figures> a, List<Trial.Figures> b, ToDoubleFunction<Trial.Figures> figure) {
-        return median(a, figure) / median(b, figure);
+    /** Go's server, built; null where that cannot be, and then the results say why. */
+    private static Toolchains.Program go(Results results) throws IOException, InterruptedException {
+        results.versions().put(Variant.Peer.JDK, System.getProperty("java.runtime.version"));
+        if (!results.variants().contains(Variant.go())) {
+            return null;
+        }
+        try {
+            Toolchains.Program program = new Toolchains(System.getenv()).go("bench/peers/go/service", "service");
+            results.versions().put(Variant.Peer.GO, program.version());
+            return program;
+        } catch (Toolchains.MissingException e) {
+            results.missing().put(Variant.go(), e.getMessage());
+            return null;
+        }
     }
 
-    private static double median(List<Trial.Figures> all, ToDoubleFunction<Trial.Figures> figure) {
-        double[] v = all.stream().mapToDouble(figure).sorted().toArray();
-        return (v[v.length / 2] + v[(v.length - 1) / 2]) / 2;
+    private static void write(OutputFile file, String text) throws IOException {
+        if (file != null) {
+            file.write(text);
+        }
     }
 
-    private Map<String, Object> report(Trial trial, Map<String, List<Trial.Figures>> all) {
-        Map<String, Object> report = new LinkedHashMap<>();
-        report.put("machine", JsonReport.machine(MachineInfo.here()));
-        report.put("mix", mix);
-        report.put("load_percent", load);
-        report.put("requests_per_second", trial.rate());
-        report.put("seconds", seconds);
-        report.put("points", points);
-        List<Map<String, Object>> rows = new ArrayList<>();
-        all.forEach((name, figures) -> {
-            for (Trial.Figures f : figures) {
-                Map<String, Object> row = new LinkedHashMap<>();
-                row.put("scheduler", name);
-                row.put("p50_ns", f.p50());
-                row.put("p90_ns", f.p90());
-                row.put("p99_ns", f.p99());
-                row.put("p999_ns", f.p999());
-                row.put("max_ns", f.max());
-                row.put("long_p50_ns", f.longP50());
-                row.put("answered_per_second", f.answered());
-                row.put("cpu_seconds", f.cpuSeconds());
-                row.put("threads", f.threads());
-                rows.add(row);
-            }
-        });
-        report.put("runs", rows);
-        return report;
+    private ParameterException bad(String sentence) {
+        return new ParameterException(spec.commandLine(), sentence);
     }
 }

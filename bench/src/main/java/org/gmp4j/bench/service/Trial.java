@@ -3,95 +3,130 @@ package org.gmp4j.bench.service;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.Writer;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Deque;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.gmp4j.Gmp;
+import org.gmp4j.bench.peers.Toolchains;
 import org.gmp4j.ffi.Affinity;
 
 /**
- * One run: a server's JVM on the first of the CPUs, a client's on the last.
- *
- * @param rate requests a second
- * @param warmup seconds before those that count
- * @param points the agent's option
- * @param cpus two or more
+ * Runs a server on the first of the CPUs and a client on the last, processes of their own, and burners beside each of them
+ * if that is wanted. The client is at work on its CPU when the server measures how fast it is, and no burner is on the
+ * server's.
  */
-record Trial(Mix mix, double rate, double warmup, double seconds, String points, BitSet cpus) {
-    private static final int NUMBERS = 7;
+final class Trial {
+    /** Without privileges it stays 0, and nice says so on stderr. */
+    private static final List<String> FIRST = List.of("nice", "-n", "-20");
+    private static final List<String> LAST = List.of("nice", "-n", "19");
+    /** Of a run's time beyond what it warms up and measures: a client gives up twenty seconds after either. */
+    private static final double SLACK_SECONDS = 120;
 
-    /** Of short requests, in nanoseconds; CPU seconds of the server, its threads that run goroutines. */
-    record Figures(long p50, long p90, long p99, long p999, long max, long longP50, double answered, double cpuSeconds,
-            long threads) {}
+    private final Settings settings;
+    private final BitSet cpus;
+    private final Toolchains.Program go;
 
-    Figures run(List<String> server, int seed) throws IOException, InterruptedException {
-        Process s = start(cpus.nextSetBit(0), Server.class, server);
-        Process c = null;
-        try (BufferedReader ready = s.inputReader(StandardCharsets.UTF_8)) {
-            String port = expect(ready, "the server");
-            if (!port.matches("[0-9]+")) {
-                throw new IOException("the server said " + port);
+    /** With two CPUs or more; {@code go} is null where there is none. */
+    Trial(Settings settings, BitSet cpus, Toolchains.Program go) {
+        this.settings = settings;
+        this.cpus = cpus;
+        this.go = go;
+    }
+
+    /** One run. */
+    Figures run(Load load, Variant variant, int seed) throws IOException {
+        Deque<Child> started = new ConcurrentLinkedDeque<>();
+        long limit = (long) (SLACK_SECONDS + settings.warmup() + settings.seconds());
+        AtomicBoolean late = new AtomicBoolean();
+        CompletableFuture<Void> killer = CompletableFuture.runAsync(
+                () -> {
+                    late.set(true);
+                    started.forEach(Child::end);
+                },
+                CompletableFuture.delayedExecutor(limit, TimeUnit.SECONDS));
+        try {
+            if (settings.burn()) { // Before the client, or it would not get the CPU to start on.
+                burner(started, cpus.length() - 1, LAST);
             }
-            c = start(cpus.length() - 1, Client.class, List.of(port, mix.toString(), "" + rate, "" + warmup, "" + seconds,
-                    "" + seed));
-            try (BufferedReader said = c.inputReader(StandardCharsets.UTF_8)) {
-                expect(said, "the client");
-                double before = cpuSeconds(s);
-                expect(said, "the client");
-                double cpu = cpuSeconds(s) - before;
-                long threads = carriers(s);
-                String[] f = expect(said, "the client").split(" ");
-                if (f.length != NUMBERS) {
-                    throw new IOException("the client said " + String.join(" ", f));
-                }
-                return new Figures(Long.parseLong(f[0]), Long.parseLong(f[1]), Long.parseLong(f[2]), Long.parseLong(f[3]),
-                        Long.parseLong(f[4]), Long.parseLong(f[5]), Double.parseDouble(f[6]), cpu, threads);
+            Child client = start(started, "the client", cpus.length() - 1, client(load, seed));
+            client.expect("ready");
+            Child server = start(started, "the server", cpus.nextSetBit(0), server(variant));
+            String[] said = server.hear().split(" ");
+            if (said.length != 2 || !said[0].matches("[0-9]+")) {
+                throw new IOException("the server said " + String.join(" ", said));
             }
+            if (settings.burn()) {
+                burner(started, cpus.nextSetBit(0), List.of());
+            }
+            return measure(client, server, said[0], Double.parseDouble(said[1]));
+        } catch (IOException e) {
+            throw late.get() ? new IOException("no end in " + limit + " s", e) : e;
         } finally {
-            if (c != null) {
-                c.destroyForcibly().waitFor();
-            }
-            s.destroyForcibly().waitFor();
+            killer.cancel(false);
+            started.forEach(Child::end);
         }
     }
 
-    private static String expect(BufferedReader in, String who) throws IOException {
-        String line = in.readLine();
-        if (line == null) {
-            throw new IOException(who + " ended early");
-        }
-        if (line.startsWith(Client.FAILED)) {
-            throw new IOException(line.substring(Client.FAILED.length()));
-        }
-        return line;
+    private Figures measure(Child client, Child server, String port, double roundsPerNano) throws IOException {
+        client.say(port);
+        client.expect("begin");
+        int cpu = cpus.nextSetBit(0);
+        double busy = Proc.busy(cpu);
+        Proc.Use before = Proc.use(server.pid());
+        int nice = Proc.nice(client.pid());
+        client.say("measure");
+        client.expect("end");
+        Proc.Use use = Proc.use(server.pid()).since(before);
+        double others = Math.max(0, Proc.busy(cpu) - busy - use.user() - use.system());
+        client.say("tell");
+        return new Figures(Tally.parse(client.hear()), use, others, roundsPerNano, nice);
     }
 
-    /** A process inherits the CPUs of the thread that starts it. */
-    private Process start(int cpu, Class<?> main, List<String> args) throws IOException {
+    /** Beside the client it lets it have its way, or the client would be measured. */
+    private void burner(Deque<Child> started, int cpu, List<String> nice) throws IOException {
+        List<String> command = new ArrayList<>(nice);
+        command.addAll(java(Burner.class, List.of("-XX:+UseSerialGC"), List.of()));
+        start(started, "a burner", cpu, command).expect("burning");
+    }
+
+    private List<String> client(Load load, int seed) {
+        List<String> command = new ArrayList<>(settings.burn() ? FIRST : List.of());
+        // A young generation that a usual run does not fill; and who is compiled waits for it, rather than compete with it.
+        command.addAll(java(Client.class, List.of("-XX:+UseSerialGC", "-Xms512m", "-Xmn384m", "-Xbatch"),
+                List.of(load.mix().toString(), "" + load.rate(), "" + settings.connections(), "" + settings.warmup(),
+                        "" + settings.seconds(), "" + seed)));
+        return command;
+    }
+
+    private List<String> server(Variant variant) throws IOException {
+        return switch (variant.peer()) {
+            case GO -> go.command();
+            case JDK -> java(Server.class, List.of(), variant.arguments());
+            case GMP4J -> java(Server.class, List.of("-javaagent:" + jar() + "=points=" + settings.points()),
+                    variant.arguments());
+        };
+    }
+
+    private static List<String> java(Class<?> main, List<String> options, List<String> args) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
                 "--add-opens=java.base/java.lang=ALL-UNNAMED",
                 "--enable-native-access=ALL-UNNAMED"));
-        if (main == Server.class && !args.getFirst().equals("jdk")) {
-            command.add("-javaagent:" + jar() + "=points=" + points);
-        }
+        command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(args);
-        BitSet one = new BitSet();
-        one.set(cpu);
-        Affinity.set(0, one);
-        try {
-            return new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
-        } finally {
-            Affinity.set(0, cpus);
-        }
+        return command;
     }
 
     private static String jar() throws IOException {
@@ -102,23 +137,58 @@ record Trial(Mix mix, double rate, double warmup, double seconds, String points,
         }
     }
 
-    private static double cpuSeconds(Process server) throws IOException {
-        return server.info().totalCpuDuration().orElseThrow(() -> new IOException("the server ended early")).toNanos() / 1e9;
-    }
-
-    /** Threads that run goroutines or virtual threads. */
-    private static long carriers(Process p) throws IOException {
-        try (Stream<Path> tasks = Files.list(Path.of("/proc", "" + p.pid(), "task"))) {
-            return tasks.filter(Trial::isCarrier).count();
+    /** A process inherits the CPUs of the thread that starts it. */
+    private Child start(Deque<Child> started, String name, int cpu, List<String> command) throws IOException {
+        BitSet one = new BitSet();
+        one.set(cpu);
+        Affinity.set(0, one);
+        try {
+            ProcessBuilder b = new ProcessBuilder(command).redirectError(Redirect.INHERIT);
+            b.environment().put("GOMAXPROCS", "1");
+            Child child = new Child(name, b.start());
+            started.addFirst(child);
+            return child;
+        } finally {
+            Affinity.set(0, cpus);
         }
     }
 
-    private static boolean isCarrier(Path task) {
-        try {
-            String name = Files.readString(task.resolve("comm")).strip();
-            return name.startsWith("ForkJoinPool") || name.matches("gmp[0-9]*-M[0-9]*");
-        } catch (IOException e) {
-            return false; // It has ended.
+    /** A process that one talks with by lines, and that is ended in the end. */
+    private record Child(String name, Process process, BufferedReader in, Writer out) {
+        Child(String name, Process process) {
+            this(name, process, process.inputReader(StandardCharsets.UTF_8), process.outputWriter(StandardCharsets.UTF_8));
+        }
+
+        long pid() {
+            return process.pid();
+        }
+
+        void say(String line) throws IOException {
+            out.write(line + "\n");
+            out.flush();
+        }
+
+        String hear() throws IOException {
+            String line = in.readLine();
+            if (line == null) {
+                throw new IOException(name + " ended early");
+            }
+            if (line.startsWith(Client.FAILED)) {
+                throw new IOException(line.substring(Client.FAILED.length()));
+            }
+            return line;
+        }
+
+        void expect(String wanted) throws IOException {
+            String line = hear();
+            if (!line.equals(wanted)) {
+                throw new IOException(name + " said " + line + " where it says " + wanted);
+            }
+        }
+
+        /** Now, and its pipes with it. */
+        void end() {
+            process.destroyForcibly().onExit().join(); // The next one is to have the CPU for itself.
         }
     }
 }

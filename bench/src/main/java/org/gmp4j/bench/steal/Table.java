@@ -60,4 +60,21 @@ public final class Table {
         }
         return text.toString();
     }
+
+    /** As Markdown. */
+    public String markdown() {
+        StringBuilder text = new StringBuilder();
+        markdown(text, head);
+        for (int i = 0; i < head.size(); i++) {
+            text.append(isWords(i) ? "|---" : "|---:");
+        }
+        text.append("|\n");
+        rows.forEach(cells -> markdown(text, cells));
+        return text.toString();
+    }
+
+    private static void markdown(StringBuilder text, List<String> cells) {
+        cells.forEach(cell -> text.append("| ").append(cell.replace("|", "\\|")).append(' '));
+        text.append("|\n");
+    }
 }

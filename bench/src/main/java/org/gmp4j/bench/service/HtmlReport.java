@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.service;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.HdrHistogram.Histogram;
+import org.gmp4j.bench.peers.Estimate;
+import org.gmp4j.bench.steal.Chart;
+import org.gmp4j.bench.steal.LogChart;
+import org.gmp4j.bench.steal.Page;
+
+/** The results as one page: latency against load as pictures, percentiles as curves, then all figures. */
+final class HtmlReport {
+    /** What is drawn against load. */
+    private static final List<Metric> DRAWN = List.of(Metric.P50, Metric.P90, Metric.P99, Metric.CPU);
+
+    /** Of ours, by their number; one alone has the first. */
+    private static final List<String> OURS = List.of("s0", "b1", "b3", "b4", "s3", "b0", "b2");
+
+    /** Names of loads that are nearer to each other, of the whole picture, would touch. */
+    private static final double TOUCH = 0.09;
+
+    private final Results results;
+    private final Settings settings;
+    private final StringBuilder page = new StringBuilder(Page.top("gmp service"));
+
+    private HtmlReport(Results results, Settings settings) {
+        this.results = results;
+        this.settings = settings;
+    }
+
+    static String write(Results results, Settings settings) {
+        return new HtmlReport(results, settings).write();
+    }
+
+    private String write() {
+        page.append("<p class=\"lead\">The latency of a small service on one CPU, under an open-loop client on another.")
+                .append("</p>\n");
+        Page.facts(page, Reports.facts(results, settings));
+        for (Mix mix : results.mixes()) {
+            Page.heading(page, mix + ": " + mix.about());
+            page.append("<div class=\"charts\">\n");
+            DRAWN.forEach(metric -> againstLoad(mix, metric));
+            page.append("</div>\n");
+            Page.table(page, Reports.figures(results, mix, true));
+            if (!Reports.ratios(results, mix).rows().isEmpty()) {
+                Page.heading(page, mix + ": ours divided by theirs (below 1: we need less)");
+                Page.table(page, Reports.ratios(results, mix));
+            }
+            Page.heading(page, mix + ": percentiles");
+            page.append("<div class=\"charts\">\n");
+            results.loads(mix).forEach(this::percentiles);
+            page.append("</div>\n");
+        }
+        Page.heading(page, "How it is measured");
+        paragraphs(Reports.notes(results));
+        paragraphs(Reports.how(settings));
+        return page.append(Page.BOTTOM).toString();
+    }
+
+    private void paragraphs(List<String> all) {
+        all.forEach(p -> page.append("<p>").append(Page.escape(p)).append("</p>\n"));
+    }
+
+    private String style(Variant v) {
+        return switch (v.peer()) {
+            case JDK -> "s1";
+            case GO -> "s2";
+            case GMP4J -> {
+                List<Variant> ours = results.variants().stream().filter(o -> o.peer() == v.peer()).toList();
+                yield ours.size() == 1 ? OURS.getFirst() : OURS.get(1 + ours.indexOf(v) % (OURS.size() - 1));
+            }
+        };
+    }
+
+    private void againstLoad(Mix mix, Metric metric) {
+        List<Load> loads = results.loads(mix).stream().sorted(Comparator.comparingDouble(Load::rate)).toList();
+        String title = metric == Metric.CPU ? "CPU a request, by load" : metric.title() + " of latency, by load";
+        LogChart chart = new LogChart(title, mix + ": " + title, ticks(loads));
+        boolean any = false;
+        for (Variant v : results.variants()) {
+            List<LogChart.Point> points = new ArrayList<>();
+            List<LogChart.Mark> marks = new ArrayList<>();
+            for (Load load : loads) {
+                results.figure(load, v, metric).ifPresent(e -> {
+                    points.add(new LogChart.Point(load.percent(), e.median()));
+                    marks.add(mark(v, load, metric, e));
+                });
+            }
+            if (!points.isEmpty()) {
+                chart.add(v.name(), style(v), points, marks);
+                any = true;
+            }
+        }
+        page.append(any ? chart.svg() : "");
+    }
+
+    private static LogChart.Mark mark(Variant v, Load load, Metric metric, Estimate e) {
+        String tip = v.name() + ", " + load.name() + ": " + metric.text(e.median());
+        return new LogChart.Mark(new LogChart.Point(load.percent(), e.median()), e.low(), e.high(), true, tip);
+    }
+
+    private static List<LogChart.Tick> ticks(List<Load> loads) {
+        double width = loads.getLast().percent() - loads.getFirst().percent();
+        List<LogChart.Tick> ticks = new ArrayList<>();
+        double named = Double.NEGATIVE_INFINITY;
+        for (Load load : loads) {
+            boolean fits = load.percent() - named >= TOUCH * width;
+            ticks.add(new LogChart.Tick(load.percent(), fits ? load.name() : ""));
+            named = fits ? load.percent() : named;
+        }
+        return ticks;
+    }
+
+    private void percentiles(Load load) {
+        Chart chart = new Chart(load.mix() + ", " + load.name() + ": latency");
+        boolean any = false;
+        for (Variant v : results.variants()) {
+            Histogram h = results.latencies(load, v);
+            if (h.getTotalCount() > 0) {
+                chart.add(v.name(), style(v), h, 1);
+                any = true;
+            }
+        }
+        page.append(any ? chart.svg() : "");
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.service;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** What the kernel tells of a process under {@code /proc}. */
+final class Proc {
+    /** USER_HZ: the same on all that Linux runs on. */
+    private static final double TICKS = 100;
+
+    private static final int NICE = 16; // of what follows the name
+    private static final int USER = 11;
+    private static final int SYSTEM = 12;
+    private static final int IDLE = 4; // of a CPU
+    private static final int IOWAIT = 5;
+    private static final int STEAL = 8;
+    private static final String OPEN_FILES = "Max open files";
+
+    private Proc() {}
+
+    /**
+     * What a process has used. Switches are those of threads that still live, CPU time is that of all.
+     *
+     * @param user CPU seconds in its own code
+     * @param system CPU seconds in the kernel
+     * @param voluntary context switches of threads that went to sleep
+     * @param involuntary context switches of threads that lost their CPU
+     * @param threads all that live
+     * @param carriers those of them that run goroutines or virtual threads; all, where names do not tell
+     */
+    record Use(double user, double system, long voluntary, long involuntary, int threads, int carriers) {
+        /** Until the end of a measurement that began when {@code begin} was taken: differences, but for the threads. */
+        Use since(Use begin) {
+            return new Use(user - begin.user, system - begin.system, Math.max(0, voluntary - begin.voluntary),
+                    Math.max(0, involuntary - begin.involuntary), threads, carriers);
+        }
+    }
+
+    /** What it has used up to now. */
+    static Use use(long pid) throws IOException {
+        String[] stat = stat(pid);
+        long voluntary = 0;
+        long involuntary = 0;
+        int threads = 0;
+        int carriers = 0;
+        List<Path> tasks;
+        try (Stream<Path> all = Files.list(Path.of("/proc", "" + pid, "task"))) {
+            tasks = all.toList();
+        }
+        for (Path task : tasks) {
+            List<String> status;
+            try {
+                status = Files.readAllLines(task.resolve("status"));
+            } catch (IOException e) {
+                continue; // It has ended.
+            }
+            threads++;
+            for (String line : status) {
+                if (line.startsWith("voluntary_ctxt_switches:")) {
+                    voluntary += number(line);
+                } else if (line.startsWith("nonvoluntary_ctxt_switches:")) {
+                    involuntary += number(line);
+                } else if (line.startsWith("Name:") && isCarrier(line.substring("Name:".length()).strip())) {
+                    carriers++;
+                }
+            }
+        }
+        return new Use(Long.parseLong(stat[USER]) / TICKS, Long.parseLong(stat[SYSTEM]) / TICKS, voluntary, involuntary,
+                threads, carriers == 0 ? threads : carriers);
+    }
+
+    /** Seconds in which a CPU did anything, the hypervisor's among them: what others than the server had is told by this. */
+    static double busy(int cpu) throws IOException {
+        for (String line : Files.readAllLines(Path.of("/proc/stat"))) {
+            String[] v = line.split("\\s+");
+            if (v[0].equals("cpu" + cpu)) {
+                long ticks = 0;
+                for (int i = 1; i <= STEAL; i++) {
+                    ticks += i == IDLE || i == IOWAIT ? 0 : Long.parseLong(v[i]);
+                }
+                return ticks / TICKS;
+            }
+        }
+        throw new IOException("/proc/stat has no CPU " + cpu);
+    }
+
+    private static boolean isCarrier(String name) {
+        return name.startsWith("ForkJoinPool") || name.matches("gmp[0-9]*-M[0-9]*");
+    }
+
+    /** From -20, which is first, to 19. */
+    static int nice(long pid) throws IOException {
+        return Integer.parseInt(stat(pid)[NICE]);
+    }
+
+    /** From its state on: the name before it may hold anything. */
+    private static String[] stat(long pid) throws IOException {
+        try {
+            String text = Files.readString(Path.of("/proc", "" + pid, "stat"));
+            return text.substring(text.lastIndexOf(')') + 2).split(" ");
+        } catch (NoSuchFileException e) {
+            throw new IOException("the process " + pid + " ended early", e);
+        }
+    }
+
+    private static long number(String line) {
+        return Long.parseLong(line.replaceAll("\\D", ""));
+    }
+
+    /** How many files a process may have open after it has asked for all it can get, as JVMs and Go's runtime do. */
+    static long mostOpenFiles() throws IOException {
+        return mostOpenFiles(Files.readAllLines(Path.of("/proc/self/limits")));
+    }
+
+    static long mostOpenFiles(List<String> limits) throws IOException {
+        for (String line : limits) {
+            if (line.startsWith(OPEN_FILES)) {
+                String hard = line.substring(OPEN_FILES.length()).strip().split("\\s+")[1];
+                return hard.equals("unlimited") ? Long.MAX_VALUE : Long.parseLong(hard);
+            }
+        }
+        throw new IOException("/proc/self/limits has no line of open files");
+    }
+}

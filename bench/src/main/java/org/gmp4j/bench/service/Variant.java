@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.service;
+
+import java.util.List;
+import org.gmp4j.SpinPolicy;
+import org.gmp4j.bench.steal.Format;
+
+/**
+ * A server.
+ *
+ * @param peer whose scheduler
+ * @param name for people and files
+ * @param arguments of its program
+ */
+record Variant(Peer peer, String name, List<String> arguments) {
+    /** Whose scheduler runs the server. */
+    enum Peer {
+        JDK("jdk"),
+        GO("go"),
+        GMP4J("gmp4j");
+
+        private final String key;
+
+        Peer(String key) {
+            this.key = key;
+        }
+
+        /** For options and files. */
+        String key() {
+            return key;
+        }
+    }
+
+    /** The scheduler of virtual threads that the JDK has. */
+    static Variant jdk() {
+        return new Variant(Peer.JDK, Peer.JDK.key(), List.of("jdk"));
+    }
+
+    /** Go's. */
+    static Variant go() {
+        return new Variant(Peer.GO, Peer.GO.key(), List.of());
+    }
+
+    /** Ours with a time slice in microseconds. */
+    static Variant ours(long quantum, SpinPolicy spin) {
+        String name = Peer.GMP4J.key() + " " + Format.gap(quantum * 1000) + (spin.equals(SpinPolicy.go()) ? "" : " " + spin);
+        return new Variant(Peer.GMP4J, name, List.of("gmp", "" + quantum, spin.toString()));
+    }
+}
