@@ -4,12 +4,15 @@
 #include "gmp_shims.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <linux/mempolicy.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 int32_t gmp_signal_queue(int32_t tid, int32_t signo, uint64_t value)
@@ -74,6 +77,35 @@ int32_t gmp_sched_slice(int32_t tid, uint64_t nanos)
     a.runtime = nanos;
     long r = syscall(SYS_sched_setattr, tid, &a, 0);
     return r < 0 ? -errno : 0;
+}
+
+int32_t gmp_thread_state(int32_t tid)
+{
+    char path[64], stat[64]; /* A name has 16 bytes at most. */
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    ssize_t n = read(fd, stat, sizeof stat);
+    int failed = n < 0 ? errno : EIO;
+    close(fd);
+    for (ssize_t i = n - 3; i > 0; i--) {
+        if (stat[i] == ')') { /* The last: the name in parentheses may hold anything. */
+            return stat[i + 2];
+        }
+    }
+    return -failed;
+}
+
+int64_t gmp_thread_cpu(int32_t tid)
+{
+    /* The kernel's clock id of a thread's CPU time: the complement of its tid, then these three bits. */
+    enum { THREAD_CPU_CLOCK = 6 };
+    struct timespec t;
+    clockid_t clock = (clockid_t)((uint32_t)~tid << 3 | THREAD_CPU_CLOCK);
+    return clock_gettime(clock, &t) < 0 ? -errno : t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
 int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t node)

@@ -18,6 +18,7 @@ import org.gmp4j.proc.Waiting;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.sync.Cond;
 import org.gmp4j.sync.Mutex;
+import org.gmp4j.sync.Pool;
 import org.gmp4j.sync.RWMutex;
 import org.gmp4j.sync.Semaphore;
 import org.gmp4j.sync.WaitGroup;
@@ -291,6 +292,8 @@ final class Rehearsal {
             cond.broadcast();
         }
         all.await();
+        Pool<Object> pool = new Pool<>(Object::new);
+        pool.put(pool.get());
     }
 
     private void waits() {

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.ThrowingSupplier;
 
@@ -90,6 +92,26 @@ class OsThreadTest {
         }
         assertTrue(now > before);
         assertTrue(System.nanoTime() - wall >= 1_000_000, "more CPU time than time");
-        assertThrows(NativeException.class, () -> OsThread.cpuNanos(1 << 23));
+        assertEquals(-Errno.EINVAL, OsThread.cpuNanos(1 << 23));
+    }
+
+    @Test
+    void state() throws InterruptedException {
+        AtomicInteger tid = new AtomicInteger();
+        Thread sleeper = Thread.ofPlatform().daemon().name(") R (").start(() -> {
+            OsThread.setName(") R (");
+            tid.set(OsThread.gettid());
+            LockSupport.park();
+        });
+        while (tid.get() == 0 || OsThread.state(tid.get()) != 'S') {
+            Thread.onSpinWait();
+        }
+        assertEquals('R', OsThread.state(OsThread.gettid()));
+        LockSupport.unpark(sleeper);
+        sleeper.join();
+        while (OsThread.state(tid.get()) > 0) { // Java's end of a thread is a little before the kernel's.
+            Thread.onSpinWait();
+        }
+        assertEquals(-Errno.ENOENT, OsThread.state(1 << 23));
     }
 }

@@ -127,8 +127,13 @@ public final class Points {
             return;
         }
         synchronized (LOCK) {
-            List<Site> fresh = new ArrayList<>();
-            for (Site s = LEARNT.getAndSet(null); s != null;) {
+            Site learnt;
+            List<Site> fresh;
+            do { // Room for all before the list is taken: what is taken from it is learnt again only when it was forgotten.
+                learnt = LEARNT.get();
+                fresh = new ArrayList<>(length(learnt));
+            } while (!LEARNT.compareAndSet(learnt, null));
+            for (Site s = learnt; s != null;) {
                 Site before = s.learntBefore;
                 s.learntBefore = null;
                 s.forget();
@@ -139,6 +144,14 @@ public final class Points {
             }
             arm(fresh);
         }
+    }
+
+    private static int length(Site newest) {
+        int n = 0;
+        for (Site s = newest; s != null; s = s.learntBefore) {
+            n++;
+        }
+        return n;
     }
 
     /** Whether points call the hook. Set it before a nudge, clear it when nobody is left to be stopped. */

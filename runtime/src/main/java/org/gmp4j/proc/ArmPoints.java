@@ -133,6 +133,11 @@ final class ArmPoints {
         }
     }
 
+    /** Nobody is waited for any more. */
+    void close() {
+        want(false);
+    }
+
     private void want(boolean on) {
         if (on != wanting) {
             int change = on ? 1 : -1;

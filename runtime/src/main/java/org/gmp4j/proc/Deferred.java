@@ -148,12 +148,17 @@ public abstract class Deferred {
         }
     }
 
+    /** What {@link #begin} tries this out with, once. */
+    static Deferred trial() {
+        return new Wakeup(null, null);
+    }
+
     /** A sysmon begins to look. Tries all of this out, as there would be no room to load and link it later. */
-    static synchronized void begin() {
+    static synchronized void begin(Deferred trial) {
         if (drainers++ == 0) {
             head = null;
         }
-        boolean unused = add(new Wakeup(null, null));
+        boolean unused = add(trial);
         drain();
     }
 

@@ -139,6 +139,7 @@ public final class Fatal {
         reserve = null;
         for (int i = 0; i < REPORT_TRIES; i++) {
             try {
+                Stderr.print("in thread " + Thread.currentThread().getName() + "\n"); // Its stack the JVM may not have kept.
                 Stderr.print(t);
                 return;
             } catch (OutOfMemoryError again) {

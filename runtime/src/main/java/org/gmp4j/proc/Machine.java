@@ -37,6 +37,7 @@ public final class Machine extends Host {
     /** Sysmon's too. */
     final ArmPoints.Overrun overrun = new ArmPoints.Overrun();
     final Strays.Stray stray = new Strays.Stray();
+    final ThreadState.Seen seen = new ThreadState.Seen();
     long takenSlice = -1;
     long takenAt;
     /** Results of a look at timers and of stealWork. */

@@ -328,7 +328,7 @@ final class Retake {
     private boolean patient(Machine m, long slice, long now, long age) {
         if (m.takenSlice != slice) {
             m.takenSlice = slice;
-            m.takenAt = now - age + patience(quantum, strays.running(threads), Runtime.getRuntime().availableProcessors());
+            m.takenAt = now - age + patience(quantum, strays.running(), Runtime.getRuntime().availableProcessors());
         }
         return now < m.takenAt;
     }
@@ -391,9 +391,8 @@ final class Retake {
         return true; // Also when the thread was faster: it blocks others, so look again soon.
     }
 
-    /** Ends sysmon's part. */
+    /** Ends sysmon's part. Without memory nothing has happened yet. */
     void close() {
-        points.looked(false, System.nanoTime());
-        threads.close();
+        points.close();
     }
 }

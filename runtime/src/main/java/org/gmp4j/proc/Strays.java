@@ -112,10 +112,10 @@ final class Strays {
     }
 
     /** How many of them want a CPU. */
-    int running(ThreadState threads) {
+    int running() {
         int n = 0;
         for (Machine m : s.machines()) {
-            n += astray(m) && threads.runs(m) ? 1 : 0;
+            n += astray(m) && ThreadState.runs(m) ? 1 : 0;
         }
         return n;
     }

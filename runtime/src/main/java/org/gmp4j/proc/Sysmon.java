@@ -93,6 +93,8 @@ final class Sysmon {
     private long lastTrace = began;
     private long lastProcs = began;
     private volatile boolean drained;
+    /** Made while whoever builds the scheduler may be told that there is no memory. */
+    private final Deferred trial = Deferred.trial();
     /** How often there was no memory for a duty; for whoever looks into a heap dump. */
     private int noMemory;
     /** When it last began to look who waits, and how far it has come: 0 when it has ended. */
@@ -130,14 +132,25 @@ final class Sysmon {
     private void run() {
         try {
             duty(BEGIN, began);
-            Deferred.begin();
+            Deferred.begin(trial);
             while (Schedt.closingAcquire(s.sched) != Scheduler.STOPPED || s.leftovers.any()) {
                 round(); // A method that is called is compiled after some seconds, a loop after half a minute.
             }
             Deferred.end();
-            retake.close();
+            end();
         } catch (Throwable t) {
             Fatal.broken(s, t);
+        }
+    }
+
+    private void end() {
+        for (;;) {
+            try {
+                retake.close();
+                return;
+            } catch (OutOfMemoryError e) {
+                boolean unused = Note.sleep(Schedt.sysmonnoteAddress(s.sched), MAX_SLEEP);
+            }
         }
     }
 

@@ -1,17 +1,12 @@
 package org.gmp4j.proc;
 
-import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.util.HashMap;
-import java.util.Map;
-
-import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 
 /**
- * What the kernel says of an M's thread: {@code /proc/self/task/TID/stat}. For sysmon alone.
+ * What the kernel says of an M's thread: {@code /proc/self/task/TID/stat}. For sysmon alone; takes no memory and keeps no file
+ * open.
  *
  * <p>A thread that is asleep at two looks in a row, some tens of microseconds apart or more, with the same schedtick is blocked
  * in the kernel: in a system call, in native code, in a JDK park that is pinned. A thread that merely waits for a CPU is
@@ -19,20 +14,16 @@ import org.gmp4j.struct.P;
  * earlier.
  */
 final class ThreadState {
-    private static final int STAT_BYTES = 512;
-    private static final int LEAST_FILES = 16;
-
-    private final Map<Long, Entry> entries = new HashMap<>();
-    private final byte[] buf = new byte[STAT_BYTES];
     private boolean suspected;
 
-    private static final class Entry {
-        RandomAccessFile stat;
-        int schedtick;
-        boolean asleep;
-        /** The last look, and the thread's CPU time then. */
-        long at;
-        long cpu;
+    /** The last look at an M's thread. */
+    static final class Seen {
+        private long tid;
+        private int schedtick;
+        private boolean asleep;
+        /** When it was, and the thread's CPU time then. */
+        private long at;
+        private long cpu;
     }
 
     /** Whether the thread was asleep at this look and at the last, in the same time slice. */
@@ -42,34 +33,34 @@ final class ThreadState {
         if (tid == 0 || pp == 0 || M.locksOpaque(m.mp) != 0) {
             return false;
         }
-        Entry e;
-        try {
-            e = entry(m, tid);
-        } catch (OutOfMemoryError noMemory) {
-            return false;
+        Seen e = m.seen;
+        if (e.tid != tid) { // An M that was free has a new thread.
+            e.tid = tid;
+            e.at = 0;
+            e.cpu = 0;
+            e.asleep = false;
         }
         long cpu = cpuNanos(m);
-        boolean ran = cpu - e.cpu > (now - e.at) / 2; // Then the state, which takes ten times as long to ask for, is R.
+        boolean ran = cpu - e.cpu > (now - e.at) / 2; // Then the state, which takes twenty times as long to ask for, is R.
         e.cpu = cpu;
         e.at = now;
         boolean before = e.asleep && e.schedtick == P.schedtickOpaque(pp);
         e.schedtick = P.schedtickOpaque(pp);
-        e.asleep = !ran && state(tid, e) != 'R';
+        e.asleep = !ran && !runs(tid);
         suspected |= e.asleep && !before;
         return before && e.asleep;
     }
 
     /** Whether the thread has a CPU or waits for one. */
-    boolean runs(Machine m) {
+    static boolean runs(Machine m) {
         long tid = M.procid(m.mp);
-        return tid != 0 && state(tid, entry(m, tid)) == 'R';
+        return tid != 0 && runs(tid);
     }
 
-    private Entry entry(Machine m, long tid) {
-        if (entries.size() >= Math.max(LEAST_FILES, 2 * m.s.gomaxprocs())) {
-            close(); // Most are of threads that have ended; the others are opened again.
-        }
-        return entries.computeIfAbsent(tid, _ -> new Entry());
+    /** Also when that cannot be read. */
+    private static boolean runs(long tid) {
+        int state = OsThread.state((int) tid);
+        return state == 'R' || state < 0;
     }
 
     /** Whether a thread was found asleep for the first time since this was last asked: the second look should come soon. */
@@ -79,52 +70,8 @@ final class ThreadState {
         return was;
     }
 
-    /** The state letter; R when it cannot be read. */
-    private char state(long tid, Entry e) {
-        try {
-            if (e.stat == null) {
-                e.stat = new RandomAccessFile("/proc/self/task/" + tid + "/stat", "r");
-            }
-            e.stat.seek(0);
-            int n = e.stat.read(buf);
-            for (int i = n - 1; i > 0; i--) {
-                if (buf[i] == ')') {
-                    return i + 2 < n ? (char) buf[i + 2] : 'R'; // The name in parentheses may hold anything.
-                }
-            }
-            return 'R';
-        } catch (IOException ex) {
-            close(tid);
-            return 'R';
-        } catch (OutOfMemoryError noMemory) {
-            return 'R';
-        }
-    }
-
-    /** The CPU time of the thread in nanoseconds; 0 when it has ended, or there is no memory for the call. */
+    /** The CPU time of the thread in nanoseconds; 0 when it has ended. */
     static long cpuNanos(Machine m) {
-        try {
-            return OsThread.cpuNanos((int) M.procid(m.mp));
-        } catch (NativeException | OutOfMemoryError e) {
-            return 0;
-        }
-    }
-
-    private void close(long tid) {
-        Entry e = entries.remove(tid);
-        if (e != null && e.stat != null) {
-            try {
-                e.stat.close();
-            } catch (IOException ex) {
-                // Nothing was written.
-            }
-        }
-    }
-
-    /** Closes all files. */
-    void close() {
-        for (Long tid : entries.keySet().toArray(Long[]::new)) {
-            close(tid);
-        }
+        return Math.max(0, OsThread.cpuNanos((int) M.procid(m.mp)));
     }
 }

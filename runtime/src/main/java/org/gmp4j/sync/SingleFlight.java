@@ -24,6 +24,8 @@ public final class SingleFlight<K, V> {
     private final Mutex mutex = new Mutex();
     /** Under way; under the mutex. */
     private final Map<K, Call<V>> calls = new HashMap<>();
+    /** What is sent where there is no memory for a result. */
+    private final Result<V> noMemory = new Result<>(null, new OutOfMemoryError("singleflight: no memory for the result"), true);
 
     /**
      * What a call led to.
@@ -45,10 +47,6 @@ public final class SingleFlight<K, V> {
 
     /** A call; the result is written by who makes it, before done. */
     private static final class Call<V> {
-        /** What is sent where there is no memory for a result. */
-        private static final Result<?> NO_MEMORY = new Result<>(null,
-                new OutOfMemoryError("singleflight: no memory for the result"), true);
-
         private final WaitGroup done = new WaitGroup();
         /** Those of {@link #runChan}; under the mutex while the call is under way. */
         private final List<Chan<Result<V>>> told = new ArrayList<>(0);
@@ -71,12 +69,11 @@ public final class SingleFlight<K, V> {
                     ? new IllegalStateException("singleflight: the call was ended by goexit") : thrown;
         }
 
-        @SuppressWarnings("unchecked")
-        Result<V> result() {
+        Result<V> result(Result<V> noMemory) {
             try {
                 return new Result<>(value, thrownAtOthers(), shared);
             } catch (OutOfMemoryError e) {
-                return (Result<V>) NO_MEMORY;
+                return noMemory;
             }
         }
     }
@@ -178,7 +175,7 @@ public final class SingleFlight<K, V> {
             c.done.done();
         }
         for (int i = 0; i < c.told.size(); i++) {
-            tell(c.told.get(i), c.result());
+            tell(c.told.get(i), c.result(noMemory));
         }
     }
 

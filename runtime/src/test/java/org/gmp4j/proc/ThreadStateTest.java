@@ -13,10 +13,11 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
-/** {@link ThreadState}: what sysmon keeps open. */
+/** {@link ThreadState}: what sysmon does not keep open. */
 class ThreadStateTest {
     private static final int THREADS = 40;
-    private static final int MOST_FILES = 16;
+    /** One just being read. */
+    private static final int MOST_FILES = 1;
 
     private static long stats() throws IOException {
         long n = 0;
@@ -36,9 +37,9 @@ class ThreadStateTest {
         }
     }
 
-    /** Each sleeps in the kernel with the P until sysmon has found out, by a file of its own. */
+    /** Each sleeps in the kernel with the P until sysmon has found out. */
     @Test
-    void fewFilesForManyThreads() throws IOException {
+    void noFilesForManyThreads() throws IOException {
         long word = Memory.map(Integer.BYTES);
         long before = stats();
         try (TestGmp gmp = TestGmp.procs(1)) {
@@ -58,7 +59,6 @@ class ThreadStateTest {
             Mem.INT.setVolatile(word, 1);
             int unused = Futex.wake(word, THREADS);
             assertTrue(files <= MOST_FILES, files + " files");
-            assertTrue(files > 0, "none");
         }
     }
 }

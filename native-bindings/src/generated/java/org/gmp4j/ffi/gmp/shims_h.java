@@ -749,6 +749,126 @@ public class shims_h extends shims_h$shared {
         }
     }
 
+    private static class gmp_thread_state {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_state");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_state(int32_t tid)
+     * }
+     */
+    public static FunctionDescriptor gmp_thread_state$descriptor() {
+        return gmp_thread_state.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_state(int32_t tid)
+     * }
+     */
+    public static MethodHandle gmp_thread_state$handle() {
+        return gmp_thread_state.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_thread_state(int32_t tid)
+     * }
+     */
+    public static MemorySegment gmp_thread_state$address() {
+        return gmp_thread_state.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_thread_state(int32_t tid)
+     * }
+     */
+    public static int gmp_thread_state(int tid) {
+        var mh$ = gmp_thread_state.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_thread_state", tid);
+            }
+            return (int)mh$.invokeExact(tid);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_thread_cpu {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_cpu");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_thread_cpu(int32_t tid)
+     * }
+     */
+    public static FunctionDescriptor gmp_thread_cpu$descriptor() {
+        return gmp_thread_cpu.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int64_t gmp_thread_cpu(int32_t tid)
+     * }
+     */
+    public static MethodHandle gmp_thread_cpu$handle() {
+        return gmp_thread_cpu.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_thread_cpu(int32_t tid)
+     * }
+     */
+    public static MemorySegment gmp_thread_cpu$address() {
+        return gmp_thread_cpu.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int64_t gmp_thread_cpu(int32_t tid)
+     * }
+     */
+    public static long gmp_thread_cpu(int tid) {
+        var mh$ = gmp_thread_cpu.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_thread_cpu", tid);
+            }
+            return (long)mh$.invokeExact(tid);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gmp_membarrier {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
