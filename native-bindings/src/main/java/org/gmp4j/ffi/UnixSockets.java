@@ -1,18 +1,23 @@
 package org.gmp4j.ffi;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import org.gmp4j.ffi.linux.linux_h;
 import org.gmp4j.ffi.linux.sockaddr_un;
 
 /**
  * Stream sockets of the Unix domain, non-blocking and closed on exec; what is the same for all sockets is in {@link
- * Sockets}. A name is a path of at most 107 bytes, or begins with {@code @}: then it is in the kernel alone. Thread-safe.
+ * Sockets}. A name is a path of at most 107 bytes, none of them 0, or begins with {@code @}: then it is in the kernel alone. Thread-safe.
  */
 public final class UnixSockets {
     private static final int PATH_BYTES = 108;
+
+    private static final MethodHandle UNLINK =
+            Link.plain("unlink", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
 
     private UnixSockets() {}
 
@@ -32,7 +37,7 @@ public final class UnixSockets {
      * @param fd the socket
      * @param name the name
      * @throws NativeException EADDRINUSE, EACCES, ENOENT
-     * @throws IllegalArgumentException when the name is empty or too long
+     * @throws IllegalArgumentException when the name is empty, too long, or a path with a NUL
      */
     public static void bind(int fd, String name) {
         try (Arena arena = Arena.ofConfined()) {
@@ -46,7 +51,7 @@ public final class UnixSockets {
      * @param fd the socket
      * @param name the listener's name
      * @return 0, or an error number
-     * @throws IllegalArgumentException when the name is empty or too long
+     * @throws IllegalArgumentException when the name is empty, too long, or a path with a NUL
      */
     public static int connect(int fd, String name) {
         try (Arena arena = Arena.ofConfined()) {
@@ -54,10 +59,30 @@ public final class UnixSockets {
         }
     }
 
+    /**
+     * Removes the file of a path, if it is there and may be removed; of a name in the kernel alone there is none. (The JDK's
+     * own call knows only names that the locale can write.)
+     *
+     * @param name the name, as given to {@link #bind}
+     */
+    public static void unlink(String name) {
+        if (name.startsWith("@")) {
+            return;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            int unused = (int) UNLINK.invokeExact(arena.allocateFrom(name));
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
     private static MemorySegment encode(String name, Arena arena) {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         if (bytes.length == 0 || bytes.length >= PATH_BYTES) {
             throw new IllegalArgumentException("a Unix socket's name has 1 to " + (PATH_BYTES - 1) + " bytes: " + name);
+        }
+        if (bytes[0] != '@' && name.indexOf('\0') >= 0) {
+            throw new IllegalArgumentException("a Unix socket's path has no NUL: " + name.replace('\0', '?'));
         }
         MemorySegment s = sockaddr_un.allocate(arena);
         sockaddr_un.sun_family(s, (short) linux_h.AF_UNIX());

@@ -58,7 +58,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel p
             throw new ReadOnlyBufferException();
         }
         if (!to.hasRemaining()) {
-            return 0;
+            return nothing();
         }
         int n = (int) got(fd.read(MemorySegment.ofBuffer(to)));
         if (n > 0) {
@@ -77,9 +77,17 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel p
     public long read(MemorySegment to) throws IOException {
         writable(to);
         if (to.byteSize() == 0) {
-            return 0;
+            return nothing();
         }
         return got(fd.read(to));
+    }
+
+    /** A read of no bytes: it waits for nothing. */
+    private int nothing() throws IOException {
+        if (!fd.use(d -> { })) {
+            throw failed("read", IoResult.CLOSED);
+        }
+        return 0;
     }
 
     private long got(long r) throws IOException {
@@ -183,7 +191,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel p
         }
         long r = fd.write(pieces, 0, length);
         long left = IoResult.count(r);
-        for (int i = offset; left > 0; i++) {
+        for (int i = offset; left > 0 && i < offset + length; i++) { // One may be there twice.
             int n = (int) Math.min(left, from[i].remaining());
             left -= n;
             unused = from[i].position(from[i].position() + n).position();

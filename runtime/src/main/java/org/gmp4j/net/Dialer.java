@@ -14,6 +14,7 @@ import org.gmp4j.context.Context;
 import org.gmp4j.ffi.Errno;
 import org.gmp4j.ffi.Fd;
 import org.gmp4j.ffi.NativeException;
+import org.gmp4j.ffi.SocketOptions;
 import org.gmp4j.ffi.Sockets;
 import org.gmp4j.ffi.UnixSockets;
 import org.gmp4j.netpoll.IoResult;
@@ -75,9 +76,10 @@ public final class Dialer {
      *
      * @param d 1 s to 32,767 s, 15 s in the beginning; null or zero for never
      * @return this
+     * @throws IllegalArgumentException when it is out of that range
      */
     public Dialer keepAlive(Duration d) {
-        keepAlive = d == null ? 0 : (int) d.toSeconds();
+        keepAlive = ListenConfig.keepAliveSeconds(d);
         return this;
     }
 
@@ -214,7 +216,12 @@ public final class Dialer {
                 throw Errors.of("dial", what, e, 0);
             }
             boolean unused = fd.setDeadline(PollFd.NO_LIMIT, false, true);
-            c = new TcpConn(fd, to);
+            InetSocketAddress here = Sockets.localAddress(d);
+            if ((localAddr == null || localAddr.getPort() == 0) && isSelf(here, to)) {
+                SocketOptions.linger(d, 0); // Or nobody could listen there for a minute.
+                throw Errors.of("dial", what, Errno.ECONNREFUSED, 0);
+            }
+            c = new TcpConn(fd, here, to);
             return c;
         } catch (NativeException e) {
             throw Errors.of("dial", what, e);
@@ -225,6 +232,15 @@ public final class Dialer {
                 Fd.release(d);
             }
         }
+    }
+
+    /**
+     * {@code selfConnect}: whether the port that the kernel chose for this end is the one that was dialled, so that TCP has
+     * connected the socket with itself. That happens only where nobody listens.
+     */
+    private static boolean isSelf(InetSocketAddress here, InetSocketAddress to) {
+        return here.getPort() == to.getPort()
+                && (to.getAddress().isAnyLocalAddress() || to.getAddress().equals(here.getAddress()));
     }
 
     /** Waits for the connect; a context that is cancelled takes the time from it. */
@@ -286,7 +302,7 @@ public final class Dialer {
      * @param path the listener's path, or its name with {@code @}
      * @return the connection
      * @throws IOException when nobody listens there; {@link ExhaustedException}
-     * @throws IllegalArgumentException when the path is too long
+     * @throws IllegalArgumentException when the path is empty, too long, or has a NUL
      */
     public UnixConn dialUnix(String path) throws IOException {
         Errors.load();

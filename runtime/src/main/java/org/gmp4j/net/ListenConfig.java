@@ -20,6 +20,8 @@ import org.gmp4j.proc.GStack;
 public final class ListenConfig {
     /** Before the first probe of a silent peer, and between probes, unless set otherwise. */
     static final int KEEP_ALIVE_SECONDS = 15;
+    /** What the kernel takes, in seconds. */
+    private static final int KEEP_ALIVE_MOST = 32_767;
     /** Probes without an answer that end a connection. */
     static final int KEEP_ALIVE_COUNT = 9;
     private static final int BACKLOG = 4096;
@@ -63,10 +65,24 @@ public final class ListenConfig {
      *
      * @param d 1 s to 32,767 s, 15 s in the beginning; null or zero for never
      * @return this
+     * @throws IllegalArgumentException when it is out of that range
      */
     public ListenConfig keepAlive(Duration d) {
-        keepAlive = d == null ? 0 : (int) d.toSeconds();
+        keepAlive = keepAliveSeconds(d);
         return this;
+    }
+
+    /** 0 for never. */
+    static int keepAliveSeconds(Duration d) {
+        if (d == null || d.isZero()) {
+            return 0;
+        }
+        long s = d.toSeconds();
+        if (s < 1 || s > KEEP_ALIVE_MOST) {
+            throw new IllegalArgumentException("the keep-alive period is " + d + ": use 1 s to " + KEEP_ALIVE_MOST
+                    + " s, or zero for never");
+        }
+        return (int) s;
     }
 
     /**
@@ -115,16 +131,18 @@ public final class ListenConfig {
      *     it, which is no file
      * @return the listener
      * @throws IOException when the file is there, or cannot be made; {@link ExhaustedException}
-     * @throws IllegalArgumentException when the path is too long
+     * @throws IllegalArgumentException when the path is empty, too long, or has a NUL
      */
     public UnixListener listenUnix(String path) throws IOException {
         Errors.load();
         GStack.checkAll(); // No descriptor is made that there is no room to close.
         int d = -1;
+        boolean bound = false;
         UnixListener l = null;
         try {
             d = UnixSockets.stream();
             UnixSockets.bind(d, path);
+            bound = true;
             Sockets.listen(d, backlog);
             l = new UnixListener(new PollFd(d), path);
             return l;
@@ -133,6 +151,9 @@ public final class ListenConfig {
         } finally {
             if (l == null && d >= 0) {
                 Fd.release(d);
+                if (bound) {
+                    UnixSockets.unlink(path);
+                }
             }
         }
     }

@@ -88,16 +88,23 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
         }
     }
 
-    private static void pause(Duration d) {
+    /** An interrupt does not cut it short, or a server that was interrupted would spin; it is there again afterwards. */
+    static void pause(Duration d) {
         if (Go.inGoroutine()) {
             Go.sleep(d);
             return;
         }
-        try {
-            Thread.sleep(d);
-        } catch (InterruptedException e) {
+        boolean interrupted = false;
+        long end = System.nanoTime() + d.toNanos();
+        for (long left = d.toNanos(); left > 0; left = end - System.nanoTime()) {
+            try {
+                Thread.sleep(Duration.ofNanos(left));
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
             Thread.currentThread().interrupt();
-            Thread.yield();
         }
     }
 

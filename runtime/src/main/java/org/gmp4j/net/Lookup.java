@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.concurrent.Callable;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
@@ -43,8 +44,13 @@ final class Lookup {
         if (nanos == PollFd.NO_LIMIT && ctx.done() == null) {
             return all(host);
         }
+        return apart(() -> all(host), nanos, ctx, what);
+    }
+
+    /** A look-up in a thread of its own; what it throws is thrown here. */
+    static InetAddress[] apart(Callable<InetAddress[]> lookUp, long nanos, Context ctx, String what) throws IOException {
         Chan<Object> found = Chan.make(1);
-        Thread unused = Thread.startVirtualThread(() -> found.send(lookUp(host)));
+        Thread unused = Thread.startVirtualThread(() -> found.send(outcome(lookUp)));
         Object[] got = new Object[1];
         Timer limit = nanos == PollFd.NO_LIMIT ? null : Time.newTimer(Duration.ofNanos(nanos));
         Select s = Select.of().recv(found, v -> got[0] = v).recv(ctx.done(), v -> { });
@@ -53,21 +59,27 @@ final class Lookup {
             boolean stopped = limit.stop();
         }
         return switch (which) {
-            case 0 -> got[0] instanceof UnknownHostException e ? fail(e) : (InetAddress[]) got[0];
+            case 0 -> got[0] instanceof Throwable t ? fail(t) : (InetAddress[]) got[0];
             case 1 -> fail(Dialer.canceled(ctx, what));
             default -> fail(Errors.of("dial", what, IoResult.TIMED_OUT, 0));
         };
     }
 
-    private static Object lookUp(String host) {
+    /** Whatever it is somebody waits for it, maybe without a time limit. */
+    private static Object outcome(Callable<InetAddress[]> lookUp) {
         try {
-            return all(host);
-        } catch (UnknownHostException e) {
-            return e;
+            return lookUp.call();
+        } catch (Throwable t) {
+            return t;
         }
     }
 
-    private static InetAddress[] fail(IOException e) throws IOException {
-        throw e;
+    private static InetAddress[] fail(Throwable t) throws IOException {
+        switch (t) {
+            case IOException e -> throw e;
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            default -> throw new IllegalStateException(t);
+        }
     }
 }

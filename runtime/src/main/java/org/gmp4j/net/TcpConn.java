@@ -14,11 +14,14 @@ import org.gmp4j.netpoll.PollFd;
  * silent peer is probed each 15 seconds, unless set otherwise. Thread-safe: see {@link Conn}.
  */
 public final class TcpConn extends Conn {
+    /** By whoever asks first, always the same; null until then. */
     private volatile InetSocketAddress local;
     private final InetSocketAddress remote;
 
-    TcpConn(PollFd fd, InetSocketAddress remote) {
+    /** {@code local} is null where nobody has asked for it yet. */
+    TcpConn(PollFd fd, InetSocketAddress local, InetSocketAddress remote) {
         super(fd);
+        this.local = local;
         this.remote = remote;
     }
 
@@ -128,8 +131,13 @@ public final class TcpConn extends Conn {
     public void setKeepAlive(Duration idle, Duration interval, int count) throws IOException {
         use(d -> {
             SocketOptions.keepAlive(d, true);
-            SocketOptions.keepAliveTimes(d, (int) idle.toSeconds(), (int) interval.toSeconds(), count);
+            SocketOptions.keepAliveTimes(d, seconds(idle), seconds(interval), count);
         });
+    }
+
+    /** What does not fit is out of the kernel's range as well. */
+    private static int seconds(Duration d) {
+        return Math.clamp(d.toSeconds(), -1, Integer.MAX_VALUE);
     }
 
     /**

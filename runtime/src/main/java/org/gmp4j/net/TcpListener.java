@@ -61,6 +61,6 @@ public final class TcpListener extends Listener<TcpConn> {
         } catch (NativeException gone) {
             // It was reset already: the first read says so.
         }
-        return new TcpConn(new PollFd(descriptor), remote);
+        return new TcpConn(new PollFd(descriptor), null, remote);
     }
 }

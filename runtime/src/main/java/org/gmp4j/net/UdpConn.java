@@ -3,6 +3,7 @@ package org.gmp4j.net;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
@@ -148,7 +149,7 @@ public final class UdpConn extends Conn {
         long r;
         writing.lock();
         try {
-            if (!to.equals(receiver)) {
+            if (!same(to, receiver)) {
                 receiver = null;
                 SocketAddresses.write(place(2), to, ipv6);
                 receiver = to;
@@ -158,6 +159,15 @@ public final class UdpConn extends Conn {
             writing.unlock();
         }
         return (int) sent(r, from);
+    }
+
+    /** Equal, and on the same link: Java's comparison leaves that out. */
+    private static boolean same(InetSocketAddress a, InetSocketAddress b) {
+        return a.equals(b) && link(a) == link(b);
+    }
+
+    private static int link(InetSocketAddress a) {
+        return a.getAddress() instanceof Inet6Address ip ? ip.getScopeId() : 0;
     }
 
     /**

@@ -1,14 +1,17 @@
 package org.gmp4j.net;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.gmp4j.ffi.UnixSockets;
 import org.gmp4j.netpoll.PollFd;
+import org.gmp4j.proc.GStack;
 
 /** A socket of the Unix domain that takes connections ({@code net.UnixListener}). Thread-safe: see {@link Listener}. */
 public final class UnixListener extends Listener<UnixConn> {
     private final String path;
+    /** Whether the file is ours to remove: to the first close. */
+    private final AtomicBoolean ours = new AtomicBoolean(true);
 
     UnixListener(PollFd fd, String path) {
         super(fd);
@@ -45,15 +48,26 @@ public final class UnixListener extends Listener<UnixConn> {
         return new UnixConn(new PollFd(descriptor), path);
     }
 
-    /** Closes it and removes its file, if it is still there. Who waits in {@link #accept} gets a {@link ClosedException}. */
+    /**
+     * Closes it and removes its file, if it is still there. Who waits in {@link #accept} gets a {@link ClosedException}.
+     *
+     * <p>The file goes first: while it is there somebody listens, so nobody takes it for one that was left behind, and its
+     * name, just before another's would be removed.
+     */
     @Override
     public void close() {
-        if (fd.close() && !path.startsWith("@")) {
+        GStack.checkAll(); // Refused before anything has happened.
+        if (ours.compareAndSet(true, false)) {
+            boolean done = false;
             try {
-                boolean unused = Files.deleteIfExists(Path.of(path));
-            } catch (IOException e) {
-                return; // Somebody has put something else there, or the directory is another's by now.
+                UnixSockets.unlink(path);
+                done = true;
+            } finally {
+                if (!done) {
+                    ours.set(true); // No memory.
+                }
             }
         }
+        super.close();
     }
 }

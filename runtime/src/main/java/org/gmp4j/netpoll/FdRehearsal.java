@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.ffi.EventFd;
+import org.gmp4j.ffi.Fd;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.proc.GStack;
 
@@ -35,7 +36,7 @@ final class FdRehearsal {
         }
         boolean done = false;
         try {
-            all(new PollFd(EventFd.create()));
+            all(eventFd());
             done = true;
             return 0;
         } catch (NativeException e) {
@@ -43,6 +44,19 @@ final class FdRehearsal {
         } finally {
             if (!done) {
                 begun.set(false);
+            }
+        }
+    }
+
+    private static PollFd eventFd() {
+        int descriptor = EventFd.create();
+        PollFd fd = null;
+        try {
+            fd = new PollFd(descriptor);
+            return fd;
+        } finally {
+            if (fd == null) {
+                Fd.release(descriptor); // No memory.
             }
         }
     }

@@ -260,6 +260,15 @@ public final class PollFd extends FdWaits {
         if (!users.incref()) {
             return false;
         }
+        try {
+            setDeadlines(nanos, read, write);
+        } finally {
+            decref();
+        }
+        return true;
+    }
+
+    private void setDeadlines(long nanos, boolean read, boolean write) {
         GStack st = GStack.enterChecked();
         try {
             if (read) {
@@ -269,10 +278,8 @@ public final class PollFd extends FdWaits {
                 setDeadline(nanos, true);
             }
         } finally {
-            decref();
             GStack.exit(st);
         }
-        return true;
     }
 
     // The end
@@ -290,7 +297,9 @@ public final class PollFd extends FdWaits {
         }
         GStack st = GStack.enterChecked();
         evict();
-        decref();
+        GStack.exit(st);
+        decref(); // Outside: as the last user this closes the descriptor, which may wait in the kernel.
+        st = GStack.enterChecked();
         released.acquire(false, WaitReason.SEMACQUIRE);
         GStack.exit(st);
         return true;
@@ -308,7 +317,7 @@ public final class PollFd extends FdWaits {
         }
     }
 
-    /** The last user has left: no wait is under way, and no deadline is set. */
+    /** The last user has left: no wait is under way, and no deadline is set. Not inside {@link GStack#enter}. */
     private void destroy() {
         GStack st = GStack.enterChecked();
         giveBack();

@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.gmp4j.context.Context;
+import org.gmp4j.netpoll.PollFd;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
@@ -177,5 +179,70 @@ class DialTest {
                         () -> new Dialer().timeout(Duration.ofMinutes(1)).dial("no.such.invalid:1"));
             }
         });
+    }
+
+    /**
+     * A dial to a port of which the kernel chooses those of outgoing connections, and where nobody listens: sooner or later
+     * it gets that very port, and then TCP connects it with itself.
+     */
+    @Test
+    void notWithItself() throws Exception {
+        int port = evenFreePort();
+        String address = "127.0.0.1:" + port;
+        Dialer d = new Dialer();
+        int dials = 20_000; // The kernel tries every second port of 28,232, one after the other.
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> {
+            for (int i = 0; i < dials; i++) {
+                ConnectException e = assertThrows(ConnectException.class, () -> d.dial(address).close());
+                assertEquals("dial tcp " + address + ": ECONNREFUSED (Connection refused)", e.getMessage());
+            }
+            });
+        }
+    }
+
+    private static int evenFreePort() throws IOException {
+        for (int port = 40_000; ; port += 2) {
+            try (TcpListener l = TcpListener.listen("127.0.0.1:" + port)) {
+                return l.addr().getPort();
+            } catch (BindException taken) {
+                assertTrue(port < 60_000);
+            }
+        }
+    }
+
+    /** What the look-up of a name throws ends the dial, also where it runs apart, and the time is not waited for. */
+    @Test
+    void aLookupThatThrows() {
+        Error failed = new StackOverflowError();
+        Context ctx = Context.background().withTimeout(Duration.ofSeconds(60));
+        assertSame(failed, assertThrows(StackOverflowError.class, () -> Lookup.apart(() -> {
+            throw failed;
+        }, PollFd.NO_LIMIT, ctx, "tcp x:1")));
+        UnknownHostException unknown = new UnknownHostException("x");
+        assertSame(unknown, assertThrows(UnknownHostException.class, () -> Lookup.apart(() -> {
+            throw unknown;
+        }, PollFd.NO_LIMIT, ctx, "tcp x:1")));
+    }
+
+    @Test
+    void keepAliveOutOfRange() {
+        for (Duration d : new Duration[] {Duration.ofMillis(999), Duration.ofSeconds(-1), Duration.ofSeconds(32_768),
+            Duration.ofSeconds(1L << 32)}) {
+            assertThrows(IllegalArgumentException.class, () -> new Dialer().keepAlive(d));
+            assertThrows(IllegalArgumentException.class, () -> new ListenConfig().keepAlive(d));
+        }
+        assertThrows(NullPointerException.class, () -> new Dialer().keepAlive(Duration.ZERO).keepAlive(null)
+                .keepAlive(Duration.ofSeconds(32_767)).dial(Context.background(), (InetSocketAddress) null));
+    }
+
+    /** A server without descriptors pauses, also one that was interrupted. */
+    @Test
+    void aPauseIsNotInterrupted() {
+        Thread.currentThread().interrupt();
+        long begun = System.nanoTime();
+        Listener.pause(Duration.ofMillis(50));
+        assertTrue(System.nanoTime() - begun >= 50_000_000);
+        assertTrue(Thread.interrupted());
     }
 }

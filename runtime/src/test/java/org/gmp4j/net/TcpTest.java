@@ -378,4 +378,44 @@ class TcpTest {
             });
         }
     }
+
+    /** Nothing to move: closed is closed all the same. */
+    @Test
+    void noBytes() throws Exception {
+        Pair p = Pair.open();
+        MemorySegment none = MemorySegment.ofArray(new byte[0]);
+        assertEquals(0, p.a().read(ByteBuffer.allocate(0)));
+        assertEquals(0, p.a().read(none));
+        assertEquals(0, p.a().read(new byte[0], 0, 0));
+        assertEquals(0, p.a().write(none));
+        p.close();
+        assertThrows(ClosedException.class, () -> p.a().read(ByteBuffer.allocate(0)));
+        assertThrows(ClosedException.class, () -> p.a().read(none));
+        assertThrows(ClosedException.class, () -> p.a().read(new byte[0], 0, 0));
+        assertThrows(ClosedException.class, () -> p.a().write(none));
+    }
+
+    /** One buffer twice in an array, and one that is read-only. */
+    @Test
+    void aBufferTwice() throws Exception {
+        try (Pair p = Pair.open()) {
+            ByteBuffer b = ByteBuffer.wrap(pattern(10)).asReadOnlyBuffer();
+            assertEquals(20, p.a().write(new ByteBuffer[] {b, b}));
+            assertEquals(0, b.remaining());
+            byte[] got = new byte[20];
+            readFully(p.b(), got);
+            assertEquals(got[3], got[13]);
+        }
+    }
+
+    @Test
+    void optionsOutOfRange() throws Exception {
+        try (Pair p = Pair.open()) {
+            Duration some = Duration.ofSeconds(5);
+            Duration wraps = Duration.ofSeconds((1L << 32) + 5);
+            assertThrows(SocketException.class, () -> p.a().setKeepAlive(wraps, some, 1));
+            assertThrows(SocketException.class, () -> p.a().setKeepAlive(some, wraps, 1));
+            assertThrows(SocketException.class, () -> p.a().setKeepAlive(wraps.negated(), some, 1));
+        }
+    }
 }

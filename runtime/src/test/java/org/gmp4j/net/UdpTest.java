@@ -8,11 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -123,6 +126,25 @@ class UdpTest {
                 c.close();
                 all.await();
             }));
+        }
+    }
+
+    /** The same address on another link is another receiver, although Java calls the two equal. */
+    @Test
+    void theLinkCounts() throws Exception {
+        Inet6Address here = NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses)
+                .filter(a -> a.isLinkLocalAddress() && a instanceof Inet6Address).map(Inet6Address.class::cast)
+                .findAny().orElse(null);
+        assumeTrue(here != null, "no link-local address");
+        Inet6Address nowhere = Inet6Address.getByAddress(null, here.getAddress(), 999_999);
+        assertEquals(here, nowhere);
+        try (UdpConn c = UdpConn.listen("[::]:0")) {
+            int port = c.localAddr().getPort();
+            for (int i = 0; i < 2; i++) {
+                assertEquals(1, c.writeTo(ByteBuffer.allocate(1), new InetSocketAddress(here, port)));
+                assertThrows(SocketException.class,
+                        () -> c.writeTo(ByteBuffer.allocate(1), new InetSocketAddress(nowhere, port)));
+            }
         }
     }
 }

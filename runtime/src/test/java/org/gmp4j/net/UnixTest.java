@@ -11,12 +11,15 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.net.BindException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
@@ -86,5 +89,53 @@ class UnixTest {
     void names() {
         assertThrows(IllegalArgumentException.class, () -> UnixListener.listen("x".repeat(108)));
         assertThrows(IllegalArgumentException.class, () -> UnixConn.dial(""));
+    }
+
+    /** Whoever finds that nobody listens takes the name over: the file that is removed is the closer's own. */
+    @Test
+    void theFileGoesFirst() throws Exception {
+        Path file = dir.resolve("socket");
+        String name = file.toString();
+        UnixListener l = UnixListener.listen(name);
+        AtomicInteger refused = new AtomicInteger();
+        AtomicBoolean gone = new AtomicBoolean();
+        for (int i = 0; i < 300; i++) {
+            UnixListener old = l;
+            gone.set(false);
+            Thread closer = Thread.ofPlatform().start(() -> {
+                old.close();
+                gone.set(true);
+            });
+            while (!gone.get()) {
+                IOException e = thrown(() -> UnixConn.dial(name).close());
+                if (e != null && e.getMessage().contains("ECONNREFUSED") && Files.exists(file)) {
+                    refused.incrementAndGet(); // It looks like one left by a process that has died.
+                }
+            }
+            closer.join();
+            l = UnixListener.listen(name);
+            old.close(); // Removes nothing: the file is another's now.
+            assertTrue(Files.exists(file));
+        }
+        l.close();
+        assertEquals(0, refused.get());
+        assertFalse(Files.exists(file));
+    }
+
+    /** A name that the JVM's own calls cannot write in this locale. */
+    @Test
+    void aFileOfAnyName() throws Exception {
+        String name = dir.resolve("socket").toString() + "-\u00fc\u20ac";
+        UnixListener l = UnixListener.listen(name);
+        assertEquals(1, dir.toFile().list().length);
+        l.close();
+        assertEquals(0, dir.toFile().list().length);
+    }
+
+    @Test
+    void noNul() {
+        assertThrows(IllegalArgumentException.class, () -> UnixListener.listen(dir.resolve("x") + "\0y"));
+        assertThrows(IllegalArgumentException.class, () -> UnixConn.dial("\0x"));
+        assertEquals(0, dir.toFile().list().length);
     }
 }
