@@ -23,8 +23,7 @@ class GmpCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "nope", "--nope", "help nope", "bench --json", "bench NoSuchBenchmark", "bench -nope", "run X",
-            "service x", "service --mix=nope", "service --load=0", "service --quantum=199", "service --runs=0",
-            "service --points=x", "service --seconds=NaN", "service --json=/no/such/dir/f", "preempt nope", "preempt --runs=0", "scale nope", "scale --seconds=NaN", "scale --max=99", "scale --max=10000001",
+            "preempt nope", "preempt --runs=0", "scale nope", "scale --seconds=NaN", "scale --max=99", "scale --max=10000001",
             "scale gc --json=/no/such/dir/f", "peers nope", "peers (", "peers --forks=0", "peers --forks=x", "peers --seconds=0",
             "peers --warmup=NaN", "peers --peers=gmp4j,erlang", "peers --json=/no/such/dir/f",
             "peers --json=/dev/full --html=/dev/full --markdown=target"})

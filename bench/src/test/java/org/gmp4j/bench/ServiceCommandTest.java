@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -88,6 +89,15 @@ class ServiceCommandTest {
         Path file = dir.resolve("s");
         refused("gmp: --json and --markdown name the same file", "--json=" + file, "--markdown=" + file);
         assertTrue(Files.notExists(file));
+    }
+
+    /** What people wrote there could not be kept. */
+    @Test
+    void aPageThatIsNoText(@TempDir Path dir) throws Exception {
+        byte[] bytes = {(byte) 0xff, 0};
+        Path file = Files.write(dir.resolve("s.md"), bytes);
+        refused("gmp: --markdown: what stands in " + file + " is not text in UTF-8", "--markdown=" + file);
+        assertArrayEquals(bytes, Files.readAllBytes(file));
     }
 
     private void refused(String sentence, String... arguments) {

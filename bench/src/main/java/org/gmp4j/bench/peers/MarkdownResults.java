@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.peers;
 
+import org.gmp4j.bench.steal.Markdown;
+
 /** The results as a page to commit. What people wrote under its last heading stays when it is written again. */
 final class MarkdownResults {
     /** What is beneath it is not ours. */
@@ -12,16 +14,12 @@ final class MarkdownResults {
     static String write(Results results, PeersCommand.Settings settings, String old) {
         StringBuilder page = new StringBuilder("# gmp4j beside Go, the JDK and Kotlin\n\n");
         page.append("Written by `gmp peers --markdown`; from \"Where we are behind\" on it is by hand.\n\n");
-        Reports.facts(results, settings).forEach(
-                (name, value) -> page.append("- **").append(name).append(":** ").append(value).append('\n'));
+        Markdown.facts(page, Reports.facts(results, settings));
         page.append("\n## Figures\n\n");
         page.append(Reports.figures(results).markdown());
         page.append("\n## How it is measured\n");
-        for (String paragraph : Reports.how(settings)) {
-            page.append('\n').append(paragraph).append('\n');
-        }
-        int behind = old.indexOf("\n" + BEHIND);
-        page.append('\n').append(behind < 0 ? BEHIND + "\n" : old.substring(behind + 1));
+        Markdown.paragraphs(page, Reports.how(settings));
+        Markdown.kept(page, BEHIND, old);
         return page.toString();
     }
 }

@@ -3,8 +3,6 @@ package org.gmp4j.bench.peers;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashSet;
@@ -14,8 +12,9 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
-import org.gmp4j.bench.steal.OutputFile;
+import org.gmp4j.bench.steal.ResultFiles;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -78,23 +77,14 @@ public final class PeersCommand implements Callable<Integer> {
     @Option(names = {"-l", "--list"}, description = "List the rows and exit.")
     private boolean list;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write the results to FILE too.")
-    private Path json;
-
-    @Option(names = "--html", paramLabel = "FILE", description = "Write a page with the ratios as a plot to FILE.")
-    private Path html;
-
-    @Option(
-            names = "--markdown",
-            paramLabel = "FILE",
-            description = "Write a page of results to FILE; what an older one says where we are behind stays.")
-    private Path markdown;
+    @Mixin
+    private ResultFiles files;
 
     /** For picocli. */
     public PeersCommand() {}
 
     @Override
-    public Integer call() throws InterruptedException, IOException {
+    public Integer call() throws InterruptedException {
         List<Catalogue.Work> works = works();
         Set<Peer> wanted = wanted();
         if (forks < 1 || forks > MOST_FORKS) {
@@ -109,19 +99,15 @@ public final class PeersCommand implements Callable<Integer> {
             out.flush();
             return 0;
         }
-        String old = markdown != null && Files.isRegularFile(markdown) ? Files.readString(markdown) : "";
-        try (OutputFile jsonFile = OutputFile.open(spec, "--json", json);
-                OutputFile htmlFile = OutputFile.open(spec, "--html", html);
-                OutputFile markdownFile = OutputFile.open(spec, "--markdown", markdown)) {
-            OutputFile.refuseSame(spec, "--json", jsonFile, "--html", htmlFile);
-            OutputFile.refuseSame(spec, "--json", jsonFile, "--markdown", markdownFile);
-            OutputFile.refuseSame(spec, "--html", htmlFile, "--markdown", markdownFile);
+        files.check();
+        try {
             Results results = measure(works, wanted);
             out.print(Reports.text(results));
             out.flush();
-            write(jsonFile, Reports.json(results, settings()));
-            write(htmlFile, HtmlResults.write(results, settings()));
-            write(markdownFile, MarkdownResults.write(results, settings(), old));
+            files.write(
+                    () -> Reports.json(results, settings()),
+                    () -> HtmlResults.write(results, settings()),
+                    old -> MarkdownResults.write(results, settings(), old));
             return 0;
         } catch (IOException e) {
             spec.commandLine().getErr().println("gmp: " + e.getMessage().replaceAll("\\.$", "") + ".");
@@ -217,12 +203,6 @@ public final class PeersCommand implements Callable<Integer> {
             }
         }
         return programs;
-    }
-
-    private static void write(OutputFile file, String text) throws IOException {
-        if (file != null) {
-            file.write(text);
-        }
     }
 
     private ParameterException bad(String sentence) {

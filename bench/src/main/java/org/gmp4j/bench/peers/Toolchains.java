@@ -65,8 +65,8 @@ public final class Toolchains {
      */
     public Program go(String folder, String name) throws MissingException, IOException, InterruptedException {
         for (Path candidate : goCandidates()) {
-            if (Files.isExecutable(candidate)) {
-                Matcher version = GO_VERSION.matcher(output(List.of(candidate.toString(), "version"), Path.of(".")));
+            if (Files.isRegularFile(candidate) && Files.isExecutable(candidate)) {
+                Matcher version = GO_VERSION.matcher(output(List.of(candidate.toString(), "version")));
                 if (version.find() && Integer.parseInt(version.group(1)) >= LEAST_GO) {
                     return buildGo(folder, name, candidate, "go1." + version.group(1) + version.group(2));
                 }
@@ -181,8 +181,14 @@ public final class Toolchains {
         }
     }
 
-    private static String output(List<String> command, Path dir) throws IOException, InterruptedException {
-        Process p = new ProcessBuilder(command).directory(dir.toFile()).redirectErrorStream(true).start();
+    /** What it prints; nothing where the kernel cannot run it. */
+    private static String output(List<String> command) throws IOException, InterruptedException {
+        Process p;
+        try {
+            p = new ProcessBuilder(command).redirectErrorStream(true).start();
+        } catch (IOException e) {
+            return "";
+        }
         String text = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         int unused = p.waitFor();
         return text;

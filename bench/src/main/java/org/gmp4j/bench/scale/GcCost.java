@@ -230,10 +230,10 @@ final class GcCost {
                 park(gmp, gate, Math.min(n, SWITCHING));
                 gate.close();
             } while (System.nanoTime() - end < 0);
-            long[] before = settled();
+            long[] before = settled(n);
             LongChan gate = LongChan.make();
             park(gmp, gate, n);
-            long[] after = settled();
+            long[] after = settled(n);
             print(Figure.RESIDENT, (after[0] - before[0]) / (double) n);
             print(Figure.HEAP, (after[1] - before[1]) / (double) n);
             gate.close();
@@ -252,12 +252,13 @@ final class GcCost {
         });
     }
 
-    /** Bytes resident and heap in use. */
-    private static long[] settled() throws IOException, InterruptedException {
+    /** Bytes resident and heap in use, where {@code n} goroutines are measured. */
+    private static long[] settled(int n) throws IOException, InterruptedException {
         for (int i = 0; i < COLLECTIONS; i++) { // Serial leaves some garbage in place but at every fourth.
             System.gc();
         }
-        if (ManagementFactory.getGarbageCollectorMXBeans().getFirst().getName().startsWith("ZGC")) {
+        boolean zgc = ManagementFactory.getGarbageCollectorMXBeans().getFirst().getName().startsWith("ZGC");
+        if (zgc && n > SWITCHING) { // Fewer are lost in what else comes and goes in any case.
             Thread.sleep(UNCOMMIT_MILLIS);
         }
         return new long[] {resident(), heap()};

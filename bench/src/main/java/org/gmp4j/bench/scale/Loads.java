@@ -14,8 +14,12 @@ import org.gmp4j.time.Timer;
 
 /** What the series do. Each checks its results. */
 final class Loads {
+    /** The property that {@link Scaling} sets. */
+    static final String PROPERTY = "gmp.scale.operations";
+
     /** In one run: some 10 to 50 ms. */
-    private static final int OPERATIONS = 100_000;
+    static final int MOST_OPERATIONS = 100_000;
+    private static final int OPERATIONS = Integer.getInteger(PROPERTY, MOST_OPERATIONS);
     private static final int BATCH = 100;
     private static final int GOROUTINES_A_P = 4;
 

@@ -15,7 +15,7 @@ import org.gmp4j.bench.steal.Format;
 import org.gmp4j.bench.steal.JsonReport;
 import org.gmp4j.bench.steal.JsonText;
 import org.gmp4j.bench.steal.MachineInfo;
-import org.gmp4j.bench.steal.OutputFile;
+import org.gmp4j.bench.steal.OutputFiles;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -73,7 +73,7 @@ public final class ScaleCommand implements Callable<Integer> {
     public ScaleCommand() {}
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
+    public Integer call() throws InterruptedException {
         List<String> all = new ArrayList<>(Series.GROUPS);
         all.add("gc");
         for (String w : what) {
@@ -92,11 +92,11 @@ public final class ScaleCommand implements Callable<Integer> {
             throw bad("--max is " + max + ": so many goroutines need " + (Series.ROUND.memory(max) >> 20)
                     + " MiB, and there are " + (memory() >> 20));
         }
-        try (OutputFile file = OutputFile.open(spec, "--json", json)) {
+        OutputFiles files = new OutputFiles(spec);
+        files.add("--json", json);
+        try {
             String text = JsonText.of(measure(wanted));
-            if (file != null) {
-                file.write(text);
-            }
+            files.write(Map.of("--json", () -> text));
             return 0;
         } catch (IOException e) {
             spec.commandLine().getErr().println("gmp: " + e.getMessage().replaceAll("\\.$", "") + ".");

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 /** Measures the sizes of a series in a JVM of its own. */
 final class Scaling {
     private static final int LEAST_RUNS = 3;
+    private static final int LEAST_OPERATIONS = 10_000;
     static final int BURSTS = 4;
     private static final long DRAIN = 30_000_000L;
     private static final long MOST_DRAIN = 200_000_000L;
@@ -61,13 +62,21 @@ final class Scaling {
         List<String> args = new ArrayList<>(List.of(series.name(), Double.toString(seconds)));
         sizes.forEach(size -> args.add(size.toString()));
         long heap = series.heap(sizes.getLast());
-        List<String> options = heap > Runtime.getRuntime().maxMemory() ? List.of("-Xmx" + heap) : List.of();
+        List<String> options = new ArrayList<>(List.of("-D" + Loads.PROPERTY + "=" + operations(seconds)));
+        if (heap > Runtime.getRuntime().maxMemory()) {
+            options.add("-Xmx" + heap);
+        }
         Jvm.run(options, Scaling.class, line -> {
             String[] f = line.split(" ");
             points.add(new Point(Integer.parseInt(f[0]), Double.parseDouble(f[1]), Double.parseDouble(f[2]),
                     Double.parseDouble(f[3])));
         }, args.toArray(String[]::new));
         return new Result(series, points);
+    }
+
+    /** In one run: fewer where all runs of a point are to take less than one with the most. */
+    static int operations(double seconds) {
+        return (int) Math.clamp(seconds * 1e6, LEAST_OPERATIONS, Loads.MOST_OPERATIONS);
     }
 
     // ---- in the JVM

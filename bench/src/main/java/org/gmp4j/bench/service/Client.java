@@ -12,10 +12,14 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Scanner;
 import java.util.SplittableRandom;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
@@ -100,14 +104,15 @@ final class Client implements AutoCloseable {
 
     /** Runs it. */
     public static void main(String[] args) {
-        run(args, System.in, System.out);
+        run(args, System.in, System.out, REHEARSAL_SECONDS);
         System.out.flush();
         Runtime.getRuntime().halt(0);
     }
 
-    static void run(String[] args, InputStream in, PrintStream out) {
+    /** With rehearsals that take so long each. */
+    static void run(String[] args, InputStream in, PrintStream out, double rehearsalSeconds) {
         try {
-            measure(args, in, out);
+            measure(args, new Ear(in), out, rehearsalSeconds);
         } catch (IOException e) {
             out.println(FAILED + e.getMessage());
         } catch (UncheckedIOException e) {
@@ -115,44 +120,70 @@ final class Client implements AutoCloseable {
         }
     }
 
-    private static void measure(String[] args, InputStream in, PrintStream out) throws IOException {
+    private static void measure(String[] args, Ear ear, PrintStream out, double rehearsalSeconds) throws IOException {
         double rate = Double.parseDouble(args[1]);
         SplittableRandom random = new SplittableRandom(Long.parseLong(args[5]));
         Mix mix = Mix.of(args[0]);
         Echo echo = new Echo();
         try (echo) {
-            rehearse(echo, mix, in, out);
+            rehearse(echo, mix, ear, out, rehearsalSeconds);
         }
-        int port = Integer.parseInt(hear(in));
+        int port = Integer.parseInt(ear.hear());
         try (Client client = new Client(echo, port, mix, Integer.parseInt(args[2]))) {
             client.run(rate, Double.parseDouble(args[3]), false, random);
             out.println("begin");
-            hear(in);
+            ear.hear();
             double took = client.run(rate, Double.parseDouble(args[4]), true, random);
             out.println("end");
-            hear(in);
+            ear.hear();
             out.println(new Tally(client.shorts, client.longs, client.late, client.queued, took));
         }
     }
 
-    /** A line, or what there is before the end. */
-    private static String hear(InputStream in) throws IOException {
-        StringBuilder line = new StringBuilder();
-        for (int c = in.read(); c >= 0 && c != '\n'; c = in.read()) {
-            line.append((char) c);
+    /** What is said to it. A thread waits for it: a pipe that nobody will write to any more looks as one that is silent. */
+    private static final class Ear {
+        private static final String END = "";
+
+        private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+
+        Ear(InputStream in) {
+            Thread.ofPlatform().daemon().start(() -> {
+                try (Scanner scanner = new Scanner(in, StandardCharsets.UTF_8)) {
+                    while (scanner.hasNextLine()) {
+                        lines.add(scanner.nextLine());
+                    }
+                }
+                lines.add(END);
+            });
         }
-        return line.toString();
+
+        boolean hasHeard() {
+            return !lines.isEmpty();
+        }
+
+        /** A line. */
+        String hear() throws IOException {
+            try {
+                String line = lines.take();
+                if (line.equals(END)) {
+                    throw new IOException("nobody told the client to go on");
+                }
+                return line;
+            } catch (InterruptedException e) {
+                throw new IOException("interrupted", e);
+            }
+        }
     }
 
     /** Until somebody speaks: a server that starts meanwhile starts beside a CPU that is as busy as it will be. */
-    private static void rehearse(Echo echo, Mix mix, InputStream in, PrintStream out) throws IOException {
+    private static void rehearse(Echo echo, Mix mix, Ear ear, PrintStream out, double seconds) throws IOException {
         SplittableRandom random = new SplittableRandom(0);
         for (int i = 0; i < REHEARSALS; i++) { // From the start: what was compiled for one selector is not for the next.
             try (Client client = new Client(echo, echo.port(), mix, REHEARSAL_CONNECTIONS)) {
-                double unused = client.run(REHEARSAL_RATE, REHEARSAL_SECONDS, true, random);
+                double unused = client.run(REHEARSAL_RATE, seconds, true, random);
                 if (i == REHEARSALS - 1) {
                     out.println("ready");
-                    while (in.available() == 0) {
+                    while (!ear.hasHeard()) {
                         unused = client.run(REHEARSAL_RATE, REHEARSAL_PART, true, random);
                     }
                 }

@@ -3,18 +3,17 @@ package org.gmp4j.bench.service;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.bench.peers.Toolchains;
-import org.gmp4j.bench.steal.OutputFile;
+import org.gmp4j.bench.steal.ResultFiles;
 import org.gmp4j.ffi.Affinity;
 import org.gmp4j.ffi.NativeException;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -141,20 +140,8 @@ public final class ServiceCommand implements Callable<Integer> {
                     + " its CPU, and one beside the client, which as root has precedence over it.")
     private boolean burn;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write the results to FILE too, with all histograms.")
-    private Path json;
-
-    @Option(
-            names = "--html",
-            paramLabel = "FILE",
-            description = "Write a page with pictures of latency against load to FILE.")
-    private Path html;
-
-    @Option(
-            names = "--markdown",
-            paramLabel = "FILE",
-            description = "Write a page of results to FILE; what an older one says under Remarks stays.")
-    private Path markdown;
+    @Mixin
+    private ResultFiles files;
 
     /** For picocli. */
     public ServiceCommand() {}
@@ -169,13 +156,8 @@ public final class ServiceCommand implements Callable<Integer> {
             spec.commandLine().getErr().println("gmp: two CPUs are needed, one for the server and one for the client.");
             return FAILED;
         }
-        String old = markdown != null && Files.isRegularFile(markdown) ? Files.readString(markdown) : "";
-        try (OutputFile jsonFile = OutputFile.open(spec, "--json", json);
-                OutputFile htmlFile = OutputFile.open(spec, "--html", html);
-                OutputFile markdownFile = OutputFile.open(spec, "--markdown", markdown)) {
-            OutputFile.refuseSame(spec, "--json", jsonFile, "--html", htmlFile);
-            OutputFile.refuseSame(spec, "--json", jsonFile, "--markdown", markdownFile);
-            OutputFile.refuseSame(spec, "--html", htmlFile, "--markdown", markdownFile);
+        files.check();
+        try {
             Results results = measure(new Results(all, variants), cpus);
             PrintWriter out = spec.commandLine().getOut();
             out.print(Reports.text(results, settings()));
@@ -183,11 +165,12 @@ public final class ServiceCommand implements Callable<Integer> {
             if (results.isEmpty()) {
                 return FAILED;
             }
-            write(jsonFile, Reports.json(results, settings()));
-            write(htmlFile, HtmlReport.write(results, settings()));
-            write(markdownFile, MarkdownReport.write(results, settings(), old));
+            files.write(
+                    () -> Reports.json(results, settings()),
+                    () -> HtmlReport.write(results, settings()),
+                    old -> MarkdownReport.write(results, settings(), old));
             return 0;
-        } catch (IOException | NativeException e) {
+        } catch (IOException e) {
             spec.commandLine().getErr().println("gmp: " + String.valueOf(e.getMessage()).replaceAll("\\.$", "") + ".");
             return FAILED;
         }
@@ -316,9 +299,9 @@ public final class ServiceCommand implements Callable<Integer> {
                         Figures f = trial.run(load, v, round);
                         results.add(load, v, round, f);
                         said = line(f);
-                    } catch (IOException e) {
-                        results.failed(load, v, e.getMessage());
-                        said = e.getMessage();
+                    } catch (IOException | NativeException e) { // What was measured before is not lost.
+                        said = String.valueOf(e.getMessage()).replaceAll("\\.$", "");
+                        results.failed(load, v, said);
                     }
                     err.println("gmp service: " + ++n + " of " + all + ": " + load.mix() + ", " + load.name() + ", "
                             + v.name() + ": " + said);
@@ -350,12 +333,6 @@ public final class ServiceCommand implements Callable<Integer> {
         } catch (Toolchains.MissingException e) {
             results.missing().put(Variant.go(), e.getMessage());
             return null;
-        }
-    }
-
-    private static void write(OutputFile file, String text) throws IOException {
-        if (file != null) {
-            file.write(text);
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Pattern;
 import org.gmp4j.Gmp;
 import org.gmp4j.bench.peers.Toolchains;
 import org.gmp4j.ffi.Affinity;
@@ -29,24 +30,32 @@ final class Trial {
     /** Without privileges it stays 0, and nice says so on stderr. */
     private static final List<String> FIRST = List.of("nice", "-n", "-20");
     private static final List<String> LAST = List.of("nice", "-n", "19");
+    /** Its port, and rounds a nanosecond. */
+    private static final Pattern SERVER = Pattern.compile("[0-9]{1,5} [0-9.]+([Ee]-?[0-9]+)?");
     /** Of a run's time beyond what it warms up and measures: a client gives up twenty seconds after either. */
     private static final double SLACK_SECONDS = 120;
 
     private final Settings settings;
     private final BitSet cpus;
     private final Toolchains.Program go;
+    private final long limit; // seconds
 
     /** With two CPUs or more; {@code go} is null where there is none. */
     Trial(Settings settings, BitSet cpus, Toolchains.Program go) {
+        this(settings, cpus, go, SLACK_SECONDS);
+    }
+
+    /** With as much time beyond what a run warms up and measures. */
+    Trial(Settings settings, BitSet cpus, Toolchains.Program go, double slackSeconds) {
         this.settings = settings;
         this.cpus = cpus;
         this.go = go;
+        limit = (long) (slackSeconds + settings.warmup() + settings.seconds());
     }
 
     /** One run. */
     Figures run(Load load, Variant variant, int seed) throws IOException {
         Deque<Child> started = new ConcurrentLinkedDeque<>();
-        long limit = (long) (SLACK_SECONDS + settings.warmup() + settings.seconds());
         AtomicBoolean late = new AtomicBoolean();
         CompletableFuture<Void> killer = CompletableFuture.runAsync(
                 () -> {
@@ -61,10 +70,11 @@ final class Trial {
             Child client = start(started, "the client", cpus.length() - 1, client(load, seed));
             client.expect("ready");
             Child server = start(started, "the server", cpus.nextSetBit(0), server(variant));
-            String[] said = server.hear().split(" ");
-            if (said.length != 2 || !said[0].matches("[0-9]+")) {
-                throw new IOException("the server said " + String.join(" ", said));
+            String line = server.hear();
+            if (!SERVER.matcher(line).matches()) {
+                throw new IOException("the server said " + line);
             }
+            String[] said = line.split(" ");
             if (settings.burn()) {
                 burner(started, cpus.nextSetBit(0), List.of());
             }
@@ -164,8 +174,12 @@ final class Trial {
         }
 
         void say(String line) throws IOException {
-            out.write(line + "\n");
-            out.flush();
+            try {
+                out.write(line + "\n");
+                out.flush();
+            } catch (IOException e) {
+                throw new IOException(name + " ended early", e);
+            }
         }
 
         String hear() throws IOException {

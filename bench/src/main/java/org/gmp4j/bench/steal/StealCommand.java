@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.function.Function;
 import org.gmp4j.Gmp;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.affinity.Affinity;
@@ -85,32 +85,23 @@ public final class StealCommand implements Callable<Integer> {
     /** For picocli. */
     public StealCommand() {}
 
-    /** A file and what goes into it. */
-    private record Output(OutputFile file, Function<Report, String> form) {}
-
     @Override
-    public Integer call() throws InterruptedException, IOException {
+    public Integer call() throws InterruptedException {
         Settings settings = settings();
         tryScheduler(settings);
         PrintWriter err = spec.commandLine().getErr();
-        try (OutputFile jsonFile = OutputFile.open(spec, "--json", json);
-                OutputFile hgrmFile = OutputFile.open(spec, "--hgrm", hgrm);
-                OutputFile htmlFile = OutputFile.open(spec, "--html", html)) {
-            OutputFile.refuseSame(spec, "--json", jsonFile, "--hgrm", hgrmFile);
-            OutputFile.refuseSame(spec, "--json", jsonFile, "--html", htmlFile);
-            OutputFile.refuseSame(spec, "--hgrm", hgrmFile, "--html", htmlFile);
-            if (settings.crowded()) {
-                err.println("gmp: there are fewer CPUs than Ps: one waits for another, and the tails tell about the"
-                        + " kernel's time slices.");
-            }
-            return measure(settings, List.of(
-                    new Output(jsonFile, JsonReport::write),
-                    new Output(hgrmFile, HgrmReport::write),
-                    new Output(htmlFile, HtmlReport::write)));
+        OutputFiles files = new OutputFiles(spec);
+        files.add("--json", json);
+        files.add("--hgrm", hgrm);
+        files.add("--html", html);
+        if (settings.crowded()) {
+            err.println("gmp: there are fewer CPUs than Ps: one waits for another, and the tails tell about the kernel's"
+                    + " time slices.");
         }
+        return measure(settings, files);
     }
 
-    private int measure(Settings settings, List<Output> outputs) throws InterruptedException {
+    private int measure(Settings settings, OutputFiles files) throws InterruptedException {
         PrintWriter err = spec.commandLine().getErr();
         Progress progress = new Progress(err, settings.nanos() >= LONG_RUN);
         try {
@@ -118,11 +109,10 @@ public final class StealCommand implements Callable<Integer> {
             PrintWriter out = spec.commandLine().getOut();
             out.print(TextReport.write(report));
             out.flush();
-            for (Output output : outputs) {
-                if (output.file() != null) {
-                    output.file().write(output.form().apply(report));
-                }
-            }
+            files.write(Map.of(
+                    "--json", () -> JsonReport.write(report),
+                    "--hgrm", () -> HgrmReport.write(report),
+                    "--html", () -> HtmlReport.write(report)));
             return 0;
         } catch (IllegalStateException | IOException e) {
             progress.done();

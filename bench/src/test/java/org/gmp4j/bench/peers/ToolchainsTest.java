@@ -26,6 +26,15 @@ class ToolchainsTest {
         missing(Map.of("PATH", dir.toString()));
     }
 
+    /** A folder of that name, which is executable too; a script for which the kernel finds no interpreter. */
+    @Test
+    void whatCannotBeRunIsNone(@TempDir Path dir) throws Exception {
+        Files.createDirectory(dir.resolve("go"));
+        Path script = Files.writeString(dir.resolve("script"), "#!/no/such/shell\n");
+        Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwx------"));
+        missing(Map.of("GMP_GO", script.toString(), "PATH", dir.toString()));
+    }
+
     private static void missing(Map<String, String> environment) {
         Exception e = assertThrows(Toolchains.MissingException.class, () -> new Toolchains(environment).go());
         assertTrue(e.getMessage().contains("GMP_GO") && e.getMessage().contains("1.25"), e.getMessage());

@@ -3,6 +3,7 @@ package org.gmp4j.bench.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayInputStream;
@@ -13,6 +14,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -21,16 +23,21 @@ import org.junit.jupiter.api.Test;
 /** The client against servers of its kind: one that answers, and others. */
 class ClientTest {
     private static final int SLOW_MILLIS = 5;
+    private static final double REHEARSAL_SECONDS = 0.02;
 
     private interface Connection {
         void serve(Socket s, int number) throws IOException;
     }
 
     private static List<String> client(int port, String rate, String connections, String seconds) {
+        return client(port + "\nmeasure\ntell\n", rate, connections, seconds);
+    }
+
+    private static List<String> client(String hears, String rate, String connections, String seconds) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         Client.run(new String[] {"rare", rate, connections, "0", seconds, "1"},
-                new ByteArrayInputStream((port + "\nmeasure\ntell\n").getBytes(StandardCharsets.UTF_8)),
-                new PrintStream(out, true, StandardCharsets.UTF_8));
+                new ByteArrayInputStream(hears.getBytes(StandardCharsets.UTF_8)),
+                new PrintStream(out, true, StandardCharsets.UTF_8), REHEARSAL_SECONDS);
         return out.toString(StandardCharsets.UTF_8).lines().toList();
     }
 
@@ -48,6 +55,7 @@ class ClientTest {
                         int number = accepted.getAndIncrement();
                         Thread.ofVirtual().start(() -> {
                             try (s) {
+                                s.setTcpNoDelay(true); // Or a second piece waits until the first is acknowledged.
                                 connection.serve(s, number);
                             } catch (IOException e) {
                                 return; // The client is gone.
@@ -128,6 +136,13 @@ class ClientTest {
             port = s.getLocalPort();
         }
         assertEquals(List.of("ready", "failed: Connection refused"), client(port, "1000", "400", "0.1"));
+    }
+
+    /** Whoever started it was killed: it does not rehearse for ever. */
+    @Test
+    void nobodySpeaks() {
+        List<String> ended = List.of("ready", "failed: nobody told the client to go on");
+        assertEquals(ended, assertTimeoutPreemptively(Duration.ofMinutes(1), () -> client("", "1000", "1", "0.1")));
     }
 
     /** More than can be answered: that is said soon, and does not fill the heap. */
