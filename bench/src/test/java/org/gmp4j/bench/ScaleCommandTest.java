@@ -74,7 +74,7 @@ class ScaleCommandTest {
 
     @Test
     void everyCollector() throws Exception {
-        Map<?, ?> all = scale("gc", "--seconds=0.05");
+        Map<?, ?> all = scale("gc", "--seconds=0.02");
         List<?> rows = (List<?>) all.get("gc");
         assertEquals("yield", ((Map<?, ?>) first(rows)).get("figure"));
         for (Object r : rows) {

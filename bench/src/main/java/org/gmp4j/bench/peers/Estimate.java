@@ -32,11 +32,11 @@ public record Estimate(double median, double low, double high, int forks) {
         return new Estimate(median(v), v[k - 1], v[v.length - k], v.length);
     }
 
-    /** The middle value, or the mean of the two in the middle. */
+    /** The middle value, or the mean of the two in the middle; NaN for none. */
     public static double median(double... values) {
         double[] v = values.clone();
         Arrays.sort(v);
-        return (v[v.length / 2] + v[(v.length - 1) / 2]) / 2;
+        return v.length == 0 ? Double.NaN : (v[v.length / 2] + v[(v.length - 1) / 2]) / 2;
     }
 
     /** The innermost rank, from 1 on, whose interval is good enough; else 1. */

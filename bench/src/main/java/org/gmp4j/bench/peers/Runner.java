@@ -4,7 +4,6 @@ package org.gmp4j.bench.peers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
-import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,7 +12,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.gmp4j.Gmp;
+import org.gmp4j.bench.steal.JavaCommand;
 
 /**
  * Runs a peer's program for one work, in a process of its own, with the same JVM options for all that run on one. Ours gets
@@ -91,7 +90,7 @@ final class Runner {
         switch (peer) {
             case GMP4J -> {
                 if (work.points()) {
-                    command.add("-javaagent:" + runtimeJar());
+                    command.add("-javaagent:" + JavaCommand.runtime());
                 }
                 command.addAll(List.of(
                         "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
@@ -116,13 +115,5 @@ final class Runner {
                 "JDK " + System.getProperty("java.runtime.version"),
                 List.of("-cp", System.getProperty("java.class.path"), JavaPeer.class.getName()),
                 Map.of());
-    }
-
-    private static String runtimeJar() {
-        try {
-            return Path.of(Gmp.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
-        } catch (URISyntaxException e) {
-            throw new IllegalStateException(e);
-        }
     }
 }

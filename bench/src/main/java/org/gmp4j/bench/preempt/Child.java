@@ -5,15 +5,12 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
-import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.HdrHistogram.Histogram;
-import org.gmp4j.Gmp;
+import org.gmp4j.bench.steal.JavaCommand;
 
 /** JVMs that measure one thing each, with the agent. Their main classes print lines for people to stdout. */
 final class Child {
@@ -53,16 +50,10 @@ final class Child {
     /** The same with more JVM options. */
     List<String> lines(List<String> options, Class<?> main, boolean points, String... args)
             throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-javaagent:" + jar() + (points ? "" : "=points=off"),
-                "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
-                "--add-opens=java.base/java.lang=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED",
-                "-D" + SECONDS + "=" + seconds));
-        command.addAll(options);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
-        command.addAll(Arrays.asList(args));
+        List<String> all = new ArrayList<>(List.of(
+                "-javaagent:" + JavaCommand.runtime() + (points ? "" : "=points=off"), "-D" + SECONDS + "=" + seconds));
+        all.addAll(options);
+        List<String> command = JavaCommand.of(all, main, List.of(args));
         Process p = new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
         List<String> lines;
         try (var in = p.inputReader(StandardCharsets.UTF_8)) {
@@ -76,14 +67,6 @@ final class Child {
             p.destroyForcibly();
         }
         return lines;
-    }
-
-    private static String jar() {
-        try {
-            return Path.of(Gmp.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
-        } catch (URISyntaxException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     // ---- in the child
@@ -103,12 +86,5 @@ final class Child {
         return String.format(Locale.ROOT, "  %-44s p50 %9.1f us  p99 %9.1f us  max %9.1f us  n %d", what,
                 h.getValueAtPercentile(50) / MICROS, h.getValueAtPercentile(99) / MICROS, h.getMaxValue() / MICROS,
                 h.getTotalCount());
-    }
-
-    /** The middle one, or the mean of the two in the middle. */
-    static double median(double... values) {
-        double[] v = values.clone();
-        Arrays.sort(v);
-        return (v[v.length / 2] + v[(v.length - 1) / 2]) / 2;
     }
 }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.jar.JarFile;
+import org.gmp4j.bench.peers.Estimate;
 
 /**
  * Loading and linking all classes of the jars that this program needs, in fresh JVMs in turns: without a transformer, with
@@ -41,7 +42,7 @@ final class LoadCost {
     }
 
     private static double median(List<double[]> runs, int column) {
-        return Child.median(runs.stream().mapToDouble(r -> r[column]).toArray());
+        return Estimate.median(runs.stream().mapToDouble(r -> r[column]).toArray());
     }
 
     private static double[] run(Child child, boolean points, String... options) throws IOException, InterruptedException {

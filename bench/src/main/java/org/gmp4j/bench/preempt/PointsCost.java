@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.gmp4j.agent.Points;
+import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.bench.points.Kernel;
 import org.gmp4j.bench.points.KernelLoader;
 import org.gmp4j.bench.points.Kernels;
@@ -39,7 +40,7 @@ final class PointsCost {
             double[] m = new double[VARIANTS.length];
             for (int v = 0; v < m.length; v++) {
                 int at = v;
-                m[v] = Child.median(all.stream().mapToDouble(r -> r[at]).toArray());
+                m[v] = Estimate.median(all.stream().mapToDouble(r -> r[at]).toArray());
                 logs[v] += Math.log(m[v]) / ratios.size();
             }
             row(child, kernel, m);
@@ -102,7 +103,7 @@ final class PointsCost {
         double[] medians = new double[copies.length];
         for (int i = 0; i < copies.length; i++) {
             int which = i;
-            medians[i] = Child.median(rounds.stream().mapToDouble(r -> r[which]).toArray());
+            medians[i] = Estimate.median(rounds.stream().mapToDouble(r -> r[which]).toArray());
         }
         return medians;
     }

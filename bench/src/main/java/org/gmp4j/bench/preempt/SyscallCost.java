@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Syscall;
 
@@ -34,7 +35,7 @@ final class SyscallCost {
                 nanos[i % PARTS] = (System.nanoTime() - start) / (double) CALLS;
             }
         });
-        System.out.println(String.format(Locale.ROOT, "  %-44s %.1f ns", name, Child.median(nanos)));
+        System.out.println(String.format(Locale.ROOT, "  %-44s %.1f ns", name, Estimate.median(nanos)));
     }
 
     private static void enterAndExit() {

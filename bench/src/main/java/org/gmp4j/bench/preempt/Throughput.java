@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.gmp4j.Gmp;
-import org.gmp4j.Go;
 import org.gmp4j.agent.Points;
+import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.bench.points.Kernel;
 import org.gmp4j.bench.points.Kernels;
 import org.gmp4j.sync.WaitGroup;
@@ -51,7 +51,7 @@ final class Throughput {
             }
         }
         System.out.println(String.format(Locale.ROOT, "  %-44s time %.3f of one's, armed %d times", name,
-                Child.median(ratios.stream().mapToDouble(Double::doubleValue).toArray()), Points.counters().armings()));
+                Estimate.median(ratios.stream().mapToDouble(Double::doubleValue).toArray()), Points.counters().armings()));
     }
 
     private static double time(Gmp gmp, java.util.function.Supplier<Kernel> kernel, int hogs, int rounds) {

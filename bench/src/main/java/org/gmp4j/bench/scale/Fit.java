@@ -24,11 +24,4 @@ final class Fit {
     static double exponent(double[] size, double[] cost) {
         return slope(Arrays.stream(size).map(Math::log).toArray(), Arrays.stream(cost).map(Math::log).toArray());
     }
-
-    /** The middle one, or the mean of the two in the middle; NaN for none. */
-    static double median(double... values) {
-        double[] v = values.clone();
-        Arrays.sort(v);
-        return v.length == 0 ? Double.NaN : (v[v.length / 2] + v[(v.length - 1) / 2]) / 2;
-    }
 }

@@ -17,6 +17,7 @@ import org.HdrHistogram.Histogram;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.LongChan;
+import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.sync.WaitGroup;
 
 /** What the collectors make of switches, parked goroutines and wake-ups; two JVMs each. */
@@ -122,13 +123,13 @@ final class GcCost {
     /** Prints a figure before promotion, the first after it, and one later. */
     private static void print(Figure before, List<double[]> young, List<double[]> promoted) {
         Figure[] all = Figure.values();
-        print(before, Fit.median(young.stream().mapToDouble(GcCost::later).toArray()));
-        print(all[before.ordinal() + 1], Fit.median(promoted.stream().mapToDouble(r -> r[0]).toArray()));
-        print(all[before.ordinal() + 2], Fit.median(promoted.stream().mapToDouble(GcCost::later).toArray()));
+        print(before, Estimate.median(young.stream().mapToDouble(GcCost::later).toArray()));
+        print(all[before.ordinal() + 1], Estimate.median(promoted.stream().mapToDouble(r -> r[0]).toArray()));
+        print(all[before.ordinal() + 2], Estimate.median(promoted.stream().mapToDouble(GcCost::later).toArray()));
     }
 
     private static double later(double[] rounds) {
-        return Fit.median(Arrays.copyOfRange(rounds, 1, rounds.length));
+        return Estimate.median(Arrays.copyOfRange(rounds, 1, rounds.length));
     }
 
     /** Twice: one collection moves the stacks to the old generation or at least on their way there, the next for sure. */

@@ -5,11 +5,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
+import org.gmp4j.bench.steal.JavaCommand;
 
 /** JVMs that measure. Without the agent: with any, HotSpot announces each switch of a virtual thread, which costs. */
 final class Jvm {
@@ -22,15 +21,10 @@ final class Jvm {
      */
     static void run(List<String> options, Class<?> main, Consumer<String> lines, String... args)
             throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
-                "--add-opens=java.base/java.lang=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED",
-                "-Xlog:disable", "-Xlog:all=warning:stderr")); // Lines are figures: HotSpot's warnings would go to stdout.
-        command.addAll(options);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
-        command.addAll(Arrays.asList(args));
+        // Lines are figures: HotSpot's warnings would go to stdout.
+        List<String> all = new ArrayList<>(List.of("-Xlog:disable", "-Xlog:all=warning:stderr"));
+        all.addAll(options);
+        List<String> command = JavaCommand.of(all, main, List.of(args));
         Process p = new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
         try (var in = p.inputReader(StandardCharsets.UTF_8)) {
             in.lines().forEach(lines);

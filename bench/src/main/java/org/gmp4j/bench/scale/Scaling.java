@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import org.gmp4j.bench.peers.Estimate;
 
 /** Measures the sizes of a series in a JVM of its own. */
 final class Scaling {
@@ -143,7 +144,7 @@ final class Scaling {
         cpu = SYSTEM.getProcessCpuTime() - cpu;
         gc = gcMillis() - gc;
         double n = operations;
-        return Fit.median(walls.stream().mapToDouble(d -> d).toArray()) + " " + cpu / n + " " + gc * 1e6 / n;
+        return Estimate.median(walls.stream().mapToDouble(d -> d).toArray()) + " " + cpu / n + " " + gc * 1e6 / n;
     }
 
     /** In which the program stood still. */

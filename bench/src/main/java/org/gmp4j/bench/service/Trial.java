@@ -5,9 +5,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.lang.ProcessBuilder.Redirect;
-import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Deque;
@@ -17,8 +15,8 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
-import org.gmp4j.Gmp;
 import org.gmp4j.bench.peers.Toolchains;
+import org.gmp4j.bench.steal.JavaCommand;
 import org.gmp4j.ffi.Affinity;
 
 /**
@@ -105,46 +103,27 @@ final class Trial {
     /** Beside the client it lets it have its way, or the client would be measured. */
     private void burner(Deque<Child> started, int cpu, List<String> nice) throws IOException {
         List<String> command = new ArrayList<>(nice);
-        command.addAll(java(Burner.class, List.of("-XX:+UseSerialGC"), List.of()));
+        command.addAll(JavaCommand.of(List.of("-XX:+UseSerialGC"), Burner.class, List.of()));
         start(started, "a burner", cpu, command).expect("burning");
     }
 
     private List<String> client(Load load, int seed) {
         List<String> command = new ArrayList<>(settings.burn() ? FIRST : List.of());
         // A young generation that a usual run does not fill; and who is compiled waits for it, rather than compete with it.
-        command.addAll(java(Client.class, List.of("-XX:+UseSerialGC", "-Xms512m", "-Xmn384m", "-Xbatch"),
+        command.addAll(JavaCommand.of(List.of("-XX:+UseSerialGC", "-Xms512m", "-Xmn384m", "-Xbatch"), Client.class,
                 List.of(load.mix().toString(), "" + load.rate(), "" + settings.connections(), "" + settings.warmup(),
                         "" + settings.seconds(), "" + seed)));
         return command;
     }
 
-    private List<String> server(Variant variant) throws IOException {
+    private List<String> server(Variant variant) {
         return switch (variant.peer()) {
             case GO -> go.command();
-            case JDK -> java(Server.class, List.of(), variant.arguments());
-            case GMP4J -> java(Server.class, List.of("-javaagent:" + jar() + "=points=" + settings.points()),
+            case JDK -> JavaCommand.of(List.of(), Server.class, variant.arguments());
+            case GMP4J -> JavaCommand.of(
+                    List.of("-javaagent:" + JavaCommand.runtime() + "=points=" + settings.points()), Server.class,
                     variant.arguments());
         };
-    }
-
-    private static List<String> java(Class<?> main, List<String> options, List<String> args) {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
-                "--add-opens=java.base/java.lang=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED"));
-        command.addAll(options);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
-        command.addAll(args);
-        return command;
-    }
-
-    private static String jar() throws IOException {
-        try {
-            return Path.of(Gmp.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
-        } catch (URISyntaxException e) {
-            throw new IOException(e);
-        }
     }
 
     /** A process inherits the CPUs of the thread that starts it. */

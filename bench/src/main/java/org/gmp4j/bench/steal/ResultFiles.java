@@ -47,7 +47,8 @@ public final class ResultFiles {
         try {
             old();
         } catch (IOException e) {
-            throw new ParameterException(spec.commandLine(), "--markdown: what stands in " + markdown + " is not text in UTF-8", e);
+            throw new ParameterException(spec.commandLine(), "--markdown: what stands in " + markdown
+                    + " is not text in UTF-8", e);
         }
     }
 

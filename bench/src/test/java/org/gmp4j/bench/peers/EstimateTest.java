@@ -3,6 +3,7 @@ package org.gmp4j.bench.peers;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -26,6 +27,13 @@ class EstimateTest {
         assertEquals(new Estimate(3.5, 1, 6, 6), Estimate.of(upTo(6)));
         assertEquals(new Estimate(5, 2, 8, 9), Estimate.of(upTo(9)));
         assertEquals(new Estimate(10.5, 6, 15, 20), Estimate.of(upTo(20)));
+    }
+
+    @Test
+    void medians() {
+        assertEquals(3, Estimate.median(5, 1, 3));
+        assertEquals(2.5, Estimate.median(4, 1, 3, 2));
+        assertTrue(Double.isNaN(Estimate.median(new double[0])));
     }
 
     @Test

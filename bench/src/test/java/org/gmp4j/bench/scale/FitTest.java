@@ -31,13 +31,6 @@ class FitTest {
     }
 
     @Test
-    void medians() {
-        assertEquals(3, Fit.median(5, 1, 3));
-        assertEquals(2.5, Fit.median(4, 1, 3, 2));
-        assertTrue(Double.isNaN(Fit.median()));
-    }
-
-    @Test
     void anExponentIsTakenWhereItIsExpected() {
         List<Scaling.Point> points = List.of(point(1, 1_000), point(10, 50), point(100, 500), point(1_000, 5_000));
         assertEquals(1, new Scaling.Result(Series.SELECT, points).wallExponent(), 1e-9);

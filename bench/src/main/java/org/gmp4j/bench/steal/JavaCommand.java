@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.steal;
+
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.gmp4j.Gmp;
+
+/** How one of our main classes is started in a JVM of its own. */
+public final class JavaCommand {
+    private JavaCommand() {}
+
+    /** With the JDK and the class path of this JVM, and with the flags that the runtime needs. */
+    public static List<String> of(List<String> options, Class<?> main, List<String> args) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
+                "--add-opens=java.base/java.lang=ALL-UNNAMED",
+                "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(options);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(args);
+        return command;
+    }
+
+    /** The runtime's jar, which is its agent; before there is one, its classes. */
+    public static String runtime() {
+        try {
+            return Path.of(Gmp.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
