@@ -65,6 +65,8 @@ GMP_EXPORT int32_t gmp_membarrier_register(void);
  * value away too. Linux 6.12 on; earlier kernels take no notice. 0 or -errno.
  */
 GMP_EXPORT int32_t gmp_sched_slice(int32_t tid, uint64_t nanos);
+/* Whether C2 puts safepoint polls into counted loops: 1 or 0 (the serial and the parallel collector's default), or -ENOENT. */
+GMP_EXPORT int32_t gmp_vm_counted_loops_poll(void);
 /* What a thread of this process does, as in /proc: 'R', 'S', 'D' and so on; or -errno. Keeps no file open. */
 GMP_EXPORT int32_t gmp_thread_state(int32_t tid);
 /* Nanoseconds of CPU time that a thread of this process has had, or -errno: EINVAL when there is none such. */

@@ -7,6 +7,7 @@ import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 /**
  * The linked points of one class, found by the class's name. The class holds this (as a {@link ClassValue}), this holds
@@ -70,6 +71,16 @@ final class ClassSites extends WeakReference<Class<?>> {
 
     Site last() {
         return (Site) LAST.getAcquire(this);
+    }
+
+    static void forEach(Consumer<Site> f) {
+        for (ClassSites[] all : BY_NAME.values()) {
+            for (ClassSites sites : all) {
+                for (Site s = sites.last(); s != null; s = s.before) {
+                    f.accept(s);
+                }
+            }
+        }
     }
 
     /** Forgets the classes that are gone. */

@@ -5,6 +5,7 @@ import java.lang.invoke.CallSite;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.MutableCallSite;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -116,6 +117,26 @@ public final class Points {
      */
     public static void setEager(boolean on) {
         eager = on;
+    }
+
+    /**
+     * The same, and arms those that are linked already: for a JVM in whose loops there are no safepoint polls, where a nudge comes
+     * when the loop has ended.
+     *
+     * @throws OutOfMemoryError when there is no memory to arm those; nothing was armed then
+     */
+    public static void armAll() {
+        eager = true;
+        VarHandle.fullFence(); // Whoever links one either sees eager, or has added it before we look. Partner: in link.
+        synchronized (LOCK) {
+            List<Site> fresh = new ArrayList<>();
+            ClassSites.forEach(s -> {
+                if (!s.isArmed && !s.vector) {
+                    fresh.add(s);
+                }
+            });
+            arm(fresh);
+        }
     }
 
     /**
@@ -255,7 +276,7 @@ public final class Points {
             ClassSites.expunge();
             List<Site> idle = new ArrayList<>();
             for (Site s : ARMED) {
-                if (s.armings <= MAX_ARMINGS && now - s.lastUse >= idleNanos << s.armings - 1) {
+                if ((s.vector || !eager) && s.armings <= MAX_ARMINGS && now - s.lastUse >= idleNanos << s.armings - 1) {
                     idle.add(s);
                 }
             }
@@ -319,6 +340,10 @@ public final class Points {
         Site site = new Site(method, depth % PointWriter.VECTOR, depth >= PointWriter.VECTOR, eager);
         ClassSites.add(lookup.lookupClass(), site);
         LINKED.increment();
+        VarHandle.fullFence(); // Partner: in armAll.
+        if (eager && !site.eager && !site.vector && site.learn()) {
+            learn(site); // It was not yet when the site was made, and who arms all may have looked already.
+        }
         return site;
     }
 

@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.agent.Points;
+import org.gmp4j.ffi.VmFlags;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
@@ -46,6 +47,9 @@ final class ArmPoints {
         }
     }
 
+    /** Under the class's lock: whether it is known if loops have polls. */
+    private static boolean asked;
+
     private boolean wanting;
     private long disarmed;
 
@@ -82,6 +86,7 @@ final class ArmPoints {
             o.nudges = 0;
             if (!o.helpless) {
                 VmThread.hurry(Sysmon.SLICE);
+                armWhereNudgesAreLate();
                 want(true);
                 o.cpu = ThreadState.cpuNanos(m);
                 o.nextNudge = o.cpu + FIRST_NUDGE_NANOS;
@@ -109,6 +114,20 @@ final class ArmPoints {
             o.helpless = st == null || !Points.arm(st.thread.getStackTrace(), o.level);
         }
         return !o.helpless;
+    }
+
+    /**
+     * A nudge comes at a safepoint poll. C2 leaves them out of counted loops with the serial and the parallel collector, unless told
+     * otherwise; the JVM chooses the serial one where it sees one CPU. Sysmon then waited in the nudge until the loop had ended, and
+     * the point that was learnt was the one behind it: of goroutines of 5 ms each ran to its end, in four servers of five.
+     */
+    private static synchronized void armWhereNudgesAreLate() {
+        if (!asked) {
+            if (!VmFlags.countedLoopsPoll()) {
+                Points.armAll();
+            }
+            asked = true; // Without memory for it the next overrun asks again.
+        }
     }
 
     /** What follows is about another goroutine, though perhaps in the same time slice. */

@@ -181,6 +181,26 @@ class VectorLoopsTest {
         assertFalse(new Site("m", 0, false, false).isArmed);
     }
 
+    /** Those linked before are armed too, and none is disarmed that C2 does not vectorise. */
+    @Test
+    void allAreArmed() {
+        Site plain = new Site("m", 0, false, false);
+        Site vector = new Site("m", 0, true, false);
+        ClassSites.add(VectorLoopsTest.class, plain);
+        ClassSites.add(VectorLoopsTest.class, vector);
+        try {
+            Points.armAll();
+            assertTrue(plain.isArmed);
+            assertFalse(vector.isArmed, "it may be vectorised");
+            int unused = Points.disarm(0);
+            assertTrue(plain.isArmed, "for good");
+        } finally {
+            Points.setEager(false);
+            int unused = Points.disarmAll();
+        }
+        assertFalse(plain.isArmed);
+    }
+
     /** The point where somebody was stopped is armed, once, and one of a loop that may be vectorised is not. */
     @Test
     void aPointThatStoppedSomebodyIsLearnt() {

@@ -749,6 +749,64 @@ public class shims_h extends shims_h$shared {
         }
     }
 
+    private static class gmp_vm_counted_loops_poll {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT    );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_vm_counted_loops_poll");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_vm_counted_loops_poll()
+     * }
+     */
+    public static FunctionDescriptor gmp_vm_counted_loops_poll$descriptor() {
+        return gmp_vm_counted_loops_poll.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_vm_counted_loops_poll()
+     * }
+     */
+    public static MethodHandle gmp_vm_counted_loops_poll$handle() {
+        return gmp_vm_counted_loops_poll.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_vm_counted_loops_poll()
+     * }
+     */
+    public static MemorySegment gmp_vm_counted_loops_poll$address() {
+        return gmp_vm_counted_loops_poll.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_vm_counted_loops_poll()
+     * }
+     */
+    public static int gmp_vm_counted_loops_poll() {
+        var mh$ = gmp_vm_counted_loops_poll.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_vm_counted_loops_poll");
+            }
+            return (int)mh$.invokeExact();
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gmp_thread_state {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT,
