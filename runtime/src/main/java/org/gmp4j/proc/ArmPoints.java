@@ -17,7 +17,8 @@ import org.gmp4j.struct.M;
  * each millisecond, or at sysmon's next look. When there is nothing left to arm, or no class with points was loaded at all,
  * the P is taken instead, if it has one. The point at which a nudge stopped a goroutine is armed at the next look, for all
  * that come there later ({@link Points#armLearnt}). What is armed and stops nobody for a second is disarmed, and after
- * longer each time that it has to be armed again.
+ * longer each time that it has to be armed again. Where loops have no safepoint polls all are armed, for good, at the first
+ * overrun.
  *
  * <p>They are wanted anew at each look at one who is awaited, and at no other moment: whoever stops clears that, often within
  * a microsecond, and with it set once more his successor would pass a thousand points in vain until the next look. A nudge stops

@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -17,8 +18,12 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
+import org.gmp4j.testing.ChildJvm;
+import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@link Retake} tells {@link Sysmon} of when to look again. */
 class RetakeTest {
@@ -91,6 +96,14 @@ class RetakeTest {
             assertTrue(Points.any(), () -> "no points of " + loop);
             assertTrue(until <= SOON, "the next look is " + until + " ns off");
         }
+    }
+
+    /** Where C2 leaves polls out of loops a nudge comes too late: their points are armed. */
+    @ParameterizedTest
+    @ValueSource(strings = {"Serial", "Parallel", "G1"})
+    void loopsWithoutPolls(String collector) {
+        Result r = new ChildJvm(UnpolledLoopProgram.class).with("-XX:+Use" + collector + "GC", "-XX:TieredStopAtLevel=4").run();
+        assertEquals("in time\n", r.out(), r::toString);
     }
 
     /** A system call whose P nobody wants is new to sysmon once: it does not keep it awake until it ends. */
