@@ -157,8 +157,9 @@ public final class Gmp implements AutoCloseable {
          * Most bytes of a goroutine's stack, at least 64 KiB; about as many before it parks, and as many in all of one that
          * parks on its way down. Default 8 MiB, some 80,000 calls; Go's is 1 GB. Each thread of the scheduler reserves that
          * much address space and a quarter of a MiB; memory is used only where a stack has been, and given back when the thread
-         * sleeps next. (But {@code mlockall} makes all of it resident.) More is a StackOverflowError in that goroutine; one
-         * that nobody catches is an uncaught exception like others.
+         * sleeps next. (But {@code mlockall} makes all of it resident, or with {@code MCL_ONFAULT} where a stack has been, and
+         * nothing is given back.) More is a StackOverflowError in that goroutine; one that nobody catches is an uncaught
+         * exception like others.
          */
         Builder maxStack(long bytes);
 

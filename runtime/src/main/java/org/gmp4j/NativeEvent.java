@@ -9,6 +9,7 @@ import org.gmp4j.ffi.gmp.shims_h;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
 
@@ -31,10 +32,12 @@ public final class NativeEvent implements AutoCloseable {
             WORD.compareAndSet(((NativeEvent) event).addr, NOTHING, gp);
 
     private final AtomicBoolean closed = new AtomicBoolean();
-    private final long addr = Mem.alloc(gmp_event.layout(), 1);
+    private final long addr;
 
     /** An event that has not fired. */
     public NativeEvent() {
+        Headroom.check(); // Or an overflow halfway would lose the struct, or leave the goroutine pinned.
+        addr = Mem.alloc(gmp_event.layout(), 1);
     }
 
     /**
@@ -83,6 +86,9 @@ public final class NativeEvent implements AutoCloseable {
     /** Gives the event's memory back. Nothing may wait for it or fire it any more. */
     @Override
     public void close() {
+        if (!Headroom.enough()) {
+            throw Headroom.overflow(); // It may be closed again.
+        }
         if (!closed.getAndSet(true)) {
             Mem.recycle(gmp_event.layout(), addr);
         }

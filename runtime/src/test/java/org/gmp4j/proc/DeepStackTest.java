@@ -109,6 +109,16 @@ class DeepStackTest {
         }
     }
 
+    /** What a container survives when each M has recursed to its end; the javadoc of maxStack says so. */
+    @Test
+    void theDefault() {
+        int bytes = 8 << 20;
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            long left = gmp.call(Headroom::left);
+            assertTrue(left <= bytes + Headroom.OF_THREAD && left > bytes, () -> left + " bytes");
+        }
+    }
+
     @Test
     void whatIsThrownOnAShortenedStackComesOut() {
         int bytes = 256 << 10;

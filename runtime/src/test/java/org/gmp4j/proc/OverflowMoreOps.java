@@ -5,9 +5,12 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -187,6 +190,14 @@ final class OverflowMoreOps {
             ready.send(1);
             check(growing[0].recv(ready, v -> { }).run() == count[0], "a case that was refused is there");
         });
+        Chan<Integer> one = Chan.make(1);
+        Select cleared = Select.of();
+        ops.put("selectClear", () -> {
+            one.tryRecv(); // When the receive below was refused.
+            cleared.recv(never, v -> { }).send(one, 1, () -> { }).orElse(() -> { }).clear();
+            check(cleared.send(one, 1, () -> { }).run() == 0 && one.recv() == 1, "a case was left");
+            cleared.clear();
+        });
         ops.put("selectTimer", () -> Select.of().recv(never, v -> { }).recv(Time.after(SOON), v -> { }).run());
     }
 
@@ -238,6 +249,15 @@ final class OverflowMoreOps {
             }
         });
         ends.put("semaphoreContext", () -> sem.acquire(2));
+        Semaphore tried = new Semaphore(2);
+        Runnable ofTried = () -> {
+            if (tried.tryAcquire(2)) {
+                tried.release(2);
+            }
+        };
+        ops.put("semaphoreTry", ofTried);
+        partners.put("semaphoreTry", ofTried);
+        ends.put("semaphoreTry", () -> tried.acquire(2));
         AtomicReference<Once> once = new AtomicReference<>(new Once());
         Runnable ofOnce = () -> {
             Once o = once.get();
@@ -255,16 +275,25 @@ final class OverflowMoreOps {
     private void groups() {
         SingleFlight<String, Integer> flights = new SingleFlight<>();
         ops.put("singleFlight", () -> plainly(() -> check(flights.run("k", () -> 1) == 1, "another")));
-        partners.put("singleFlight", () -> plainly(() -> {
+        Runnable other = () -> plainly(() -> {
             flights.run("k", () -> {
                 Go.gosched();
                 return 1;
             });
             flights.forget("k");
-        }));
+        });
+        partners.put("singleFlight", other);
+        ops.put("singleFlightForget", () -> flights.forget("k"));
+        partners.put("singleFlightForget", other);
     }
 
     private void contexts() {
+        ops.put("contextDeadline", () -> {
+            Context c = Context.todo().withDeadline(Instant.now().plus(OverflowOps.LONG), new Exception("late"));
+            check(c.deadline() != null && c.withDeadline(Instant.MIN).err() == Context.DEADLINE_EXCEEDED, "another");
+            c.cancel();
+            check(c.err() == Context.CANCELED, "not cancelled");
+        });
         List<Context[]> trees = new ArrayList<>();
         ops.put("contextTree", () -> {
             Context root = Context.background().withCancel();
@@ -294,6 +323,7 @@ final class OverflowMoreOps {
             BooleanSupplier stop = live.afterFunc(() -> all.failed.compareAndSet(null, new AssertionError("was stopped")));
             check(stop.getAsBoolean(), "not stopped");
         });
+        ops.put("tick", () -> Time.tick(SOON).recv());
         ops.put("ticker", () -> {
             Ticker t = Time.newTicker(SOON);
             t.c().recv();
@@ -356,6 +386,12 @@ final class OverflowMoreOps {
             limited.await();
             limited.setLimit(2); // Throws when some were not given back.
         }));
+        ops.put("errGroupAwait", () -> plainly(() -> {
+            ErrGroup g = ErrGroup.withContext(Context.background());
+            g.go(() -> null);
+            g.await();
+            check(g.context().err() == Context.CANCELED, "not cancelled");
+        }));
         SingleFlight<String, Integer> flights = new SingleFlight<>();
         Runnable flight = () -> plainly(() -> check(flights.runChan("k", () -> 1).recv().get() == 1, "another"));
         ops.put("singleFlightChan", flight);
@@ -370,6 +406,13 @@ final class OverflowMoreOps {
             }
             Go.gosched();
         });
+        Set<Long> places = new HashSet<>();
+        ops.put("nativeEventMake", () -> {
+            try (NativeEvent made = new NativeEvent()) {
+                places.add(made.address().address());
+            }
+        });
+        ends.put("nativeEventMake", () -> check(places.size() == 1, "not given back: " + places.size()));
         ops.put("bubble", () -> {
             Synctest.await();
             check(Synctest.now() != null, "no time");
