@@ -120,7 +120,7 @@ final class ArmPoints {
     /**
      * A nudge comes at a safepoint poll. C2 leaves them out of counted loops with the serial and the parallel collector, unless told
      * otherwise; the JVM chooses the serial one where it sees one CPU. Sysmon then waited in the nudge until the loop had ended, and
-     * the point that was learnt was the one behind it: of goroutines of 5 ms each ran to its end, in four servers of five.
+     * the point that was learnt was the one behind it: in four servers of five, every request of 5 ms ran to its end.
      */
     private static synchronized void armWhereNudgesAreLate() {
         if (!asked) {
