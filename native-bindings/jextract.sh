@@ -68,10 +68,17 @@ generate org.gmp4j.ffi.gmp gmp_h "$work/gmp.includes" gmp.h
 generate org.gmp4j.ffi.gmp shims_h "$work/shims.includes" gmp_shims.h
 
 # Anonymous types carry the line number of the system header they come from; the FFM calls in the generated code are
-# meant ("restricted"). The rest is as jextract wrote it.
+# meant ("restricted").
 find "$work/out" -name '*.java' -exec sed -i \
     -e 's/\$anon\$[0-9]*:[0-9]*/$anon/g' \
     -e 's/^public class /@SuppressWarnings("restricted")\npublic class /' {} +
+
+# What has the JVM generate classes, in classes of its own: who asks for an address, a descriptor or a layout does not pay.
+find "$work/out" -name '*.java' -exec sed -i \
+    -e 's/^        public static final MethodHandle HANDLE = \(Linker.*;\)$/        static class Linked {\n            static final MethodHandle HANDLE = \1\n        }/' \
+    -e 's/^\(        return \|        var mh\$ = \)\([A-Za-z_0-9]*\)\.HANDLE;$/\1\2.Linked.HANDLE;/' \
+    -e 's/^\( *\)private static final VarHandle \([A-Za-z_0-9]*\)\$ELEM_HANDLE = \(.*;\)$/\1private static class \2$ELEM {\n\1    static final VarHandle HANDLE = \3\n\1}/' \
+    -e 's/\$ELEM_HANDLE\./$ELEM.HANDLE./' {} +
 
 if leaks=$(grep -rnE "$include|$work" "$work/out"); then
     echo "jextract.sh: a path of this machine is in the output: $leaks" >&2

@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#define GMP_ABI_VERSION 5
+#define GMP_ABI_VERSION 6
 
 /* Go's names for an address that is not a reference. */
 typedef uint64_t guintptr;

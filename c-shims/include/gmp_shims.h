@@ -45,7 +45,18 @@ GMP_EXPORT int64_t gmp_stack_trim(int64_t keep);
 /* Calls function, void (*)(void), with so many bytes less of the calling thread's stack; they are not touched. 0. */
 GMP_EXPORT int64_t gmp_stack_shorten(int64_t bytes, uint64_t function);
 
-/* thread.c: signals and memory policy. 0 or -errno. */
+/*
+ * memory.c: pages of zeroed memory, readable and writable, for which no swap space is set aside: the address or -errno; and
+ * munmap(2), madvise(2), mprotect(2): 0 or -errno.
+ */
+GMP_EXPORT int64_t gmp_map(uint64_t bytes);
+GMP_EXPORT int32_t gmp_unmap(uint64_t addr, uint64_t bytes);
+GMP_EXPORT int32_t gmp_advise(uint64_t addr, uint64_t bytes, int32_t advice);
+GMP_EXPORT int32_t gmp_protect(uint64_t addr, uint64_t bytes, int32_t protection);
+
+/* thread.c: signals, memory policy, and the CPUs of a thread (tid 0: the caller's), as masks of so many bytes. 0 or -errno. */
+GMP_EXPORT int32_t gmp_affinity_get(int32_t tid, uint64_t bytes, uint64_t mask);
+GMP_EXPORT int32_t gmp_affinity_set(int32_t tid, uint64_t bytes, uint64_t mask);
 GMP_EXPORT int32_t gmp_signal_queue(int32_t tid, int32_t signo, uint64_t value);
 GMP_EXPORT int32_t gmp_tgkill(int32_t tid, int32_t signo);
 GMP_EXPORT int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t node);
@@ -65,6 +76,8 @@ GMP_EXPORT int32_t gmp_membarrier_register(void);
  * value away too. Linux 6.12 on; earlier kernels take no notice. 0 or -errno.
  */
 GMP_EXPORT int32_t gmp_sched_slice(int32_t tid, uint64_t nanos);
+/* The same for HotSpot's VM thread; threads of the runtime begin with the usual slices all the same. -ESRCH: it was not found. */
+GMP_EXPORT int32_t gmp_vm_slice(uint64_t nanos);
 /* Whether C2 puts safepoint polls into counted loops: 1 or 0 (the serial and the parallel collector's default), or -ENOENT. */
 GMP_EXPORT int32_t gmp_vm_counted_loops_poll(void);
 /* What a thread of this process does, as in /proc: 'R', 'S', 'D' and so on; or -errno. Keeps no file open. */
@@ -115,7 +128,7 @@ GMP_EXPORT int32_t gmp_preempt_install(int32_t signo);
 GMP_EXPORT int32_t gmp_ready(uint64_t event);
 typedef int32_t (*gmp_ready_fn)(uint64_t event);
 
-/* io.c: read(2), write(2), sendmsg(2), recvfrom(2), accept4(2), epoll_wait(2), epoll_ctl(2): the result or -errno. EINTR is not
+/* io.c: read(2), write(2), readv(2), sendmsg(2), recvfrom(2), accept4(2), epoll_wait(2), epoll_ctl(2): the result or -errno. EINTR is not
  * retried. */
 GMP_EXPORT int64_t gmp_read(int32_t fd, uint64_t buf, uint64_t len);
 GMP_EXPORT int64_t gmp_write(int32_t fd, uint64_t buf, uint64_t len);
@@ -123,6 +136,10 @@ GMP_EXPORT int64_t gmp_write(int32_t fd, uint64_t buf, uint64_t len);
 GMP_EXPORT int64_t gmp_send(int32_t fd, uint64_t buf, uint64_t len);
 /* The same from n pieces, 1 to 8, in one system call; the arguments behind them are not looked at. */
 GMP_EXPORT int64_t gmp_sendv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2,
+                             uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5,
+                             uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7);
+/* readv(2) of n pieces, 1 to 8; the arguments behind them are not looked at. */
+GMP_EXPORT int64_t gmp_readv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2,
                              uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5,
                              uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7);
 /* Datagrams: addr has room for *addrlen bytes, or holds addrlen. */
@@ -133,6 +150,10 @@ GMP_EXPORT int32_t gmp_epoll_wait(int32_t epfd, uint64_t events, int32_t max, in
 /* The same with a limit in nanoseconds, as exact as the thread's timer slack: epoll_pwait2(2), or ppoll(2) on an older kernel. */
 GMP_EXPORT int32_t gmp_epoll_wait_ns(int32_t epfd, uint64_t events, int32_t max, int64_t timeout_ns);
 GMP_EXPORT int32_t gmp_epoll_ctl(int32_t epfd, int32_t op, int32_t fd, uint32_t events, uint64_t data);
+/* An epoll instance, and an eventfd that does not block with its counter at 0: the descriptor or -errno. close(2): 0 or -errno. */
+GMP_EXPORT int32_t gmp_epoll_create(void);
+GMP_EXPORT int32_t gmp_eventfd(void);
+GMP_EXPORT int32_t gmp_close(int32_t fd);
 /* Adds to an eventfd's counter (0 or -errno); takes the whole counter, or 1 of a semaphore's (the value or -errno). */
 GMP_EXPORT int32_t gmp_eventfd_add(int32_t fd, uint64_t value);
 GMP_EXPORT int64_t gmp_eventfd_take(int32_t fd);

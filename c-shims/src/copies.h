@@ -12,8 +12,12 @@
 /* A function of the first copy; NULL when that is this one (whose function is mine), or was built from another gmp.h. */
 void *gmp_first_copy(const char *name, void *mine);
 
-/* What copies call in the first. The address of a struct own, see osthread.c; of the signal handler, see preempt.c. */
+/*
+ * What copies call in the first. The address of a struct own, and the process's usual time slices in nanoseconds, see
+ * osthread.c; the address of the signal handler, see preempt.c.
+ */
 GMP_EXPORT void *gmp_thread_own(void);
+GMP_EXPORT uint64_t gmp_thread_slice(void);
 GMP_EXPORT void *gmp_preempt_handler(void);
 
 #endif

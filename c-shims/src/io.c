@@ -43,6 +43,15 @@ int64_t gmp_sendv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t 
     return r < 0 ? -errno : r;
 }
 
+int64_t gmp_readv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2,
+                  uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5,
+                  uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
+{
+    struct iovec pieces[] = {PIECE(0), PIECE(1), PIECE(2), PIECE(3), PIECE(4), PIECE(5), PIECE(6), PIECE(7)};
+    ssize_t r = readv(fd, pieces, n);
+    return r < 0 ? -errno : r;
+}
+
 int64_t gmp_recvfrom(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
 {
     ssize_t r = recvfrom(fd, (void *)(uintptr_t)buf, len, 0, (struct sockaddr *)(uintptr_t)addr,
@@ -100,6 +109,23 @@ int32_t gmp_epoll_ctl(int32_t epfd, int32_t op, int32_t fd, uint32_t events, uin
 {
     struct epoll_event event = {.events = events, .data.u64 = data};
     return epoll_ctl(epfd, op, fd, &event) < 0 ? -errno : 0;
+}
+
+int32_t gmp_epoll_create(void)
+{
+    int fd = epoll_create1(EPOLL_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+int32_t gmp_close(int32_t fd)
+{
+    return close(fd) < 0 ? -errno : 0;
+}
+
+int32_t gmp_eventfd(void)
+{
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return fd < 0 ? -errno : fd;
 }
 
 int32_t gmp_eventfd_add(int32_t fd, uint64_t value)

@@ -82,6 +82,7 @@ static pid_t reference;
 static uint64_t blocked;   /* the reference's signal mask */
 static bool blocked_known;
 static int32_t plain_slack = USUAL_SLACK;
+static uint64_t usual_slice; /* the reference's time slices, before gmp_vm_slice shortened them */
 static struct own *(*own_there)(void); /* the first copy's gmp_thread_own; NULL when this is the first */
 
 void *gmp_thread_own(void)
@@ -115,10 +116,19 @@ static bool read_line(const char *path, const char *key, char *buf, size_t size)
     return found;
 }
 
+/* Whether /proc shows this process's PID namespace. That of another one has other numbers for the same threads. */
+static bool proc_is_ours(void)
+{
+    char self[16];
+    ssize_t n = readlink("/proc/self", self, sizeof self - 1);
+    self[n < 0 ? 0 : n] = '\0';
+    return atoi(self) == getpid();
+}
+
 static pid_t find_reference(void)
 {
     pid_t found = 0;
-    DIR *tasks = opendir("/proc/self/task");
+    DIR *tasks = proc_is_ours() ? opendir("/proc/self/task") : NULL;
     if (tasks == NULL) {
         return getpid();
     }
@@ -135,11 +145,20 @@ static pid_t find_reference(void)
     return found != 0 ? found : getpid();
 }
 
+static bool get_attr(pid_t tid, attr_t *attr)
+{
+    memset(attr, 0, sizeof *attr);
+    return syscall(SYS_sched_getattr, tid, attr, sizeof *attr, 0) == 0;
+}
+
 static void prepare(void)
 {
     char path[64];
     char mask[32];
+    attr_t attr;
     reference = find_reference();
+    uint64_t (*slice_there)(void) = (uint64_t (*)(void))gmp_first_copy("gmp_thread_slice", (void *)gmp_thread_slice);
+    usual_slice = slice_there != NULL ? slice_there() : get_attr(reference, &attr) ? attr.runtime : 0;
     snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)reference);
     blocked_known = read_line(path, "SigBlk:", mask, sizeof mask) && sscanf(mask, "%" SCNx64, &blocked) == 1;
     own_there = (struct own *(*)(void))gmp_first_copy("gmp_thread_own", (void *)gmp_thread_own);
@@ -188,10 +207,14 @@ static uint64_t hash(const cpus_t *cpus)
     return h | 1;
 }
 
-static bool get_attr(pid_t tid, attr_t *attr)
+/* The process's. */
+static bool get_plain_attr(attr_t *attr)
 {
-    memset(attr, 0, sizeof *attr);
-    return syscall(SYS_sched_getattr, tid, attr, sizeof *attr, 0) == 0;
+    bool got = get_attr(reference, attr);
+    if (got && (attr->policy == SCHED_OTHER || attr->policy == SCHED_BATCH || attr->policy == SCHED_IDLE)) {
+        attr->runtime = usual_slice; /* Of these policies alone it is the slice. */
+    }
+    return got;
 }
 
 static bool same_attr(const attr_t *a, const attr_t *b)
@@ -221,7 +244,7 @@ int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns)
     o->begun = 1;
     o->slack = slack_ns > 0 ? slack_ns : plain_slack;
     prctl(PR_SET_TIMERSLACK, (unsigned long)o->slack, 0, 0, 0);
-    if (get_attr(reference, &plain_attr) && get_attr(0, &attr) && !same_attr(&attr, &plain_attr)
+    if (get_plain_attr(&plain_attr) && get_attr(0, &attr) && !same_attr(&attr, &plain_attr)
         && syscall(SYS_sched_setattr, 0, &plain_attr, 0) != 0) {
         refused = -errno;
     }
@@ -252,7 +275,19 @@ int32_t gmp_thread_plain(void)
     if (get_cpus(reference, &plain) && get_cpus(0, &cpus) && !same_cpus(&cpus, &plain)) {
         return 0;
     }
-    return !get_attr(reference, &plain_attr) || !get_attr(0, &attr) || same_attr(&attr, &plain_attr);
+    return !get_plain_attr(&plain_attr) || !get_attr(0, &attr) || same_attr(&attr, &plain_attr);
+}
+
+uint64_t gmp_thread_slice(void)
+{
+    pthread_once(&once, prepare);
+    return usual_slice;
+}
+
+int32_t gmp_vm_slice(uint64_t nanos)
+{
+    pthread_once(&once, prepare); /* Which remembers the usual ones. */
+    return reference == getpid() ? -ESRCH : gmp_sched_slice(reference, nanos != 0 ? nanos : usual_slice);
 }
 
 int32_t gmp_thread_place(uint64_t mask, uint64_t bytes)

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <linux/mempolicy.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -33,6 +34,16 @@ int32_t gmp_tgkill(int32_t tid, int32_t signo)
 {
     long r = syscall(SYS_tgkill, getpid(), tid, signo);
     return r < 0 ? -errno : 0;
+}
+
+int32_t gmp_affinity_get(int32_t tid, uint64_t bytes, uint64_t mask)
+{
+    return sched_getaffinity(tid, bytes, (cpu_set_t *)(uintptr_t)mask) < 0 ? -errno : 0;
+}
+
+int32_t gmp_affinity_set(int32_t tid, uint64_t bytes, uint64_t mask)
+{
+    return sched_setaffinity(tid, bytes, (const cpu_set_t *)(uintptr_t)mask) < 0 ? -errno : 0;
 }
 
 int64_t gmp_signal_handler(int32_t signo)

@@ -6,9 +6,9 @@ import java.util.NoSuchElementException;
 import java.util.Objects;
 
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Waiting;
 import org.gmp4j.struct.SudogSlots;
 import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.wait.Waiting;
 
 /**
  * A channel: a FIFO between goroutines, and between them and plain threads, in any mix. Thread-safe; interrupts leave it

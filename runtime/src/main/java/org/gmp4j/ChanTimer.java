@@ -2,9 +2,9 @@ package org.gmp4j;
 
 import java.time.Instant;
 
-import org.gmp4j.proc.Waiting;
 import org.gmp4j.timer.ChanTimers;
 import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.wait.Waiting;
 
 /**
  * A timer with a channel, under the channel's lock. It needs no alarm, and nobody but its users refers to it, while nobody

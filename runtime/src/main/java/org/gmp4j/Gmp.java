@@ -7,10 +7,12 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
+import org.gmp4j.ffi.Shims;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.netpoll.Netpoller;
@@ -21,12 +23,14 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Traceback;
 import org.gmp4j.proc.WaitReason;
-import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.sysmon.Stalls;
+import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimerHeaps;
+import org.gmp4j.wait.Waiting;
 
 /**
  * One scheduler: goroutines (Gs) on threads (Ms) that hold processors (Ps). Several may live in one JVM; a goroutine stays
@@ -40,11 +44,12 @@ public final class Gmp implements AutoCloseable {
     private static final long DEFAULT_MAX_STACK = 8L << 20;
     private static final long LEAST_STACK = 64 << 10;
     private static final Duration DEFAULT_QUANTUM = Duration.ofMillis(10);
-    private static final Duration LEAST_QUANTUM = Duration.ofNanos(200_000);
+    static final Duration LEAST_QUANTUM = Duration.ofNanos(200_000);
+    static final Duration LONGEST_QUANTUM = Duration.ofMinutes(1);
     private static final String PROCS_VARIABLE = "GMPMAXPROCS";
-    private static final String DEBUG_VARIABLE = "GMPDEBUG";
+    static final String DEBUG_VARIABLE = "GMPDEBUG";
 
-    private final Scheduler s;
+    final Scheduler s;
 
     Gmp(Scheduler s) {
         this.s = s;
@@ -64,7 +69,8 @@ public final class Gmp implements AutoCloseable {
         Objects.requireNonNull(main, "go of nil func value");
         Scheduler s;
         try {
-            s = ((Settings) builder()).start(true);
+            DefaultGmp.makeIfWanted();
+            s = new Settings().start(true);
         } catch (IllegalArgumentException badVariable) {
             System.err.println("gmp4j: " + badVariable.getMessage());
             System.exit(BAD_USAGE);
@@ -104,8 +110,44 @@ public final class Gmp implements AutoCloseable {
         }
     }
 
-    /** A builder for embedded mode, with the defaults of its methods. */
+    /**
+     * Makes every virtual thread of the JVM that names no scheduler of its own a goroutine of one default scheduler, as the option
+     * {@code default} of the agent and the property {@code gmp.default=on} do without a line of code: threads of
+     * {@code Thread.ofVirtual}, of {@code Executors.newVirtualThreadPerTaskExecutor}, of {@code StructuredTaskScope} and of what servers
+     * and drivers make of them. They are what they were: threads with an identity, whose uncaught exceptions are printed as the JDK
+     * prints them. {@link Go}, {@link Chan} and all else work in them. Threads that a goroutine of another {@code Gmp} starts stay with
+     * that one.
+     *
+     * <p>Settings come from properties, and where those say nothing from variables: {@code gmp.default.procs} or
+     * {@code GMP_DEFAULT_PROCS}, and in the same way {@code spin} (as {@link SpinPolicy#parse} reads it), {@code quantum}
+     * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code stalled} ({@code on}, {@code off}, or how often at
+     * most a stall is printed with its stack: {@code 100ms}) and {@code debug} (as GMPDEBUG).
+     *
+     * <p>What it cannot take: threads made before, and those that such a thread starts, stay on the JDK's scheduler. So do, when some
+     * hundreds of virtual threads have been started already, new ones of code that HotSpot has compiled meanwhile: it took the JDK's
+     * scheduler for a constant. Call it first in {@code main}, or use the agent, which does it before. A
+     * {@code VirtualThreadSchedulerMXBean} that was asked before goes on telling of the JDK's; else it tells of this one. The JDK's
+     * socket pollers, which serve all schedulers, stay on the JDK's.
+     *
+     * <p>Its threads are daemons, and it ends with the JVM: {@link #close} is refused. Thread-safe; all calls but the first do nothing.
+     *
+     * @return the default scheduler
+     * @throws IllegalArgumentException naming the bad setting
+     * @throws IllegalStateException when this JVM cannot run goroutines, or another library has put a scheduler of its own in the
+     *     JDK's place; with one sentence
+     */
+    public static Gmp makeDefault() {
+        return DefaultGmp.make();
+    }
+
+    /**
+     * A builder for embedded mode, with the defaults of its methods. With the property {@code gmp.default=on}, or the variable
+     * {@code GMP_DEFAULT}, the first call does {@link #makeDefault} if the agent has not.
+     *
+     * @throws IllegalArgumentException naming the bad setting of the default scheduler
+     */
     public static Builder builder() {
+        DefaultGmp.makeIfWanted();
         return new Settings();
     }
 
@@ -197,7 +239,7 @@ public final class Gmp implements AutoCloseable {
         Gmp build();
     }
 
-    private static final class Settings implements Builder {
+    static final class Settings implements Builder {
         private static final int MAX_DAYS = 1000;
 
         private Integer procs;
@@ -285,10 +327,11 @@ public final class Gmp implements AutoCloseable {
 
         Scheduler start(boolean program) {
             JdkThreads.check();
+            checkBindings();
             GStack.checkAll(); // Half a scheduler would be left.
             boolean byHand = procs != null || !variable(PROCS_VARIABLE).isEmpty();
             int n = procs == null ? defaultProcs() : Procs.check(procs);
-            if (quantum.compareTo(LEAST_QUANTUM) < 0 || quantum.compareTo(Duration.ofMinutes(1)) > 0) {
+            if (quantum.compareTo(LEAST_QUANTUM) < 0 || quantum.compareTo(LONGEST_QUANTUM) > 0) {
                 throw new IllegalArgumentException("quantum is " + quantum + ": use 200 µs to 1 minute");
             }
             if (maxThreads < 1) {
@@ -297,15 +340,24 @@ public final class Gmp implements AutoCloseable {
             if (maxStack < LEAST_STACK) {
                 throw new IllegalArgumentException("maxStack is " + maxStack + " bytes: use " + LEAST_STACK + " or more");
             }
-            Config config = new Config(n, byHand ? null : Procs::numCPU, affinity.place(n), spin.spinNanos(),
+            Config config = new Config(n, byHand ? null : new Procs.OfSystem(), affinity.place(n), spin.spinNanos(),
                     quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
                     DebugVars.parse(debug));
             Rehearsal.once(program);
-            Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), new Netpoller());
+            Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon::new);
             if (stalled != null) {
-                s.stalls.setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
+                Stalls.of(s).setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
             return s;
+        }
+
+        private static void checkBindings() {
+            try {
+                Shims.load();
+            } catch (NoClassDefFoundError e) {
+                throw new IllegalStateException("gmp4j finds no class " + e.getMessage().replace('/', '.') + ": put the jar "
+                        + "gmp4j-native-bindings beside gmp4j-runtime, under the name that Maven gave it, or on the class path", e);
+            }
         }
 
         private long idleNanos() {
@@ -329,7 +381,7 @@ public final class Gmp implements AutoCloseable {
         }
     }
 
-    private static String variable(String name) {
+    static String variable(String name) {
         String v = System.getenv(name);
         return v == null ? "" : v.strip();
     }
@@ -352,10 +404,7 @@ public final class Gmp implements AutoCloseable {
      */
     public void run(Runnable fn) {
         Objects.requireNonNull(fn, "go of nil func value");
-        Outcome<Void> o = new Outcome<>(() -> {
-            fn.run();
-            return null;
-        });
+        Outcome<Void> o = new Outcome<>(new Running(fn));
         GStack.checkAll(); // Once started it must be waited for.
         s.go(o);
         o.await();
@@ -380,6 +429,22 @@ public final class Gmp implements AutoCloseable {
             throw Go.<RuntimeException>sneaky(o.thrown);
         }
         return o.result;
+    }
+
+    /** Classes of their own, as lambdas would be some that the JVM generates at the start. */
+    private record Running(Runnable fn) implements Callable<Void> {
+        @Override
+        public Void call() {
+            fn.run();
+            return null;
+        }
+    }
+
+    private record Threads(Scheduler s) implements ThreadFactory {
+        @Override
+        public Thread newThread(Runnable task) {
+            return s.newThread(Objects.requireNonNull(task));
+        }
     }
 
     /** A goroutine, and how it ended; written by it, read by the one who waited for it. */
@@ -461,7 +526,21 @@ public final class Gmp implements AutoCloseable {
      * that outcome before deferred work runs; {@link #newThreadPerTaskExecutor} knows better.
      */
     public ThreadFactory threadFactory() {
-        return task -> s.newThread(Objects.requireNonNull(task));
+        return new Threads(s);
+    }
+
+    /**
+     * The same, of threads with a name: {@code prefix} and a number, from 0 on. Those of {@link #threadFactory()} have none, like the
+     * JDK's virtual threads.
+     */
+    public ThreadFactory threadFactory(String prefix) {
+        Objects.requireNonNull(prefix, "prefix");
+        AtomicLong number = new AtomicLong();
+        return task -> {
+            Thread t = s.newThread(Objects.requireNonNull(task));
+            t.setName(prefix + number.getAndIncrement());
+            return t;
+        };
     }
 
     /**
@@ -522,7 +601,8 @@ public final class Gmp implements AutoCloseable {
      * {@code System.exit}, which never returns, and returns when only these are left. Goroutines that wait for such a one, or
      * serve for ever, do not end either: {@link #close(Duration)} is what a hook wants.
      *
-     * @throws IllegalStateException from a goroutine of this scheduler, which would wait for itself
+     * @throws IllegalStateException from a goroutine of this scheduler, which would wait for itself; and of the
+     *     {@link #makeDefault default} one, which all virtual threads need
      */
     @Override
     public void close() {
@@ -539,6 +619,9 @@ public final class Gmp implements AutoCloseable {
     }
 
     private boolean closeWithin(long nanos) {
+        if (DefaultGmp.is(this)) {
+            throw new IllegalStateException("close was called of the default Gmp, which runs the virtual threads of this JVM");
+        }
         GStack st = GStack.current();
         if (st != null && st.scheduler() == s) {
             throw new IllegalStateException("close was called from a goroutine of the scheduler it would wait for");

@@ -10,9 +10,9 @@ import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
-import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.struct.Sudog;
+import org.gmp4j.wait.Waiting;
 
 /**
  * What channels of all kinds of elements have in common ({@code hchan}). The kinds differ in where an element is: in an

@@ -13,7 +13,6 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.stack.JdkThreads;
 
 /**
  * The buffer of a {@link LongChan}: a block of the C library's allocator, which keeps freed blocks by size for the next and
@@ -135,11 +134,9 @@ final class LongBlock extends PhantomReference<LongChan> {
         assert ADDRESS != null;
     }
 
-    /** So often that no call takes memory any more: they are made under a channel's lock. */
+    /** No call takes memory any more: they are made under a channel's lock. */
     private static void rehearse() {
-        for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) {
-            Memory.free(Memory.malloc(Long.BYTES));
-        }
+        Memory.free(Memory.malloc(Long.BYTES));
     }
 
     private static void startFreeing() {

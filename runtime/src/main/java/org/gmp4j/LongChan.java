@@ -8,9 +8,9 @@ import java.util.NoSuchElementException;
 import java.util.PrimitiveIterator;
 
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Waiting;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.wait.Waiting;
 
 /**
  * A {@link Chan} of longs: the same order, waiting, and texts. No operation allocates, but those that return a

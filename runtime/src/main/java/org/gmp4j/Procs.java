@@ -1,11 +1,14 @@
 package org.gmp4j;
 
+import java.util.function.IntSupplier;
+
 import org.gmp4j.affinity.Topology;
+import org.gmp4j.proc.Config;
 
 /** How many Ps there can be and should be. */
 final class Procs {
     /** Most Ps of a scheduler. */
-    static final int MAX = 4096;
+    static final int MAX = Config.MOST_PROCS;
 
     private Procs() {
     }
@@ -20,6 +23,14 @@ final class Procs {
             throw new IllegalArgumentException("procs is " + n + ": use 1 to " + MAX);
         }
         return n;
+    }
+
+    /** {@link #numCPU}, whenever it is asked. */
+    record OfSystem() implements IntSupplier {
+        @Override
+        public int getAsInt() {
+            return numCPU();
+        }
     }
 
     /** What affinity mask and cgroup limits leave to this process now. */

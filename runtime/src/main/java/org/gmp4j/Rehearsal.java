@@ -2,19 +2,24 @@ package org.gmp4j;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.function.Supplier;
 
 import org.gmp4j.context.Context;
 import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Outside;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Waiting;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.sync.Cond;
 import org.gmp4j.sync.Mutex;
@@ -22,6 +27,7 @@ import org.gmp4j.sync.Pool;
 import org.gmp4j.sync.RWMutex;
 import org.gmp4j.sync.Semaphore;
 import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 import org.gmp4j.timer.TimerHeaps;
@@ -50,6 +56,7 @@ final class Rehearsal {
     private final AtomicReferenceArray<Runnable> ends = new AtomicReferenceArray<>(MOST_ENDS);
     private final AtomicInteger endCount = new AtomicInteger();
     private boolean interrupted = Thread.interrupted();
+    private final Act nothing = new Act(this, Act.NOTHING, null, 0);
 
     private Rehearsal() {
     }
@@ -84,69 +91,53 @@ final class Rehearsal {
 
     private void run(boolean program) {
         Scheduler s = Scheduler.rehearsal(new Config(1, null, List.of(), 0, QUANTUM_NANOS, Integer.MAX_VALUE, -1, MAX_STACK,
-                this::failed, false, program, DebugVars.parse("")), new TimerHeaps(), new Netpoller());
+                new Failures(this), false, program, DebugVars.parse("")), new TimerHeaps(), new Netpoller(), Sysmon::new);
         try {
             all(new Gmp(s));
         } catch (Throwable t) { // Maybe of a wait that ended because another has failed.
             failed(0, t);
         }
         Throwable failed = failure.get();
-        uninterrupted(() -> s.close(failed == null ? -1 : END_NANOS));
+        uninterrupted(new Act(this, Act.CLOSE, s, failed == null ? -1 : END_NANOS));
         if (failed != null) {
             throw Go.<RuntimeException>sneaky(failed);
         }
-        Waiting.rehearsed();
+        Outside.rehearsed();
     }
 
     private void all(Gmp gmp) {
-        gmp.run(Rehearsal::switches);
+        Sysmon.rehearse();
+        gmp.run(new Act(this, Act.SWITCHES, null, 0));
         CountDownLatch over = new CountDownLatch(1);
-        endsBy(over::countDown);
-        gmp.go(() -> {
-            goroutines();
-            over.countDown();
-        });
-        uninterrupted(() -> {
-            over.await();
-            return true;
-        });
+        endsBy(new Act(this, Act.COUNT_DOWN, over, 0));
+        gmp.go(new Act(this, Act.GOROUTINES, over, 0));
+        uninterrupted(new Act(this, Act.AWAIT, over, 0));
         int unused = gmp.setProcs(2);
         Chan<Integer> c = chan(0);
-        gmp.go(() -> c.send(1));
+        Act send = new Act(this, Act.SEND, c, 1);
+        gmp.go(send);
         Object got = c.recv();
-        gmp.go(() -> c.send(c.recv()));
+        gmp.go(new Act(this, Act.PASS_ON, c, 0));
         c.send(1);
         got = c.recv();
-        gmp.go(() -> c.send(1));
-        unused = Select.of().recv(c, v -> { }).recv(Chan.make(), v -> { }).run();
-        Thread t = gmp.threadFactory().newThread(LockSupport::park);
+        gmp.go(send);
+        unused = Select.of().recv(c, nothing).recv(Chan.make(), nothing).run();
+        Thread t = gmp.threadFactory().newThread(new Act(this, Act.PARK, null, 0));
         t.start();
         LockSupport.unpark(t);
         join(t);
-        for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) { // As often as switches: a new stack begins, and ends.
-            Thread one = gmp.threadFactory().newThread(() -> { });
-            one.start();
-            join(one);
-        }
     }
 
     private void join(Thread t) {
-        uninterrupted(() -> {
-            t.join();
-            return true;
-        });
+        uninterrupted(new Act(this, Act.JOIN, t, 0));
     }
 
     /** Something that an interrupt may end, until it has ended by itself. */
-    private interface Wait {
-        boolean end() throws InterruptedException;
-    }
-
-    private void uninterrupted(Wait w) {
+    private void uninterrupted(Act wait) {
         for (;;) {
             interrupted |= Thread.interrupted();
             try {
-                boolean unused = w.end();
+                wait.end();
                 return;
             } catch (InterruptedException e) {
                 interrupted = true;
@@ -173,16 +164,13 @@ final class Rehearsal {
 
     private Chan<Integer> chan(int size) {
         Chan<Integer> c = Chan.make(size);
-        endsBy(c::close);
+        endsBy(new Act(this, Act.CLOSE_CHAN, c, 0));
         return c;
     }
 
-    /** So often that the JVM makes code of their own for the handles that are called in a switch. */
     private static void switches() {
-        for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) {
-            Go.gosched();
-            long unused = JdkThreads.frozen(GStack.current()); // As the M does, now and then.
-        }
+        Go.gosched();
+        long unused = JdkThreads.frozen(GStack.current()); // As the M does, now and then.
     }
 
     private void goroutines() {
@@ -193,7 +181,7 @@ final class Rehearsal {
         waits();
         jdk();
         long end = System.nanoTime() + 2 * QUANTUM_NANOS;
-        Go.go(() -> { });
+        Go.go(nothing);
         while (System.nanoTime() < end) {
             Thread.onSpinWait(); // Sysmon takes the P, or the next call of the runtime gives it up.
         }
@@ -202,23 +190,20 @@ final class Rehearsal {
 
     private void longs() {
         LongChan c = LongChan.make();
-        endsBy(c::close);
+        endsBy(new Act(this, Act.CLOSE_LONGS, c, 0));
         LongBlock.rehearsed();
-        Go.go(() -> c.send(1));
+        Act send = new Act(this, Act.SEND_LONG, c, 1);
+        Go.go(send);
         long sum = c.recv();
-        Go.go(() -> c.send(1));
-        int unused = Select.of().recvLong(c, v -> { }).recv(Chan.make(), v -> { }).run();
+        Go.go(send);
+        int unused = Select.of().recvLong(c, new Ignored()).recv(Chan.make(), nothing).run();
         c.close();
     }
 
     private void channels() {
         Chan<Integer> c = chan(0);
         Chan<Integer> d = chan(1);
-        Go.go(() -> {
-            c.send(1);
-            c.send(2);
-            d.close();
-        });
+        Go.go(new Act(this, Act.SEND_TWICE, new Chan<?>[] {c, d}, 1));
         int sum = c.recv() + c.recv(); // One waits for the sender, one finds it waiting.
         d.recv();
         boolean unused = c.trySend(1);
@@ -233,14 +218,12 @@ final class Rehearsal {
     private void selects() {
         Chan<Integer> c = chan(0);
         Chan<Integer> d = chan(0);
-        Go.go(() -> c.send(1));
-        int unused = Select.of().recv(c, v -> { }).recv(d, v -> { }).run();
-        Go.go(() -> {
-            int got = d.recv();
-        });
-        unused = Select.of().recv(c, v -> { }).send(d, 1, () -> { }).run();
-        unused = Select.of().recv(c, v -> { }).recv(d, v -> { }).orElse(() -> { }).run();
-        unused = Select.of().recv(c, v -> { }).recv(Time.after(SOON), v -> { }).run();
+        Go.go(new Act(this, Act.SEND, c, 1));
+        int unused = Select.of().recv(c, nothing).recv(d, nothing).run();
+        Go.go(new Act(this, Act.RECEIVE, d, 0));
+        unused = Select.of().recv(c, nothing).send(d, 1, nothing).run();
+        unused = Select.of().recv(c, nothing).recv(d, nothing).orElse(nothing).run();
+        unused = Select.of().recv(c, nothing).recv(Time.after(SOON), nothing).run();
     }
 
     private void locks() {
@@ -249,30 +232,14 @@ final class Rehearsal {
         Semaphore sem = new Semaphore(1);
         Cond cond = new Cond(m);
         WaitGroup all = new WaitGroup();
-        boolean[] waits = new boolean[1];
-        boolean[] mayGo = new boolean[1];
+        Waiter waiter = new Waiter(m, cond);
         m.lock();
         rw.lock();
         sem.acquire(1);
         try {
-            all.go(() -> {
-                m.lock();
-                waits[0] = true;
-                while (!mayGo[0]) {
-                    cond.await();
-                }
-                m.unlock();
-            });
-            all.go(() -> {
-                rw.rLock();
-                rw.rUnlock();
-                rw.lock();
-                rw.unlock();
-            });
-            all.go(() -> {
-                sem.acquire(1);
-                sem.release(1);
-            });
+            all.go(waiter);
+            all.go(new Act(this, Act.READ_AND_WRITE, rw, 0));
+            all.go(new Act(this, Act.ACQUIRE, sem, 1));
             Go.gosched();
         } catch (Throwable t) {
             failed(0, t);
@@ -284,49 +251,192 @@ final class Rehearsal {
             for (boolean go = false; !go;) { // It may have lost its P before it came to wait.
                 Go.gosched();
                 m.lock();
-                go = waits[0] || failure.get() != null;
-                mayGo[0] = go;
+                go = waiter.waits || failure.get() != null;
+                waiter.mayGo = go;
                 m.unlock();
             }
             cond.signal();
             cond.broadcast();
         }
         all.await();
-        Pool<Object> pool = new Pool<>(Object::new);
+        Pool<Object> pool = new Pool<>(nothing);
         pool.put(pool.get());
     }
 
     private void waits() {
         Go.sleep(SOON);
         Chan<Integer> fired = chan(1);
-        Timer t = Time.afterFunc(SOON, () -> fired.send(1));
+        Timer t = Time.afterFunc(SOON, new Act(this, Act.SEND, fired, 1));
         fired.recv();
         boolean unused = t.reset(Duration.ofSeconds(1)) | t.stop();
         Context ctx = Context.background().withCancel();
-        endsBy(ctx::cancel);
-        Go.go(ctx::cancel);
+        Act cancel = new Act(this, Act.CANCEL, ctx, 0);
+        endsBy(cancel);
+        Go.go(cancel);
         ctx.done().recv();
     }
 
     private void jdk() {
         Object monitor = new Object();
         CountDownLatch latch = new CountDownLatch(1);
-        endsBy(latch::countDown);
-        Go.go(() -> {
-            synchronized (monitor) {
-                monitor.notifyAll();
-            }
-            latch.countDown();
-        });
+        endsBy(new Act(this, Act.COUNT_DOWN, latch, 0));
+        Go.go(new Act(this, Act.NOTIFY, new Object[] {monitor, latch}, 0));
         try {
             synchronized (monitor) {
                 monitor.wait(1);
             }
             latch.await();
             Thread.sleep(SOON);
-            Object unused = Go.blocking(() -> null);
+            Object unused = Go.blocking(nothing);
         } catch (Exception e) {
             throw new IllegalStateException(e); // Nobody knows this goroutine, to interrupt it.
+        }
+    }
+
+    /** Told of each end by an exception. */
+    private record Failures(Rehearsal of) implements BiConsumer<Long, Throwable> {
+        @Override
+        public void accept(Long goid, Throwable t) {
+            of.failed(goid, t);
+        }
+    }
+
+    private record Ignored() implements LongConsumer {
+        @Override
+        public void accept(long v) {
+        }
+    }
+
+    /** Waits for a condition. */
+    private static final class Waiter implements Runnable {
+        private final Mutex m;
+        private final Cond cond;
+        /** Both are the mutex's. */
+        private boolean waits;
+        private boolean mayGo;
+
+        Waiter(Mutex m, Cond cond) {
+            this.m = m;
+            this.cond = cond;
+        }
+
+        @Override
+        public void run() {
+            m.lock();
+            waits = true;
+            while (!mayGo) {
+                cond.await();
+            }
+            m.unlock();
+        }
+    }
+
+    /** What goroutines do here and what is called back: one class for all of it, where each lambda would be one that the JVM generates. */
+    private record Act(Rehearsal of, int kind, Object on, long n) implements Runnable, Callable<Object>, Supplier<Object>,
+            Consumer<Object> {
+        static final int NOTHING = 0;
+        static final int SWITCHES = 1;
+        static final int GOROUTINES = 2;
+        static final int COUNT_DOWN = 3;
+        static final int AWAIT = 4;
+        static final int JOIN = 5;
+        static final int CLOSE = 6;
+        static final int PARK = 7;
+        static final int SEND = 8;
+        static final int SEND_TWICE = 9;
+        static final int RECEIVE = 10;
+        static final int PASS_ON = 11;
+        static final int CLOSE_CHAN = 12;
+        static final int SEND_LONG = 13;
+        static final int CLOSE_LONGS = 14;
+        static final int READ_AND_WRITE = 15;
+        static final int ACQUIRE = 16;
+        static final int CANCEL = 17;
+        static final int NOTIFY = 18;
+
+        @Override
+        public void accept(Object v) {
+            run();
+        }
+
+        @Override
+        public Object call() {
+            run();
+            return null;
+        }
+
+        @Override
+        public Object get() {
+            return new Object();
+        }
+
+        /** Waits for the end of something. */
+        void end() throws InterruptedException {
+            switch (kind) {
+                case AWAIT -> ((CountDownLatch) on).await();
+                case JOIN -> ((Thread) on).join();
+                default -> {
+                    boolean unused = ((Scheduler) on).close(n);
+                }
+            }
+        }
+
+        @SuppressWarnings("unchecked")
+        private Chan<Integer> chan() {
+            return (Chan<Integer>) on;
+        }
+
+        @Override
+        public void run() {
+            switch (kind) {
+                case NOTHING -> { }
+                case SWITCHES -> switches();
+                case GOROUTINES -> {
+                    of.goroutines();
+                    ((CountDownLatch) on).countDown();
+                }
+                case COUNT_DOWN -> ((CountDownLatch) on).countDown();
+                case PARK -> LockSupport.park();
+                case SEND -> chan().send((int) n);
+                case SEND_TWICE -> sendTwice((Chan<?>[]) on);
+                case RECEIVE -> {
+                    int got = chan().recv();
+                }
+                case PASS_ON -> chan().send(chan().recv());
+                case CLOSE_CHAN -> chan().close();
+                case SEND_LONG -> ((LongChan) on).send(n);
+                case CLOSE_LONGS -> ((LongChan) on).close();
+                case READ_AND_WRITE -> readAndWrite((RWMutex) on);
+                case ACQUIRE -> {
+                    ((Semaphore) on).acquire(n);
+                    ((Semaphore) on).release(n);
+                }
+                case CANCEL -> ((Context) on).cancel();
+                case NOTIFY -> notify((Object[]) on);
+                default -> throw new AssertionError(kind);
+            }
+        }
+
+        @SuppressWarnings("unchecked")
+        private void sendTwice(Chan<?>[] both) {
+            Chan<Integer> c = (Chan<Integer>) both[0];
+            c.send(1);
+            c.send(2);
+            both[1].close();
+        }
+
+        private static void readAndWrite(RWMutex rw) {
+            rw.rLock();
+            rw.rUnlock();
+            rw.lock();
+            rw.unlock();
+        }
+
+        private static void notify(Object[] monitorAndLatch) {
+            synchronized (monitorAndLatch[0]) {
+                monitorAndLatch[0].notifyAll();
+            }
+            ((CountDownLatch) monitorAndLatch[1]).countDown();
         }
     }
 }

@@ -13,9 +13,9 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
-import org.gmp4j.proc.Waiting;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.Sudog;
+import org.gmp4j.wait.Waiting;
 
 /**
  * Waits for the first of several sends and receives that can go on, and does that one alone; if several can, one of them
@@ -62,9 +62,12 @@ public final class Select {
      * With the waiter parked. As soon as the first lock is free it may be woken and run, but it stops at the locks that are
      * still held: it wants them all. With the last one free it may change everything here, so nothing is read after that.
      */
-    private static final Park.Unlock UNLOCK = (gp, select) -> {
-        ((Select) select).unlockAll();
-        return true;
+    private static final Park.Unlock UNLOCK = new Park.Unlock() {
+        @Override
+        public boolean unlock(long gp, Object select) {
+            ((Select) select).unlockAll();
+            return true;
+        }
     };
 
     /** All cases in the order of adding; those beyond {@link #n} are kept for later ones. */

@@ -17,26 +17,6 @@ public final class SpinPolicy {
     /** For {@code latency} without a duration. */
     private static final Duration DEFAULT_LATENCY = Duration.ofMillis(1);
 
-    /** A number of more digits may not fit a long, and is out of range in any unit. */
-    private static final int MAX_DIGITS = 18;
-
-    private enum Unit {
-        S(1_000_000_000),
-        MS(1_000_000),
-        US(1_000),
-        NS(1);
-
-        final long nanos;
-
-        Unit(long nanos) {
-            this.nanos = nanos;
-        }
-
-        String symbol() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-    }
-
     private final long nanos;
 
     private SpinPolicy(long nanos) {
@@ -128,28 +108,18 @@ public final class SpinPolicy {
         if (nanos == Long.MAX_VALUE) {
             return "busy";
         }
-        Unit unit = Unit.S;
-        while (nanos % unit.nanos != 0) {
-            unit = Unit.values()[unit.ordinal() + 1];
-        }
-        return "latency:" + nanos / unit.nanos + unit.symbol();
+        return "latency:" + DurationText.format(nanos);
     }
 
     private static Duration duration(String text, String duration) {
-        int digits = 0;
-        while (digits < duration.length() && duration.charAt(digits) >= '0' && duration.charAt(digits) <= '9') {
-            digits++;
+        Duration d = DurationText.parse(duration);
+        if (d == null) {
+            throw unknown(text);
         }
-        for (Unit unit : Unit.values()) {
-            if (digits > 0 && duration.substring(digits).equals(unit.symbol())) {
-                long n = digits <= MAX_DIGITS ? Long.parseLong(duration.substring(0, digits)) : Long.MAX_VALUE;
-                if (n == 0 || n > MAX.toNanos() / unit.nanos) {
-                    throw outOfRange(duration);
-                }
-                return Duration.ofNanos(n * unit.nanos);
-            }
+        if (!d.isPositive() || d.compareTo(MAX) > 0) {
+            throw outOfRange(duration);
         }
-        throw unknown(text);
+        return d;
     }
 
     private static IllegalArgumentException outOfRange(String duration) {

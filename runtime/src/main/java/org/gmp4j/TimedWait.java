@@ -1,9 +1,9 @@
 package org.gmp4j;
 
-import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.wait.Waiting;
 
 /**
  * Ends a wait in a channel's queue when its time is up; under the channel's lock. Waker and time race for the sudog: whoever

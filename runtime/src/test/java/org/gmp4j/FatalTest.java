@@ -16,6 +16,7 @@ import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.PinningCall;
@@ -72,7 +73,7 @@ class FatalTest {
 
         private static void threadExhaustion() {
             Scheduler s = Scheduler.schedinit(new Config(1, null, List.of(), 0, 10_000_000, 5, -1, 1 << 20, null, true, true,
-                    DebugVars.parse(null)), new TimerHeaps(), Netpoll.NONE);
+                    DebugVars.parse(null)), new TimerHeaps(), Netpoll.NONE, Sysmon::new);
             Chan<Integer> c = Chan.make();
             for (int i = 0; i < 10; i++) {
                 s.go(() -> PinningCall.run(c::recv));

@@ -6,16 +6,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+import java.util.spi.ToolProvider;
 
+import org.gmp4j.ffi.Shims;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,7 +87,7 @@ class LaunchTest {
         private Program() {
         }
 
-        public static void main(String[] args) {
+        public static void main(String[] args) throws InterruptedException {
             switch (args[0]) {
                 case "Procs" -> Gmp.main(() -> System.out.println("procs=" + Go.gomaxprocs(0)));
                 case "Trace" -> Gmp.main(() -> {
@@ -90,6 +95,17 @@ class LaunchTest {
                     Go.sleep(Duration.ofMillis(100));
                 });
                 case "Build" -> Gmp.builder().build().close();
+                case "Ask" -> {
+                    Thread t = Thread.startVirtualThread(() -> {
+                        try {
+                            System.out.println(Go.inGoroutine());
+                            Go.gosched();
+                        } catch (IllegalStateException e) {
+                            System.out.println(e.getMessage());
+                        }
+                    });
+                    t.join();
+                }
                 default -> throw new AssertionError(args[0]);
             }
             System.out.println("returned");
@@ -169,6 +185,120 @@ class LaunchTest {
                 + "start java with -javaagent:gmp4j-runtime.jar, or with --add-exports=java.base/jdk.internal.vm"),
                 r::toString);
         assertFalse(r.err().contains("Caused by"), r::toString);
+    }
+
+    /** A virtual thread of the JDK's may ask, where nothing opens the JDK to us. */
+    @Test
+    void noGoroutineWithoutFlags() {
+        Result r = jvm().withoutFlags().run("Ask");
+        assertEquals("false\nGo.gosched was called outside a goroutine: start one with Gmp.main, Gmp.run or Gmp.go\nreturned\n",
+                r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
+    /** In modules of their own: the agent is called, and is enough; the flags that are named without it are the right ones. */
+    @Test
+    void onTheModulePath(@TempDir Path dir) throws Exception {
+        Path agent = jar(dir, "Premain-Class", "org.gmp4j.agent.Agent", "Can-Retransform-Classes", "true");
+        List<String> modules = modules();
+        compile(dir, modules);
+        ChildJvm jvm = jvm().withoutFlags().with(modules.toArray(String[]::new)).with("-cp", dir.toString(),
+                "--enable-native-access=org.gmp4j.nativebindings,org.gmp4j.runtime");
+        Result r = jvm.runMain("Ask");
+        String flags = "--add-exports=java.base/jdk.internal.vm=org.gmp4j.runtime --add-opens=java.base/java.lang=org.gmp4j.runtime";
+        assertTrue(r.err().contains("start java with -javaagent:gmp4j-runtime.jar, or with " + flags), r::toString);
+        r = jvm.with("-javaagent:" + agent + "=default").runMain("Ask");
+        assertEquals("module org.gmp4j.runtime true true\n", r.out(), r::toString);
+        assertEquals("", r.err(), r::toString);
+        r = jvm().withoutFlags().with(modules.toArray(String[]::new)).with(flags.split(" ")).with("-cp", dir.toString())
+                .runMain("Ask");
+        assertEquals("module org.gmp4j.runtime false true\n", r.out(), r::toString);
+    }
+
+    /** The same in an image of a JDK and our modules alone. */
+    @Test
+    void inAnImage(@TempDir Path dir) throws Exception {
+        Path agent = jar(dir, "Premain-Class", "org.gmp4j.agent.Agent", "Can-Retransform-Classes", "true");
+        List<String> modules = modules();
+        compile(dir, modules);
+        Path image = dir.resolve("image");
+        tool("jlink", "-p", modules.get(1), "--add-modules", "org.gmp4j.runtime", "--output", image.toString());
+        Process p = new ProcessBuilder(image.resolve("bin/java").toString(), "-XX:TieredStopAtLevel=1", "--add-modules",
+                "org.gmp4j.runtime", "--enable-native-access=org.gmp4j.nativebindings,org.gmp4j.runtime",
+                "-javaagent:" + agent + "=default", "-cp", dir.toString(), "Ask").redirectErrorStream(true).start();
+        String out = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals("module org.gmp4j.runtime true true\n", out);
+        assertEquals(0, p.waitFor());
+    }
+
+    private static List<String> modules() throws Exception {
+        return List.of("-p", place(Gmp.class) + File.pathSeparator + place(Shims.class), "--add-modules", "org.gmp4j.runtime");
+    }
+
+    /** A program that is in no package, as ours belong to the module. */
+    private static void compile(Path dir, List<String> modules) throws IOException {
+        Path source = Files.writeString(dir.resolve("Ask.java"), """
+                import org.gmp4j.*;
+
+                class Ask {
+                    static boolean thread;
+
+                    public static void main(String[] args) throws Exception {
+                        Thread.startVirtualThread(() -> thread = Go.inGoroutine()).join();
+                        try (Gmp gmp = Gmp.builder().procs(1).build()) {
+                            System.out.println(Gmp.class.getModule() + " " + thread + " " + gmp.call(Go::inGoroutine));
+                        }
+                    }
+                }
+                """);
+        List<String> args = new ArrayList<>(modules);
+        args.addAll(List.of("-d", dir.toString(), source.toString()));
+        tool("javac", args.toArray(String[]::new));
+    }
+
+    private static void tool(String name, String... args) {
+        assertEquals(0, ToolProvider.findFirst(name).orElseThrow().run(System.out, System.err, args), name);
+    }
+
+    private static String place(Class<?> of) throws Exception {
+        return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+    }
+
+    /** The agent's first class can be read by any Java; what it lacks is one sentence, before main. */
+    @Test
+    void anotherJdk(@TempDir Path dir) throws Exception {
+        Path java = Path.of("/usr/lib/jvm/java-17-openjdk-amd64/bin/java");
+        Assumptions.assumeTrue(Files.isExecutable(java), "no JDK 17 here");
+        Path agent = jar(dir, "Premain-Class", "org.gmp4j.agent.Agent");
+        Process p = new ProcessBuilder(java.toString(), "-javaagent:" + agent, "-cp", place(Gmp.class), "NoMain")
+                .redirectErrorStream(true).start();
+        String out = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertTrue(out.matches("gmp4j needs JDK 25, this is 17[^:]*: start the program with a JDK 25\n"), out);
+        assertEquals(2, p.waitFor());
+    }
+
+    /** Without the jar of the native bindings. */
+    @ParameterizedTest
+    @ValueSource(strings = {"default", "points=on"})
+    void missingBindings(String options, @TempDir Path dir) throws Exception {
+        Path agent = jar(dir, "Premain-Class", "org.gmp4j.agent.Agent", "Can-Retransform-Classes", "true");
+        Result r = jvm().withoutFlags().with("-javaagent:" + agent + "=" + options, "-cp",
+                place(Gmp.class) + File.pathSeparator + place(Program.class)).runMain(Program.class.getName(), "Build");
+        assertTrue(r.err().matches("(?s)(Exception in thread \"main\" java.lang.IllegalStateException: )?gmp4j finds no class "
+                + "org.gmp4j.ffi.\\w+: put the jar gmp4j-native-bindings beside gmp4j-runtime, under the name that Maven gave it, or "
+                + "on the class path\n.*"), r::toString);
+        assertEquals(options.equals("default") ? 2 : 1, r.exit(), r::toString);
+        assertEquals("", r.out(), r::toString);
+    }
+
+    /** The transformer is asked about what it uses itself: a class that it needs to decide about that class ends the JVM. */
+    @ParameterizedTest
+    @ValueSource(strings = {"exclude=**,include=com.acme.**", "include=**"})
+    void patternsThatMatchAll(String options, @TempDir Path dir) throws IOException {
+        Path jar = jar(dir, "Premain-Class", "org.gmp4j.agent.Agent", "Can-Retransform-Classes", "true");
+        Result r = jvm().withoutFlags().with("-javaagent:" + jar + "=" + options).run("Procs");
+        assertEquals("procs=2\nreturned\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
     }
 
     /** The agent is the only flag a program needs. */

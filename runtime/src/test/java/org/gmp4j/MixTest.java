@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
+import org.gmp4j.check.Invariants;
 import org.gmp4j.ffi.OsThread;
-import org.gmp4j.proc.Invariants;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
@@ -369,6 +370,21 @@ class ThreadApiTest {
             assertTrue(endless.cancel(true));
             pool.close(); // Waits for all, the cancelled one too: its interrupt ended it.
             assertThrows(RejectedExecutionException.class, () -> pool.submit(() -> 1));
+        }
+    }
+
+    /** Those of a factory with a prefix are numbered; others have no names, like the JDK's. */
+    @Test
+    void names() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            ThreadFactory named = gmp.gmp.threadFactory("worker-");
+            List<String> names = new CopyOnWriteArrayList<>();
+            for (ThreadFactory f : List.of(named, named, gmp.gmp.threadFactory())) {
+                Thread t = f.newThread(() -> names.add(Thread.currentThread().getName()));
+                t.start();
+                t.join();
+            }
+            assertEquals(List.of("worker-0", "worker-1", ""), names);
         }
     }
 }

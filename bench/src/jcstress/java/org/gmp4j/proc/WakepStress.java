@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -40,10 +41,10 @@ public class WakepStress {
 
         /** Steps 1 and 2 of the spinner. */
         final void stopSpinning() {
-            GlobalRunq.lock(sched);
+            SchedLock.lock(sched);
             PStatus.set(spinners, PStatus.PIDLE);
             Idle.pidleput(sched, spinners, 0);
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             Wakep.stopSpinning(sched);
         }
 
@@ -53,9 +54,9 @@ public class WakepStress {
         }
 
         final boolean findsGlobal() {
-            GlobalRunq.lock(sched);
+            SchedLock.lock(sched);
             boolean found = Schedt.runqsizeOpaque(sched) != 0;
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             return found;
         }
 
@@ -147,9 +148,9 @@ public class WakepStress {
     public static class ToTheGlobalQueue extends Fixture {
         @Actor
         public void submitter(ZZ_Result r) {
-            GlobalRunq.lock(sched);
+            SchedLock.lock(sched);
             GlobalRunq.globrunqput(sched, gp);
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             r.r1 = wakes();
         }
 

@@ -3,6 +3,7 @@ package org.gmp4j.bench;
 
 import org.gmp4j.bench.peers.PeersCommand;
 import org.gmp4j.bench.preempt.PreemptCommand;
+import org.gmp4j.bench.resp.RespCommand;
 import org.gmp4j.bench.scale.ScaleCommand;
 import org.gmp4j.bench.service.ServiceCommand;
 import org.gmp4j.bench.steal.StealCommand;
@@ -30,7 +31,8 @@ import picocli.CommandLine.Spec;
             BenchCommand.class,
             PeersCommand.class,
             ScaleCommand.class,
-            ServiceCommand.class
+            ServiceCommand.class,
+            RespCommand.class
         })
 public final class GmpCommand implements Runnable {
     static final int FAILED = 1;

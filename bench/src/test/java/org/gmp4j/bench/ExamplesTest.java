@@ -32,8 +32,8 @@ class ExamplesTest {
     static void compile() throws Exception {
         List<String> javac = new ArrayList<>(List.of("-Xlint:all,-path,-restricted", "-Werror", "-cp", libraries(),
                 "-d", classes.toString()));
-        try (Stream<Path> sources = Files.list(Path.of("examples"))) {
-            sources.forEach(source -> javac.add(source.toString()));
+        try (Stream<Path> sources = Files.walk(Path.of("examples"))) {
+            sources.map(Path::toString).filter(source -> source.endsWith(".java")).forEach(javac::add);
         }
         assertEquals(0, ToolProvider.findFirst("javac").orElseThrow()
                 .run(System.out, System.err, javac.toArray(String[]::new)));
@@ -58,7 +58,7 @@ class ExamplesTest {
                 "Skynet 1000",
                 "Parked 1000",
                 "Spawns 10000",
-                "Resp"
+                "resp.Resp"
             })
     void example(String command) throws Exception {
         right(command.split(" "));

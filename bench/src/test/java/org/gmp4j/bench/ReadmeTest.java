@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.gmp4j.Gmp;
 import org.gmp4j.ffi.NativeException;
 import org.junit.jupiter.api.Test;
@@ -58,6 +59,27 @@ class ReadmeTest {
         command.addAll(List.of("-cp", runtime + ":" + place(NativeException.class), program.toString()));
         command.addAll(List.of(args));
         return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    }
+
+    /** What the pages link to is there, and the front page stays one. */
+    @Test
+    void links() throws Exception {
+        List<Path> pages = new ArrayList<>(List.of(README));
+        for (Path folder : List.of(Path.of("../runtime"), Path.of("../bench"))) {
+            try (Stream<Path> files = Files.list(folder)) {
+                files.filter(f -> f.toString().endsWith(".md")).forEach(pages::add);
+            }
+        }
+        int links = 0;
+        for (Path page : pages) {
+            Matcher link = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)").matcher(Files.readString(page));
+            while (link.find()) {
+                assertTrue(Files.exists(page.resolveSibling(link.group(1))), page + " links to " + link.group(1));
+                links++;
+            }
+        }
+        assertTrue(links > 10, "links found: " + links);
+        assertTrue(Files.readAllLines(README).size() <= 150, "the front page is for what everybody wants to know");
     }
 
     @Test

@@ -2,18 +2,12 @@ package org.gmp4j.ffi;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.util.BitSet;
-import org.gmp4j.ffi.linux.linux_h;
 
 /** Which CPUs a thread may run on. CPU numbers are the kernel's, from 0, of any size. Thread-safe. */
 public final class Affinity {
-    private static final MethodHandle SETAFFINITY =
-            Link.capturing(linux_h.sched_setaffinity$address(), linux_h.sched_setaffinity$descriptor());
-    private static final MethodHandle GETAFFINITY =
-            Link.capturing(linux_h.sched_getaffinity$address(), linux_h.sched_getaffinity$descriptor());
-    private static final MethodHandle GETCPU =
-            Link.critical(linux_h.sched_getcpu$address(), linux_h.sched_getcpu$descriptor());
+    private static final MemorySegment GET = Call.function("gmp_affinity_get");
+    private static final MemorySegment GETCPU = Call.libc("sched_getcpu");
 
     /** Bytes of a glibc cpu_set_t: a mask of this size is right for nearly every machine. */
     private static final int USUAL_BYTES = 128;
@@ -36,13 +30,10 @@ public final class Affinity {
     public static void set(int tid, BitSet cpus) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment mask = mask(cpus, arena);
-            MemorySegment state = Link.state(arena);
-            int r = (int) SETAFFINITY.invokeExact(state, tid, mask.byteSize(), mask);
+            int r = (int) Call.call(Call.function("gmp_affinity_set"), tid, mask.byteSize(), mask.address());
             if (r < 0) {
-                throw new NativeException("sched_setaffinity(" + tid + ", " + cpus + ")", Link.errno(state));
+                throw new NativeException("sched_setaffinity(" + tid + ", " + cpus + ")", -r);
             }
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
         }
     }
 
@@ -66,17 +57,13 @@ public final class Affinity {
         for (int bytes = USUAL_BYTES; ; bytes *= 2) {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment mask = arena.allocate(bytes, 8);
-                MemorySegment state = Link.state(arena);
-                int r = (int) GETAFFINITY.invokeExact(state, tid, (long) bytes, mask);
+                int r = (int) Call.call(GET, tid, bytes, mask.address());
                 if (r >= 0) {
                     return BitSet.valueOf(mask.asByteBuffer());
                 }
-                int errno = Link.errno(state);
-                if (errno != Errno.EINVAL || bytes >= MAX_BYTES) {
-                    throw new NativeException("sched_getaffinity(" + tid + ")", errno);
+                if (r != -Errno.EINVAL || bytes >= MAX_BYTES) {
+                    throw new NativeException("sched_getaffinity(" + tid + ")", -r);
                 }
-            } catch (Throwable t) {
-                throw Link.unexpected(t);
             }
         }
     }
@@ -87,10 +74,6 @@ public final class Affinity {
      * @return the CPU's number
      */
     public static int currentCpu() {
-        try {
-            return (int) GETCPU.invokeExact();
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
-        }
+        return (int) Call.critical(GETCPU);
     }
 }

@@ -1,10 +1,7 @@
 package org.gmp4j.ffi;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-import org.gmp4j.ffi.gmp.shims_h;
 import org.gmp4j.ffi.linux.linux_h;
 
 /**
@@ -49,12 +46,9 @@ public final class Epoll {
     public static final int EVENT_BYTES = PACKED ? 12 : 16;
 
     private static final long DATA_OFFSET = PACKED ? 4 : 8;
-    private static final MethodHandle CREATE =
-            Link.capturing(linux_h.epoll_create1$address(), linux_h.epoll_create1$descriptor());
-
-    static {
-        Shims.load();
-    }
+    private static final MemorySegment CONTROL = Call.function("gmp_epoll_ctl");
+    private static final MemorySegment WAIT = Call.function("gmp_epoll_wait");
+    private static final MemorySegment WAIT_NS = Call.function("gmp_epoll_wait_ns");
 
     private Epoll() {}
 
@@ -65,16 +59,11 @@ public final class Epoll {
      * @throws NativeException EMFILE or ENFILE without a free descriptor
      */
     public static int create() {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = Link.state(arena);
-            int fd = (int) CREATE.invokeExact(state, linux_h.EPOLL_CLOEXEC());
-            if (fd < 0) {
-                throw new NativeException("epoll_create1", Link.errno(state));
-            }
-            return fd;
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
+        int fd = (int) Call.call(Call.function("gmp_epoll_create"));
+        if (fd < 0) {
+            throw new NativeException("epoll_create1", -fd);
         }
+        return fd;
     }
 
     /**
@@ -89,7 +78,7 @@ public final class Epoll {
      *     error number
      */
     public static int control(int epfd, int op, int fd, int events, long data) {
-        return -shims_h.gmp_epoll_ctl(epfd, op, fd, events, data);
+        return -(int) Call.call(CONTROL, epfd, op, fd, events, data, 0);
     }
 
     /**
@@ -102,7 +91,7 @@ public final class Epoll {
      * @return how many events are in the buffer, or the negated error number ({@code -Errno.EINTR})
      */
     public static int await(int epfd, long events, int max, int timeoutMillis) {
-        return shims_h.gmp_epoll_wait(epfd, events, max, timeoutMillis);
+        return (int) Call.call(WAIT, epfd, events, max, timeoutMillis, 0, 0);
     }
 
     /**
@@ -116,7 +105,7 @@ public final class Epoll {
      * @return how many events are in the buffer, or the negated error number ({@code -Errno.EINTR})
      */
     public static int awaitNanos(int epfd, long events, int max, long nanos) {
-        return shims_h.gmp_epoll_wait_ns(epfd, events, max, nanos);
+        return (int) Call.call(WAIT_NS, epfd, events, max, nanos, 0, 0);
     }
 
     /**

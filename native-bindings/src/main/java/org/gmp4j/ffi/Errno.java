@@ -53,6 +53,9 @@ public final class Errno {
     /** The process has too many open files. */
     public static final int EMFILE = 24;
 
+    /** No room: on a disk, or for another descriptor that epoll watches. */
+    public static final int ENOSPC = 28;
+
     /** The other end of a pipe or socket is closed. */
     public static final int EPIPE = 32;
 

@@ -1,22 +1,14 @@
 package org.gmp4j.ffi;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
-import org.gmp4j.ffi.gmp.shims_h;
-import org.gmp4j.ffi.linux.linux_h;
 
 /**
  * A counter behind a file descriptor: wakes a thread out of {@link Epoll#await}. Non-blocking and closed on exec.
  * Closed by {@link Fd#close}. Thread-safe.
  */
 public final class EventFd {
-    private static final MethodHandle EVENTFD =
-            Link.capturing(linux_h.eventfd$address(), linux_h.eventfd$descriptor());
-
-    static {
-        Shims.load();
-    }
+    private static final MemorySegment ADD = Call.function("gmp_eventfd_add");
+    private static final MemorySegment TAKE = Call.function("gmp_eventfd_take");
 
     private EventFd() {}
 
@@ -27,16 +19,11 @@ public final class EventFd {
      * @throws NativeException EMFILE or ENFILE without a free descriptor
      */
     public static int create() {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = Link.state(arena);
-            int fd = (int) EVENTFD.invokeExact(state, 0, linux_h.EFD_CLOEXEC() | linux_h.EFD_NONBLOCK());
-            if (fd < 0) {
-                throw new NativeException("eventfd", Link.errno(state));
-            }
-            return fd;
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
+        int fd = (int) Call.call(Call.function("gmp_eventfd"));
+        if (fd < 0) {
+            throw new NativeException("eventfd", -fd);
         }
+        return fd;
     }
 
     /**
@@ -47,7 +34,7 @@ public final class EventFd {
      * @return 0, or {@link Errno#EAGAIN} when the counter is full (the descriptor is readable then, too)
      */
     public static int add(int fd, long n) {
-        return -shims_h.gmp_eventfd_add(fd, n);
+        return -(int) Call.call(ADD, fd, n, 0);
     }
 
     /**
@@ -57,6 +44,6 @@ public final class EventFd {
      * @return what it held, 1 or more, or {@code -Errno.EAGAIN} when that was 0
      */
     public static long take(int fd) {
-        return shims_h.gmp_eventfd_take(fd);
+        return Call.call(TAKE, fd);
     }
 }

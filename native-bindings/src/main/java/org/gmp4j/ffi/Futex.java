@@ -1,6 +1,6 @@
 package org.gmp4j.ffi;
 
-import org.gmp4j.ffi.gmp.shims_h;
+import java.lang.foreign.MemorySegment;
 
 /**
  * Futexes: sleeping on a 32-bit word of off-heap memory until another thread of this process says that it changed.
@@ -12,9 +12,8 @@ import org.gmp4j.ffi.gmp.shims_h;
  * <p>Thread-safe, no allocation. {@link #await} blocks the OS thread: a virtual thread that calls it pins its carrier.
  */
 public final class Futex {
-    static {
-        Shims.load();
-    }
+    private static final MemorySegment WAIT = Call.function("gmp_futex_wait");
+    private static final MemorySegment WAKE = Call.function("gmp_futex_wake");
 
     private Futex() {}
 
@@ -27,7 +26,7 @@ public final class Futex {
      *     {@link Errno#EINTR} when a signal came
      */
     public static int await(long addr, int expected) {
-        return -shims_h.gmp_futex_wait(addr, expected, -1);
+        return -(int) Call.call(WAIT, addr, expected, -1);
     }
 
     /**
@@ -41,7 +40,7 @@ public final class Futex {
      *     {@link Errno#EINTR} when a signal came, {@link Errno#ETIMEDOUT} when the time was over
      */
     public static int await(long addr, int expected, long timeoutNanos) {
-        return -shims_h.gmp_futex_wait(addr, expected, timeoutNanos);
+        return -(int) Call.call(WAIT, addr, expected, timeoutNanos);
     }
 
     /**
@@ -53,7 +52,7 @@ public final class Futex {
      * @throws NativeException for a misaligned address
      */
     public static int wake(long addr, int n) {
-        int r = shims_h.gmp_futex_wake(addr, n);
+        int r = (int) Call.call(WAKE, addr, n, 0);
         if (r < 0) {
             throw new NativeException("futex_wake(0x" + Long.toHexString(addr) + ")", -r);
         }

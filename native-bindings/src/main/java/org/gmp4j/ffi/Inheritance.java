@@ -3,8 +3,6 @@ package org.gmp4j.ffi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
-import java.util.List;
-import org.gmp4j.ffi.gmp.shims_h;
 
 /**
  * What threads and processes inherit from the thread that creates them: CPUs, scheduling policy, nice value, signal mask,
@@ -12,9 +10,8 @@ import org.gmp4j.ffi.gmp.shims_h;
  * they create others: c-shims {@code osthread.c}. Thread-safe.
  */
 public final class Inheritance {
-    static {
-        Shims.load();
-    }
+    private static final MemorySegment BEGIN = Call.function("gmp_thread_begin");
+    private static final MemorySegment PLAIN = Call.function("gmp_thread_plain");
 
     private Inheritance() {}
 
@@ -27,7 +24,7 @@ public final class Inheritance {
      * @return whether nothing was refused
      */
     public static boolean begin(int signo, int slackNanos) {
-        return shims_h.gmp_thread_begin(signo, slackNanos) == 0;
+        return (int) Call.call(BEGIN, signo, slackNanos, 0) == 0;
     }
 
     /**
@@ -48,7 +45,7 @@ public final class Inheritance {
      * @return false when the thread, or whichever made it, has set its own
      */
     public static boolean isPlain() {
-        return shims_h.gmp_thread_plain() != 0;
+        return (int) Call.call(PLAIN) != 0;
     }
 
     /**
@@ -61,7 +58,7 @@ public final class Inheritance {
     public static void place(BitSet cpus) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment mask = Affinity.mask(cpus, arena);
-            int r = shims_h.gmp_thread_place(mask.address(), mask.byteSize());
+            int r = (int) Call.call(Call.function("gmp_thread_place"), mask.address(), mask.byteSize(), 0);
             if (r < 0) {
                 throw new NativeException("sched_setaffinity(0, " + cpus + ")", -r);
             }
@@ -74,11 +71,7 @@ public final class Inheritance {
      * @return false when this JVM is not made as we know it; then nothing has changed
      */
     public static boolean hook() {
-        try {
-            // Not shims_h.gmp_thread_hook(): HotSpot prints a warning when the two innermost callers are not the JDK's own.
-            return (int) shims_h.gmp_thread_hook$handle().invokeWithArguments(List.of()) == 0;
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
-        }
+        // HotSpot prints a warning when the two innermost callers are not the JDK's own.
+        return (int) Call.callByJdk(Call.function("gmp_thread_hook")) == 0;
     }
 }

@@ -14,8 +14,6 @@ import java.lang.invoke.VarHandle;
  * downcall would not be safe (the JVM may have made system calls in between), so it is captured by the call itself.
  */
 final class Link {
-    private static final StructLayout STATE = Linker.Option.captureStateLayout();
-    private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
     private static final Linker LINKER = Linker.nativeLinker();
 
     private Link() {}
@@ -36,18 +34,6 @@ final class Link {
                 Linker.Option.firstVariadicArg(firstVariadic));
     }
 
-    /** A function of the C library that has no generated binding and no errno worth reading. */
-    @SuppressWarnings("restricted")
-    static MethodHandle plain(String function, FunctionDescriptor descriptor) {
-        return LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow(function), descriptor);
-    }
-
-    /** Without thread state transition: only for functions that return at once. */
-    @SuppressWarnings("restricted")
-    static MethodHandle critical(MemorySegment function, FunctionDescriptor descriptor) {
-        return LINKER.downcallHandle(function, descriptor, Linker.Option.critical(false));
-    }
-
     /** With thread state transition: for functions that may sleep. */
     @SuppressWarnings("restricted")
     static MethodHandle waiting(MemorySegment function, FunctionDescriptor descriptor) {
@@ -62,11 +48,17 @@ final class Link {
 
     /** A place for one call's errno. Confined to the caller: two threads never share one. */
     static MemorySegment state(Arena arena) {
-        return arena.allocate(STATE);
+        return arena.allocate(State.LAYOUT);
     }
 
     static int errno(MemorySegment state) {
-        return (int) ERRNO.get(state, 0L);
+        return (int) State.ERRNO.get(state, 0L);
+    }
+
+    /** Apart, so that nobody makes its handle who captures nothing. */
+    private static final class State {
+        static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
+        static final VarHandle ERRNO = LAYOUT.varHandle(PathElement.groupElement("errno"));
     }
 
     /** What a downcall's {@code invokeExact} may throw beside errors: nothing, so this is a bug of ours. */

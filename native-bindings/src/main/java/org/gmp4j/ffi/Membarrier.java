@@ -1,6 +1,6 @@
 package org.gmp4j.ffi;
 
-import org.gmp4j.ffi.gmp.shims_h;
+import java.lang.foreign.MemorySegment;
 
 /**
  * The dear half of an asymmetric fence ({@code membarrier(2)}, private and expedited): it makes every other thread of this
@@ -10,15 +10,15 @@ public final class Membarrier {
     /** {@code -Dgmp.membarrier=off}: as on a kernel that has none, or forbids it. */
     public static final String PROPERTY = "gmp.membarrier";
 
+    private static final MemorySegment MEMBARRIER = Call.function("gmp_membarrier");
     private static final boolean AVAILABLE = register();
 
     private Membarrier() {}
 
     private static boolean register() {
-        Shims.load();
         return !"off".equals(System.getProperty(PROPERTY))
-                && shims_h.gmp_membarrier_register() == 0
-                && shims_h.gmp_membarrier() == 0;
+                && (int) Call.call(Call.function("gmp_membarrier_register")) == 0
+                && (int) Call.call(MEMBARRIER) == 0;
     }
 
     /** Whether {@link #run} works here. */
@@ -32,7 +32,7 @@ public final class Membarrier {
      * @throws NativeException ENOSYS or EPERM where it is not available
      */
     public static void run() {
-        int r = shims_h.gmp_membarrier();
+        int r = (int) Call.call(MEMBARRIER);
         if (r < 0) {
             throw new NativeException("membarrier(PRIVATE_EXPEDITED)", -r);
         }

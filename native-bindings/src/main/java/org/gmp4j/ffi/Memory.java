@@ -1,11 +1,6 @@
 package org.gmp4j.ffi;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-import org.gmp4j.ffi.gmp.shims_h;
 import org.gmp4j.ffi.linux.linux_h;
 
 /**
@@ -47,12 +42,6 @@ public final class Memory {
     /** {@link #protect}: reads and writes. */
     public static final int PROTECT_READ_WRITE = linux_h.PROT_READ() | linux_h.PROT_WRITE();
 
-    private static final MethodHandle MMAP = Link.capturing(linux_h.mmap$address(), linux_h.mmap$descriptor());
-    private static final MethodHandle MUNMAP = Link.capturing(linux_h.munmap$address(), linux_h.munmap$descriptor());
-    private static final MethodHandle MADVISE = Link.capturing(linux_h.madvise$address(), linux_h.madvise$descriptor());
-    private static final MethodHandle MPROTECT =
-            Link.capturing(linux_h.mprotect$address(), linux_h.mprotect$descriptor());
-
     private Memory() {}
 
     /**
@@ -64,18 +53,11 @@ public final class Memory {
      * @throws NativeException ENOMEM when there is no room, EINVAL for a size of 0
      */
     public static long map(long bytes) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = Link.state(arena);
-            int flags = linux_h.MAP_PRIVATE() | linux_h.MAP_ANONYMOUS() | linux_h.MAP_NORESERVE();
-            MemorySegment r = (MemorySegment)
-                    MMAP.invokeExact(state, MemorySegment.NULL, bytes, PROTECT_READ_WRITE, flags, -1, 0L);
-            if (r.address() == -1) {
-                throw new NativeException("mmap(" + bytes + " bytes)", Link.errno(state));
-            }
-            return r.address();
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
+        long r = Call.call(Calls.MAP, bytes);
+        if (r < 0) {
+            throw new NativeException("mmap(" + bytes + " bytes)", (int) -r);
         }
+        return r;
     }
 
     /**
@@ -86,13 +68,7 @@ public final class Memory {
      * @throws NativeException EINVAL for a bad range
      */
     public static void unmap(long addr, long bytes) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = Link.state(arena);
-            int r = (int) MUNMAP.invokeExact(state, MemorySegment.ofAddress(addr), bytes);
-            check(r, "munmap", addr, bytes, state);
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
-        }
+        check((int) Call.call(Call.function("gmp_unmap"), addr, bytes, 0), "munmap", addr, bytes);
     }
 
     /**
@@ -104,13 +80,7 @@ public final class Memory {
      * @throws NativeException EINVAL when the kernel does not know the advice, ENOMEM when the range is not mapped
      */
     public static void advise(long addr, long bytes, int advice) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = Link.state(arena);
-            int r = (int) MADVISE.invokeExact(state, MemorySegment.ofAddress(addr), bytes, advice);
-            check(r, "madvise", addr, bytes, state);
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
-        }
+        check((int) Call.call(Calls.ADVISE, addr, bytes, advice), "madvise", addr, bytes);
     }
 
     /**
@@ -122,13 +92,7 @@ public final class Memory {
      * @throws NativeException EINVAL, ENOMEM when the range is not mapped
      */
     public static void protect(long addr, long bytes, int protection) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = Link.state(arena);
-            int r = (int) MPROTECT.invokeExact(state, MemorySegment.ofAddress(addr), bytes, protection);
-            check(r, "mprotect", addr, bytes, state);
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
-        }
+        check((int) Call.call(Call.function("gmp_protect"), addr, bytes, protection), "mprotect", addr, bytes);
     }
 
     /**
@@ -142,17 +106,16 @@ public final class Memory {
      *     sandbox forbids the call
      */
     public static void bindToNode(long addr, long bytes, int node) {
-        int r = NodeBinding.bind(addr, bytes, node);
+        int r = (int) Call.call(Call.function("gmp_mbind_preferred"), addr, bytes, node);
         if (r < 0) {
             throw new NativeException(
                     "mbind(0x" + Long.toHexString(addr) + ", " + bytes + " bytes, node " + node + ")", -r);
         }
     }
 
-    private static void check(int r, String call, long addr, long bytes, MemorySegment state) {
+    private static void check(int r, String call, long addr, long bytes) {
         if (r < 0) {
-            throw new NativeException(
-                    call + "(0x" + Long.toHexString(addr) + ", " + bytes + " bytes)", Link.errno(state));
+            throw new NativeException(call + "(0x" + Long.toHexString(addr) + ", " + bytes + " bytes)", -r);
         }
     }
 
@@ -163,11 +126,7 @@ public final class Memory {
      * @return the address, a multiple of 16; 0 when there is no memory
      */
     public static long malloc(long bytes) {
-        try {
-            return (long) Blocks.MALLOC.invokeExact(bytes);
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
-        }
+        return Call.call(Calls.MALLOC, bytes);
     }
 
     /**
@@ -176,28 +135,14 @@ public final class Memory {
      * @param addr what {@link #malloc} returned, once
      */
     public static void free(long addr) {
-        try {
-            Blocks.FREE.invokeExact(addr);
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
-        }
+        long unused = Call.call(Calls.FREE, addr);
     }
 
-    /** Apart, so that nobody links them who needs whole pages only. */
-    private static final class Blocks {
-        static final MethodHandle MALLOC =
-                Link.plain("malloc", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
-        static final MethodHandle FREE = Link.plain("free", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
-    }
-
-    /** Apart, so that plain memory needs no libgmp4j. */
-    private static final class NodeBinding {
-        static {
-            Shims.load();
-        }
-
-        static int bind(long addr, long bytes, int node) {
-            return shims_h.gmp_mbind_preferred(addr, bytes, node);
-        }
+    /** Apart: {@link #ALL} and the constants need no C code. */
+    private static final class Calls {
+        static final MemorySegment MAP = Call.function("gmp_map");
+        static final MemorySegment ADVISE = Call.function("gmp_advise");
+        static final MemorySegment MALLOC = Call.libc("malloc");
+        static final MemorySegment FREE = Call.libc("free");
     }
 }

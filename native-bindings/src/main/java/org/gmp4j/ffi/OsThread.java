@@ -7,7 +7,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import org.gmp4j.ffi.gmp.shims_h;
 import org.gmp4j.ffi.linux.linux_h;
 import org.gmp4j.ffi.linux.sched_param;
 
@@ -31,16 +30,11 @@ public final class OsThread {
     /** {@link #setScheduler}: real time in turns; priority 1 to 99. */
     public static final int SCHED_RR = linux_h.SCHED_RR();
 
-    private static final MethodHandle GETTID =
-            Link.critical(linux_h.gettid$address(), linux_h.gettid$descriptor());
-    private static final MethodHandle SETSCHEDULER =
-            Link.capturing(linux_h.sched_setscheduler$address(), linux_h.sched_setscheduler$descriptor());
-    private static final MethodHandle GETSCHEDULER =
-            Link.capturing(linux_h.sched_getscheduler$address(), linux_h.sched_getscheduler$descriptor());
-
-    /** {@code int prctl(int option, ...)}: the options used here take one argument of the width of a long. */
-    private static final MethodHandle PRCTL = Link.capturingVariadic(
-            linux_h.prctl.address(), FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG), 1);
+    private static final MemorySegment GETTID = Call.libc("gettid");
+    private static final MemorySegment GETPID = Call.libc("getpid");
+    private static final MemorySegment SLICE = Call.function("gmp_sched_slice");
+    private static final MemorySegment CPU = Call.function("gmp_thread_cpu");
+    private static final MemorySegment STATE = Call.function("gmp_thread_state");
 
     private OsThread() {}
 
@@ -50,11 +44,16 @@ public final class OsThread {
      * @return the id, positive
      */
     public static int gettid() {
-        try {
-            return (int) GETTID.invokeExact();
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
-        }
+        return (int) Call.critical(GETTID);
+    }
+
+    /**
+     * The kernel's id of this process, which is that of its first thread.
+     *
+     * @return the id, positive
+     */
+    public static int getpid() {
+        return (int) Call.critical(GETPID);
     }
 
     /**
@@ -76,8 +75,18 @@ public final class OsThread {
      * @return whether the kernel took it
      */
     public static boolean setSlice(int tid, long nanos) {
-        Shims.load();
-        return shims_h.gmp_sched_slice(tid, nanos) == 0;
+        return (int) Call.call(SLICE, tid, nanos, 0) == 0;
+    }
+
+    /**
+     * The same for HotSpot's VM thread. What the runtime starts does not inherit that: {@link Inheritance#begin} knows the slices
+     * of before.
+     *
+     * @param nanos nanoseconds, 100,000 to 100,000,000; 0 for those of before
+     * @return whether the thread was found, and the kernel took it
+     */
+    public static boolean setVmSlice(long nanos) {
+        return (int) Call.call(Call.function("gmp_vm_slice"), nanos) == 0;
     }
 
     /**
@@ -113,7 +122,7 @@ public final class OsThread {
             MemorySegment param = sched_param.allocate(arena);
             sched_param.sched_priority(param, priority);
             MemorySegment state = Link.state(arena);
-            int r = (int) SETSCHEDULER.invokeExact(state, tid, policy, param);
+            int r = (int) Cold.SETSCHEDULER.invokeExact(state, tid, policy, param);
             if (r < 0) {
                 throw new NativeException(
                         "sched_setscheduler(" + tid + ", policy " + policy + ", priority " + priority + ")",
@@ -134,7 +143,7 @@ public final class OsThread {
     public static int scheduler(int tid) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = Link.state(arena);
-            int r = (int) GETSCHEDULER.invokeExact(state, tid);
+            int r = (int) Cold.GETSCHEDULER.invokeExact(state, tid);
             if (r < 0) {
                 throw new NativeException("sched_getscheduler(" + tid + ")", Link.errno(state));
             }
@@ -152,8 +161,7 @@ public final class OsThread {
      * @return nanoseconds, or the negated error number ({@code -Errno.EINVAL} when this process has no such thread)
      */
     public static long cpuNanos(int tid) {
-        Shims.load();
-        return shims_h.gmp_thread_cpu(tid);
+        return Call.call(CPU, tid);
     }
 
     /**
@@ -164,14 +172,13 @@ public final class OsThread {
      *     (there is no such thread, there are too many open files)
      */
     public static int state(int tid) {
-        Shims.load();
-        return shims_h.gmp_thread_state(tid);
+        return (int) Call.call(STATE, tid);
     }
 
     private static int prctl(String what, int option, long argument) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = Link.state(arena);
-            int r = (int) PRCTL.invokeExact(state, option, argument);
+            int r = (int) Cold.PRCTL.invokeExact(state, option, argument);
             if (r < 0) {
                 throw new NativeException("prctl(" + what + ")", Link.errno(state));
             }
@@ -179,5 +186,17 @@ public final class OsThread {
         } catch (Throwable t) {
             throw Link.unexpected(t);
         }
+    }
+
+    /** Apart, so that nobody links them who has no use for them. */
+    private static final class Cold {
+        static final MethodHandle SETSCHEDULER =
+                Link.capturing(linux_h.sched_setscheduler$address(), linux_h.sched_setscheduler$descriptor());
+        static final MethodHandle GETSCHEDULER =
+                Link.capturing(linux_h.sched_getscheduler$address(), linux_h.sched_getscheduler$descriptor());
+
+        /** {@code int prctl(int option, ...)}: the options used here take one argument of the width of a long. */
+        static final MethodHandle PRCTL = Link.capturingVariadic(
+                linux_h.prctl.address(), FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG), 1);
     }
 }

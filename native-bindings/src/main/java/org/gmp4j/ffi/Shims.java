@@ -3,20 +3,26 @@ package org.gmp4j.ffi;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.SymbolLookup;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import org.gmp4j.ffi.gmp.gmp_h;
-import org.gmp4j.ffi.gmp.shims_h;
 
 /**
  * Loads libgmp4j.so, the C part of the runtime: from the file that {@code -Dgmp.shims=PATH} names, otherwise from this
- * jar ({@code /native/linux-<arch>/libgmp4j.so}), by way of a private temporary file that is removed again at once.
+ * jar ({@code /native/linux-<arch>/libgmp4j.so}), by way of a private temporary file that is removed again at once. The file
+ * is in {@code java.io.tmpdir}, or where that cannot be, in {@code /var/tmp}, the user's home or the current folder.
  * Checks that it was built from the same {@code gmp.h} as the Java layouts.
  *
- * <p>Thread-safe. The generated class {@link shims_h} works only after {@link #load}; the classes of this package see
- * to that themselves.
+ * <p>Thread-safe. The generated class {@link org.gmp4j.ffi.gmp.shims_h} works only after {@link #load}; the classes of this
+ * package do not use it but for addresses.
  */
 public final class Shims {
     /** Names a libgmp4j.so to use in place of the one in the jar. */
@@ -25,6 +31,10 @@ public final class Shims {
     /** From the JVM's names of processors to those of the kernel, for the processors that we support. */
     private static final Map<String, String> ARCHITECTURES =
             Map.of("amd64", "x86_64", "x86_64", "x86_64", "aarch64", "aarch64");
+
+    private static final int MOST_TRIES = 100;
+    /** Where the library of the jar is copied to for a moment: a property that names a folder, or a folder. */
+    private static final List<String> FOLDERS = List.of("java.io.tmpdir", "/var/tmp", "user.home", "user.dir");
 
     private static boolean loaded;
 
@@ -51,7 +61,7 @@ public final class Shims {
         } else {
             loadFromJar(resource);
         }
-        checkAbi(shims_h.gmp_abi_version(), path != null ? path : "the libgmp4j.so in this jar");
+        checkAbi((int) Call.call(Call.symbol("gmp_abi_version")), path != null ? path : "the libgmp4j.so in this jar");
         loaded = true;
     }
 
@@ -85,37 +95,69 @@ public final class Shims {
         }
     }
 
+    /** Tries one folder after the other: the first may be read-only, or mounted so that nothing in it can be executed. */
     private static void loadFromJar(String resource) {
-        Path copy;
+        StringBuilder refusals = new StringBuilder();
+        for (String folder : FOLDERS) {
+            String place = System.getProperty(folder, folder);
+            try {
+                loadByWayOf(Path.of(place), resource);
+                return;
+            } catch (IOException | UnsatisfiedLinkError e) {
+                refusals.append(refusals.isEmpty() ? "" : "; ").append(place).append(": ").append(e.getMessage());
+            }
+        }
+        throw new IllegalStateException("gmp4j could not load " + resource + " of its jar by way of a copy (" + refusals
+                + "): set java.io.tmpdir to a folder that can be written to and executed from, or name a library with -D"
+                + PATH_PROPERTY + "=PATH.");
+    }
+
+    private static void loadByWayOf(Path folder, String resource) throws IOException {
         try (InputStream in = Shims.class.getResourceAsStream(resource)) {
             if (in == null) {
                 throw new IllegalStateException("gmp4j's jar has no " + resource
                         + ": build it with a C compiler at hand, or name a library with -D" + PATH_PROPERTY + "=PATH.");
             }
-            // Files.createTempFile makes it readable and writable by its owner alone.
-            copy = Files.createTempFile("gmp4j-", ".so");
+            Path copy = createFile(folder);
             try {
                 Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
-                loadFrom(copy, resource + " (copied to " + copy.getParent() + ")");
+                load(copy);
             } finally {
                 // The mapping keeps the file's content alive; a JVM that crashes leaves nothing behind.
                 Files.deleteIfExists(copy);
             }
-        } catch (IOException e) {
-            throw new IllegalStateException(
-                    "gmp4j could not copy " + resource + " to " + System.getProperty("java.io.tmpdir")
-                            + " (" + e + "): set java.io.tmpdir, or name a library with -D"
-                            + PATH_PROPERTY + "=PATH.",
-                    e);
+        }
+    }
+
+    /**
+     * A new file, readable and writable by its owner alone. As {@link Files#createTempFile}, whose random names would have the JVM
+     * load its security providers; this one need not be hard to guess, since a file or link that is there already is not taken.
+     */
+    private static Path createFile(Path folder) throws IOException {
+        FileAttribute<?> mine = PosixFilePermissions.asFileAttribute(
+                EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE));
+        for (int i = 0;; i++) {
+            Path file = folder.resolve("gmp4j-" + (System.nanoTime() & Long.MAX_VALUE) + ".so");
+            try {
+                return Files.createFile(file, mine);
+            } catch (FileAlreadyExistsException e) {
+                if (i == MOST_TRIES) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static void loadFrom(Path file, String what) {
+        try {
+            load(file);
+        } catch (UnsatisfiedLinkError e) {
+            throw new IllegalStateException("gmp4j could not load " + what + ": " + e.getMessage() + ".", e);
         }
     }
 
     @SuppressWarnings("restricted")
-    private static void loadFrom(Path file, String what) {
-        try {
-            System.load(file.toString());
-        } catch (UnsatisfiedLinkError e) {
-            throw new IllegalStateException("gmp4j could not load " + what + ": " + e.getMessage() + ".", e);
-        }
+    private static void load(Path file) {
+        System.load(file.toString());
     }
 }

@@ -1,6 +1,6 @@
 package org.gmp4j.ffi;
 
-import org.gmp4j.ffi.gmp.shims_h;
+import java.lang.foreign.MemorySegment;
 import org.gmp4j.ffi.linux.linux_h;
 
 /** Signals to one thread of this process, and who handles them. Thread-safe, no allocation. */
@@ -14,9 +14,8 @@ public final class Signals {
     /** {@link #handlerOf}: ignored. */
     public static final long SIG_IGN = 1;
 
-    static {
-        Shims.load();
-    }
+    private static final MemorySegment QUEUE = Call.function("gmp_signal_queue");
+    private static final MemorySegment KILL = Call.function("gmp_tgkill");
 
     private Signals() {}
 
@@ -31,7 +30,7 @@ public final class Signals {
      *     real-time signals are queued
      */
     public static void queue(int tid, int signo, long value) {
-        int r = shims_h.gmp_signal_queue(tid, signo, value);
+        int r = (int) Call.call(QUEUE, tid, signo, value);
         if (r < 0) {
             throw new NativeException("rt_tgsigqueueinfo(" + tid + ", signal " + signo + ")", -r);
         }
@@ -45,7 +44,7 @@ public final class Signals {
      * @throws NativeException ESRCH when the thread has ended, EINVAL for a bad signal number
      */
     public static void send(int tid, int signo) {
-        int r = shims_h.gmp_tgkill(tid, signo);
+        int r = (int) Call.call(KILL, tid, signo, 0);
         if (r < 0) {
             throw new NativeException("tgkill(" + tid + ", signal " + signo + ")", -r);
         }
@@ -59,7 +58,7 @@ public final class Signals {
      * @throws NativeException EINVAL for a bad signal number
      */
     public static long handlerOf(int signo) {
-        long r = shims_h.gmp_signal_handler(signo);
+        long r = Call.call(Call.function("gmp_signal_handler"), signo);
         if (r < 0) {
             throw new NativeException("sigaction(" + signo + ")", (int) -r);
         }
@@ -74,7 +73,7 @@ public final class Signals {
      * @throws NativeException EINVAL for a bad signal number
      */
     public static boolean installPreempt(int signo) {
-        int r = shims_h.gmp_preempt_install(signo);
+        int r = (int) Call.call(Call.function("gmp_preempt_install"), signo);
         if (r == -Errno.EBUSY) {
             return false;
         }

@@ -10,14 +10,14 @@ import org.gmp4j.ffi.linux.sockaddr_in;
 import org.gmp4j.ffi.linux.sockaddr_in6;
 
 /**
- * Addresses of the Internet in memory of the caller's, {@link #BYTES} of it, for sockets that speak to many: its first part
- * is a sockaddr, behind that stands its length. Not thread-safe: a place belongs to one caller at a time.
+ * Addresses of the Internet or the Unix domain in memory of the caller's, {@link #BYTES} of it, for sockets that speak to
+ * many: its first part is a sockaddr, behind that stands its length. Not thread-safe: a place belongs to one caller at a time.
  */
 public final class SocketAddresses {
     /** How much memory an address takes. */
-    public static final long BYTES = 64;
+    public static final long BYTES = 128;
 
-    private static final long LENGTH = 56;
+    private static final long LENGTH = 120;
     private static final int IPV4_BYTES = 4;
     private static final int MAPPED_AT = 10;
 
@@ -49,9 +49,36 @@ public final class SocketAddresses {
             if (!ipv6 && s.byteSize() != sockaddr_in.sizeof()) {
                 throw new IllegalArgumentException("an IPv4 socket cannot reach " + address);
             }
-            to.copyFrom(s);
-            to.set(ValueLayout.JAVA_INT, LENGTH, (int) s.byteSize());
+            put(to, s);
         }
+    }
+
+    /**
+     * Writes the address of a Unix socket.
+     *
+     * @param place where to
+     * @param name as {@link UnixSockets} has it
+     * @throws IllegalArgumentException when the name is empty, too long, or a path with a NUL
+     */
+    public static void writeUnix(long place, String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            put(at(place), UnixSockets.encode(name, arena));
+        }
+    }
+
+    private static void put(MemorySegment to, MemorySegment s) {
+        to.copyFrom(s);
+        to.set(ValueLayout.JAVA_INT, LENGTH, (int) s.byteSize());
+    }
+
+    /**
+     * Reads the address of a Unix socket that the kernel wrote.
+     *
+     * @param place where it stands
+     * @return the name as {@link UnixSockets} has it; null of a socket that has none
+     */
+    public static String readUnix(long place) {
+        return UnixSockets.decode(at(place).asSlice(0, Math.min(length(place), LENGTH)));
     }
 
     /**

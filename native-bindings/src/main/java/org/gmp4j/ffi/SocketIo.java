@@ -19,7 +19,7 @@ public final class SocketIo {
     /** How many bytes of arrays one call takes at most. */
     public static final int HEAP_MOST = 64 << 10;
 
-    /** How many pieces {@link #send(int, MemorySegment[], int, int)} takes at most. */
+    /** How many pieces a vectored call takes at most. */
     public static final int PIECES = 8;
 
     private static final FunctionDescriptor BYTES = FunctionDescriptor.of(
@@ -39,6 +39,8 @@ public final class SocketIo {
     private static final MethodHandle SEND_HEAP = Link.criticalHeap(shims_h.gmp_send$address(), BYTES);
     private static final MethodHandle SENDV = Link.waiting(shims_h.gmp_sendv$address(), VECTOR);
     private static final MethodHandle SENDV_HEAP = Link.criticalHeap(shims_h.gmp_sendv$address(), VECTOR);
+    private static final MethodHandle READV = Link.waiting(shims_h.gmp_readv$address(), VECTOR);
+    private static final MethodHandle READV_HEAP = Link.criticalHeap(shims_h.gmp_readv$address(), VECTOR);
     private static final MethodHandle RECVFROM = Link.waiting(shims_h.gmp_recvfrom$address(), DATAGRAM);
     private static final MethodHandle RECVFROM_HEAP = Link.criticalHeap(shims_h.gmp_recvfrom$address(), DATAGRAM);
     private static final MethodHandle SENDTO = Link.waiting(shims_h.gmp_sendto$address(), DATAGRAM);
@@ -101,6 +103,23 @@ public final class SocketIo {
      * @return bytes written, or the negated error number ({@code -Errno.EAGAIN} when there is no room)
      */
     public static long send(int fd, MemorySegment[] from, int first, int n) {
+        return vectored(true, fd, from, first, n);
+    }
+
+    /**
+     * Reads into several pieces in one system call, the first ones first. Pieces on and off the heap may be mixed.
+     *
+     * @param fd a non-blocking descriptor
+     * @param to the pieces, none read-only
+     * @param first the first of them to fill
+     * @param n how many, 1 to {@link #PIECES}
+     * @return bytes read, 0 at the end, or the negated error number ({@code -Errno.EAGAIN} when nothing is there)
+     */
+    public static long read(int fd, MemorySegment[] to, int first, int n) {
+        return vectored(false, fd, to, first, n);
+    }
+
+    private static long vectored(boolean send, int fd, MemorySegment[] from, int first, int n) {
         boolean heap = false;
         for (int i = 0; i < n; i++) {
             heap |= !from[first + i].isNative();
@@ -123,9 +142,14 @@ public final class SocketIo {
         MemorySegment s6 = piece(from, first, n, 6);
         MemorySegment s7 = piece(from, first, n, 7);
         try {
+            if (send) {
+                return heap
+                        ? (long) SENDV_HEAP.invokeExact(fd, n, s0, l0, s1, l1, s2, l2, s3, l3, s4, l4, s5, l5, s6, l6, s7, l7)
+                        : (long) SENDV.invokeExact(fd, n, s0, l0, s1, l1, s2, l2, s3, l3, s4, l4, s5, l5, s6, l6, s7, l7);
+            }
             return heap
-                    ? (long) SENDV_HEAP.invokeExact(fd, n, s0, l0, s1, l1, s2, l2, s3, l3, s4, l4, s5, l5, s6, l6, s7, l7)
-                    : (long) SENDV.invokeExact(fd, n, s0, l0, s1, l1, s2, l2, s3, l3, s4, l4, s5, l5, s6, l6, s7, l7);
+                    ? (long) READV_HEAP.invokeExact(fd, n, s0, l0, s1, l1, s2, l2, s3, l3, s4, l4, s5, l5, s6, l6, s7, l7)
+                    : (long) READV.invokeExact(fd, n, s0, l0, s1, l1, s2, l2, s3, l3, s4, l4, s5, l5, s6, l6, s7, l7);
         } catch (Throwable t) {
             throw Link.unexpected(t);
         }

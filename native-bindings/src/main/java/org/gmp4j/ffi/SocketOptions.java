@@ -78,6 +78,15 @@ public final class SocketOptions {
     }
 
     /**
+     * SO_BROADCAST: datagrams may be sent to broadcast addresses.
+     *
+     * @param fd a datagram socket
+     */
+    public static void broadcast(int fd) {
+        set(fd, linux_h.SOL_SOCKET(), linux_h.SO_BROADCAST(), 1);
+    }
+
+    /**
      * IPV6_V6ONLY.
      *
      * @param fd an IPv6 socket

@@ -10,7 +10,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteOrder;
-import org.gmp4j.ffi.gmp.shims_h;
 import org.gmp4j.ffi.linux.in6_addr;
 import org.gmp4j.ffi.linux.linux_h;
 import org.gmp4j.ffi.linux.sockaddr_in;
@@ -30,6 +29,8 @@ public final class Sockets {
     /** {@link #shutdown}: neither. */
     public static final int SHUT_RDWR = linux_h.SHUT_RDWR();
 
+    private static final MemorySegment ACCEPT = Call.function("gmp_accept");
+    private static final MemorySegment SEND = Call.function("gmp_send");
     private static final MethodHandle SOCKET = Link.capturing(linux_h.socket$address(), linux_h.socket$descriptor());
     private static final MethodHandle BIND = Link.capturing(linux_h.bind$address(), linux_h.bind$descriptor());
     private static final MethodHandle LISTEN = Link.capturing(linux_h.listen$address(), linux_h.listen$descriptor());
@@ -134,7 +135,7 @@ public final class Sockets {
      * @return the new socket, non-blocking, or the negated error number ({@code -Errno.EAGAIN} when none waits)
      */
     public static int accept(int fd) {
-        return shims_h.gmp_accept(fd, 0, 0, linux_h.SOCK_NONBLOCK() | linux_h.SOCK_CLOEXEC());
+        return (int) Call.call(ACCEPT, fd, 0, 0, linux_h.SOCK_NONBLOCK() | linux_h.SOCK_CLOEXEC(), 0, 0);
     }
 
     /**
@@ -170,7 +171,7 @@ public final class Sockets {
      * @return bytes written, or the negated error number ({@code -Errno.EAGAIN} when it would block)
      */
     public static long send(int fd, long buf, long len) {
-        return shims_h.gmp_send(fd, buf, len);
+        return Call.call(SEND, fd, buf, len);
     }
 
     /**

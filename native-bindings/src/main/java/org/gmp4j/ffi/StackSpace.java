@@ -7,18 +7,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import org.gmp4j.ffi.gmp.shims_h;
 
 /**
  * The stack of the calling OS thread; inside a virtual thread that is its carrier's, on which it runs. Thread-safe.
  */
 public final class StackSpace {
-    static {
-        Shims.load();
-    }
-
-    private static final MethodHandle LEFT =
-            Link.critical(shims_h.gmp_stack_left$address(), shims_h.gmp_stack_left$descriptor());
+    private static final MemorySegment LEFT = Call.function("gmp_stack_left");
+    private static final MemorySegment TRIM = Call.function("gmp_stack_trim");
 
     private StackSpace() {}
 
@@ -28,11 +23,7 @@ public final class StackSpace {
      * @return bytes; less than 0 in the zone that HotSpot keeps for native code
      */
     public static long left() {
-        try {
-            return (long) LEFT.invokeExact();
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
-        }
+        return Call.critical(LEFT);
     }
 
     /**
@@ -42,7 +33,7 @@ public final class StackSpace {
      * @return how many bytes of address space were freed; 0 or less when there was nothing, or the memory is locked
      */
     public static long trim(long keep) {
-        return shims_h.gmp_stack_trim(keep);
+        return Call.call(TRIM, keep);
     }
 
     /**
@@ -59,7 +50,7 @@ public final class StackSpace {
                     .findVirtual(Runnable.class, "run", MethodType.methodType(void.class))
                     .bindTo(body);
             MemorySegment stub = Linker.nativeLinker().upcallStub(run, FunctionDescriptor.ofVoid(), arena);
-            long unused = shims_h.gmp_stack_shorten(bytes, stub.address());
+            long unused = Call.call(Call.function("gmp_stack_shorten"), bytes, stub.address(), 0);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }

@@ -1,23 +1,18 @@
 package org.gmp4j.ffi;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import org.gmp4j.ffi.linux.linux_h;
 import org.gmp4j.ffi.linux.sockaddr_un;
 
 /**
- * Stream sockets of the Unix domain, non-blocking and closed on exec; what is the same for all sockets is in {@link
+ * Sockets of the Unix domain, non-blocking and closed on exec; what is the same for all sockets is in {@link
  * Sockets}. A name is a path of at most 107 bytes, none of them 0, or begins with {@code @}: then it is in the kernel alone. Thread-safe.
  */
 public final class UnixSockets {
     private static final int PATH_BYTES = 108;
-
-    private static final MethodHandle UNLINK =
-            Link.plain("unlink", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
 
     private UnixSockets() {}
 
@@ -29,6 +24,16 @@ public final class UnixSockets {
      */
     public static int stream() {
         return Sockets.socket(linux_h.AF_UNIX(), linux_h.SOCK_STREAM());
+    }
+
+    /**
+     * Makes a datagram socket.
+     *
+     * @return the descriptor
+     * @throws NativeException EMFILE or ENFILE without a free descriptor
+     */
+    public static int datagram() {
+        return Sockets.socket(linux_h.AF_UNIX(), linux_h.SOCK_DGRAM());
     }
 
     /**
@@ -70,13 +75,11 @@ public final class UnixSockets {
             return;
         }
         try (Arena arena = Arena.ofConfined()) {
-            int unused = (int) UNLINK.invokeExact(arena.allocateFrom(name));
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
+            long unused = Call.call(Call.libc("unlink"), arena.allocateFrom(name).address());
         }
     }
 
-    private static MemorySegment encode(String name, Arena arena) {
+    static MemorySegment encode(String name, Arena arena) {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         if (bytes.length == 0 || bytes.length >= PATH_BYTES) {
             throw new IllegalArgumentException("a Unix socket's name has 1 to " + (PATH_BYTES - 1) + " bytes: " + name);
@@ -93,5 +96,23 @@ public final class UnixSockets {
             path.set(ValueLayout.JAVA_BYTE, 0, (byte) 0);
         }
         return s.asSlice(0, sockaddr_un.sun_path$offset() + bytes.length + (inKernel ? 0 : 1));
+    }
+
+    /** The name of an address of so many bytes; null when it has none. */
+    static String decode(MemorySegment address) {
+        long length = address.byteSize() - sockaddr_un.sun_path$offset();
+        if (length <= 0) {
+            return null;
+        }
+        byte[] bytes = address.asSlice(sockaddr_un.sun_path$offset()).toArray(ValueLayout.JAVA_BYTE);
+        if (bytes[0] == 0) {
+            bytes[0] = '@';
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+        int end = 0;
+        while (end < bytes.length && bytes[end] != 0) {
+            end++;
+        }
+        return new String(bytes, 0, end, StandardCharsets.UTF_8);
     }
 }

@@ -1,7 +1,5 @@
 package org.gmp4j.ffi;
 
-import org.gmp4j.ffi.gmp.shims_h;
-
 /** Settings of this JVM, without its management classes. Thread-safe. */
 public final class VmFlags {
     private VmFlags() {}
@@ -13,7 +11,6 @@ public final class VmFlags {
      * @return true also where the JVM does not tell
      */
     public static boolean countedLoopsPoll() {
-        Shims.load();
-        return shims_h.gmp_vm_counted_loops_poll() != 0;
+        return (int) Call.call(Call.function("gmp_vm_counted_loops_poll")) != 0;
     }
 }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.gmp4j.ffi.gmp.gmp_h;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,7 +37,17 @@ class ShimsTest {
     }
 
     private static List<String> start(String... options) throws Exception {
-        List<String> command = new ArrayList<>(List.of(
+        return lines(List.of(), options);
+    }
+
+    /** Behind a shell command in a namespace of mounts. */
+    private static List<String> startIn(String mounts, String... options) throws Exception {
+        return lines(List.of("unshare", "--mount", "sh", "-c", mounts + " && exec \"$@\"", "sh"), options);
+    }
+
+    private static List<String> lines(List<String> before, String... options) throws Exception {
+        List<String> command = new ArrayList<>(before);
+        command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "--enable-native-access=ALL-UNNAMED",
@@ -99,8 +110,22 @@ class ShimsTest {
 
     @Test
     void noPlaceForTheCopy() throws Exception {
-        String line = start("-Djava.io.tmpdir=" + dir.resolve("none")).getFirst();
-        assertTrue(line.startsWith("gmp4j could not copy /native/linux-"), line);
+        Path none = dir.resolve("none");
+        assertEquals("loaded 0", start("-Djava.io.tmpdir=" + none).getFirst()); // In the next folder.
+    }
+
+    /** In a namespace of its own where nothing in the folders can be executed, or nothing written. */
+    @Test
+    void foldersThatExecuteNothing() throws Exception {
+        String tmp = dir.toAbsolutePath().toString();
+        String noexec = "mount -t tmpfs -o noexec tmpfs " + tmp;
+        Assumptions.assumeTrue(Cc.run(List.of("unshare", "--mount", "sh", "-c", noexec)).exit() == 0, "needs to mount");
+        assertEquals("loaded 0", startIn(noexec, "-Djava.io.tmpdir=" + tmp).getFirst());
+        String line = startIn(noexec + " && mount -t tmpfs -o noexec tmpfs /var/tmp", "-Djava.io.tmpdir=" + tmp,
+                "-Duser.home=" + tmp, "-Duser.dir=" + tmp).getFirst();
+        assertTrue(line.matches("gmp4j could not load /native/linux-\\w+/libgmp4j.so of its jar by way of a copy \\(.*"
+                + "failed to map segment from shared object.*\\): set java.io.tmpdir to a folder that can be written to and "
+                + "executed from, or name a library with -Dgmp.shims=PATH\\."), line);
     }
 
     @Test

@@ -33,9 +33,6 @@ public final class Affinity {
     private static final Affinity SCATTER = new Affinity(Kind.SCATTER);
     private static final Affinity PER_NODE = new Affinity(Kind.PERNODE);
 
-    /** A CPU or a range; of more digits than fit a long there is no CPU on any machine. */
-    private static final Pattern ITEM = Pattern.compile("([0-9]{1,18})(?:-([0-9]{1,18}))?");
-
     private final Kind kind;
     private final int[] list;
 
@@ -99,7 +96,7 @@ public final class Affinity {
     static Affinity cpus(String list, Topology topology) {
         List<Integer> cpus = new ArrayList<>();
         for (String item : list.split(",", -1)) {
-            Matcher form = ITEM.matcher(item.strip());
+            Matcher form = Item.FORM.matcher(item.strip());
             long first = form.matches() ? Long.parseLong(form.group(1)) : -1;
             long last = first < 0 || form.group(2) == null ? first : Long.parseLong(form.group(2));
             if (first < 0 || last < first) {
@@ -254,5 +251,11 @@ public final class Affinity {
     private static String available(Topology topology) {
         return (topology.allowed().cardinality() == 1 ? "available is CPU " : "available are CPUs ")
                 + CpuList.format(topology.allowed());
+    }
+
+    /** Apart, for who names no CPUs. */
+    private static final class Item {
+        /** A CPU or a range; of more digits than fit a long there is no CPU on any machine. */
+        static final Pattern FORM = Pattern.compile("([0-9]{1,18})(?:-([0-9]{1,18}))?");
     }
 }

@@ -38,7 +38,13 @@ final class CpuLimits {
             }
             boolean v2 = parts[0].equals("0") && parts[1].isEmpty();
             if (v2 || has(parts[1], "cpu")) {
-                limits.walk(mounts.stream().filter(m -> m.v2 == v2).toList(), parts[2]);
+                List<Mount> same = new ArrayList<>();
+                for (Mount m : mounts) {
+                    if (m.v2 == v2) {
+                        same.add(m);
+                    }
+                }
+                limits.walk(same, parts[2]);
             }
         }
         return List.copyOf(limits.found.values());
@@ -67,7 +73,12 @@ final class CpuLimits {
     }
 
     private void walk(List<Mount> mounts, String path) {
-        List<Mount> ours = mounts.stream().filter(m -> below(m.root, path) != null).toList();
+        List<Mount> ours = new ArrayList<>();
+        for (Mount m : mounts) {
+            if (below(m.root, path) != null) {
+                ours.add(m);
+            }
+        }
         for (Mount mount : ours) {
             walk(mount, below(mount.root, path));
         }

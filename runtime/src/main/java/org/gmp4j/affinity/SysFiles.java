@@ -29,7 +29,7 @@ record SysFiles(Path root) {
     /** The file's lines; none when it cannot be read. */
     static List<String> lines(Path file) {
         String text = text(file);
-        return text == null ? List.of() : text.lines().toList();
+        return text == null || text.isEmpty() ? List.of() : List.of(text.split("\n"));
     }
 
     /** The number in the file; {@code otherwise} when there is none, or a negative one (the kernel's "unknown"). */

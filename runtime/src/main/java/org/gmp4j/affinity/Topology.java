@@ -11,6 +11,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
+import org.gmp4j.ffi.OsThread;
+
 /**
  * What the process can run on: CPUs, their cores, caches and NUMA nodes, and the CPU limits of its cgroups, as the
  * kernel tells at one moment. A machine that tells less (containers and virtual machines hide files) is taken as flat:
@@ -201,8 +203,7 @@ public final class Topology {
     }
 
     private static BitSet mask() {
-        int firstThread = Math.toIntExact(ProcessHandle.current().pid());
-        return org.gmp4j.ffi.Affinity.get(firstThread);
+        return org.gmp4j.ffi.Affinity.get(OsThread.getpid()); // The first thread's.
     }
 
     /**
@@ -272,7 +273,13 @@ public final class Topology {
     }
 
     private static Optional<CpuLimit> smallest(List<CpuLimit> limits) {
-        return limits.stream().min(Comparator.comparingDouble(CpuLimit::cpus));
+        CpuLimit least = null;
+        for (CpuLimit l : limits) {
+            if (least == null || l.cpus() < least.cpus()) {
+                least = l;
+            }
+        }
+        return Optional.ofNullable(least);
     }
 
     /**
@@ -299,8 +306,11 @@ public final class Topology {
 
     private static int procs(BitSet allowed, Optional<CpuLimit> limit) {
         int usable = allowed.cardinality();
-        return limit.map(l -> (int) Math.min(usable, Math.max(2, Math.ceilDiv(l.quotaMicros, l.periodMicros))))
-                .orElse(usable);
+        if (limit.isEmpty()) {
+            return usable;
+        }
+        CpuLimit l = limit.get();
+        return (int) Math.min(usable, Math.max(2, Math.ceilDiv(l.quotaMicros, l.periodMicros)));
     }
 
     /**

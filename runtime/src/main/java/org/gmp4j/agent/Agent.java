@@ -1,27 +1,31 @@
 package org.gmp4j.agent;
 
 import java.lang.instrument.Instrumentation;
-import java.lang.instrument.UnmodifiableClassException;
-import java.util.Map;
-import java.util.Set;
+import java.lang.reflect.InvocationTargetException;
 
 /**
  * The Java agent: gives the runtime access to the JDK's virtual threads, so that {@code -javaagent:gmp4j-runtime.jar} is
- * the only flag a program needs, and adds preemption points to classes as they load ({@link PointOptions} says to which).
- * An executable jar of ours names it as {@code Launcher-Agent-Class} instead.
+ * the only flag a program needs, adds preemption points to classes as they load ({@link PointOptions} says to which), and makes all
+ * virtual threads goroutines where the option {@code default} asks for that. An executable jar of ours names it as
+ * {@code Launcher-Agent-Class} instead.
+ *
+ * <p>This class alone is compiled for Java 8, before the others, so that an older Java says what it lacks.
  */
 public final class Agent {
+    private static final String JDK = "25";
+    private static final int BAD_USAGE = 2;
+
     private Agent() {
     }
 
-    /** Started by {@code -javaagent}. A bad option ends the program with one sentence and exit code 2. */
+    /** Started by {@code -javaagent}. A bad option, or another JDK, ends the program with one sentence and exit code 2. */
     public static void premain(String args, Instrumentation instrumentation) {
-        open(instrumentation);
         try {
-            addPoints(args, instrumentation, false);
-        } catch (IllegalArgumentException e) {
-            System.err.println("gmp4j: " + e.getMessage());
-            System.exit(2);
+            start(args, instrumentation, false);
+        } catch (IllegalArgumentException | IllegalStateException e) {
+            String sentence = e.getMessage();
+            System.err.println(sentence.startsWith("gmp4j ") ? sentence : "gmp4j: " + sentence);
+            System.exit(BAD_USAGE);
         }
     }
 
@@ -30,48 +34,27 @@ public final class Agent {
         if ("main".equals(Thread.currentThread().getName())) {
             premain(args, instrumentation);
         } else {
-            open(instrumentation);
-            addPoints(args, instrumentation, true);
+            start(args, instrumentation, true);
         }
     }
 
-    private static void open(Instrumentation instrumentation) {
-        Module base = Object.class.getModule();
-        Set<Module> us = Set.of(Agent.class.getModule());
-        instrumentation.redefineModule(base, Set.of(), Map.of("jdk.internal.vm", us), Map.of("java.lang", us), Set.of(),
-                Map.of());
-    }
-
-    private static void addPoints(String args, Instrumentation instrumentation, boolean attached) {
-        PointOptions options = PointOptions.of(args, System.getProperties());
-        if (!options.on()) {
-            return;
+    private static void start(String args, Instrumentation instrumentation, boolean attached) {
+        String version = System.getProperty("java.specification.version");
+        if (!JDK.equals(version)) {
+            throw new IllegalStateException("gmp4j needs JDK " + JDK + ", this is " + System.getProperty("java.version")
+                    + ": start the program with a JDK " + JDK);
         }
-        if (JdkPoint.PROBLEM != null) {
-            System.err.println(JdkPoint.PROBLEM);
-            return;
-        }
-        Points.setEager(options.eager());
-        PointTransformer transformer = new PointTransformer(options);
-        // A transformer that may change loaded classes makes the JVM keep the original of every class that it changes.
-        boolean loaded = (attached || options.includesAny()) && instrumentation.isRetransformClassesSupported();
-        instrumentation.addTransformer(transformer, loaded);
-        if (loaded) {
-            changeLoaded(transformer, instrumentation);
-        }
-    }
-
-    /** The classes that were there before us: those of the JDK that patterns name, and all others when we are attached. */
-    private static void changeLoaded(PointTransformer transformer, Instrumentation instrumentation) {
-        for (Class<?> c : instrumentation.getAllLoadedClasses()) {
-            if (instrumentation.isModifiableClass(c) && !c.isHidden() && transformer.isMeant(c.getModule(),
-                    c.getClassLoader(), c.getName().replace('.', '/'), c.getProtectionDomain())) {
-                try {
-                    instrumentation.retransformClasses(c);
-                } catch (UnmodifiableClassException | LinkageError | InternalError e) {
-                    LeftAlone.FAILED.count();
-                }
+        try {
+            Object unused = Class.forName("org.gmp4j.agent.AgentStart")
+                    .getDeclaredMethod("start", String.class, Instrumentation.class, boolean.class)
+                    .invoke(null, args, instrumentation, attached);
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof RuntimeException) {
+                throw (RuntimeException) e.getCause();
             }
+            throw (Error) e.getCause(); // It declares no others.
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("gmp4j's jar is not whole: " + e, e);
         }
     }
 }

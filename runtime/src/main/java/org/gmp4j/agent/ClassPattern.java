@@ -25,7 +25,11 @@ final class ClassPattern {
 
     /** How much of a name it fixes: of two patterns that match, the one with more decides. */
     int weight() {
-        return (int) text.chars().filter(c -> c != '*').count();
+        int n = 0; // No stream: this runs while classes load, those of streams and lambdas among them.
+        for (int i = 0; i < text.length(); i++) {
+            n += text.charAt(i) == '*' ? 0 : 1;
+        }
+        return n;
     }
 
     /** Whether it matches the class of this internal name ({@code com/acme/Parser}). */

@@ -5,9 +5,9 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 
 /**
  * The linked points of one class, found by the class's name. The class holds this (as a {@link ClassValue}), this holds
@@ -66,18 +66,28 @@ final class ClassSites extends WeakReference<Class<?>> {
         if (all.length < 2 || loader == null) {
             return all;
         }
-        return Arrays.stream(all).filter(s -> loader.equals(s.loader)).toArray(ClassSites[]::new);
+        ClassSites[] ofLoader = new ClassSites[all.length];
+        int n = 0;
+        for (ClassSites sites : all) {
+            if (loader.equals(sites.loader)) {
+                ofLoader[n++] = sites;
+            }
+        }
+        return Arrays.copyOf(ofLoader, n);
     }
 
     Site last() {
         return (Site) LAST.getAcquire(this);
     }
 
-    static void forEach(Consumer<Site> f) {
+    /** Adds all that are not armed, but for loops that C2 may vectorise. */
+    static void addUnarmed(List<Site> fresh) {
         for (ClassSites[] all : BY_NAME.values()) {
             for (ClassSites sites : all) {
                 for (Site s = sites.last(); s != null; s = s.before) {
-                    f.accept(s);
+                    if (!s.isArmed && !s.vector) {
+                        fresh.add(s);
+                    }
                 }
             }
         }
@@ -86,10 +96,23 @@ final class ClassSites extends WeakReference<Class<?>> {
     /** Forgets the classes that are gone. */
     static void expunge() {
         while (GONE.poll() instanceof ClassSites gone) {
-            BY_NAME.computeIfPresent(gone.className, (_, all) -> {
-                ClassSites[] rest = Arrays.stream(all).filter(s -> s != gone).toArray(ClassSites[]::new);
-                return rest.length == 0 ? null : rest;
-            });
+            remove(gone);
+        }
+    }
+
+    /** Without a lambda, which would be linked on sysmon, and maybe without memory: see {@link Points#rehearse}. */
+    private static void remove(ClassSites gone) {
+        for (ClassSites[] all = BY_NAME.get(gone.className); all != null; all = BY_NAME.get(gone.className)) {
+            ClassSites[] rest = new ClassSites[all.length];
+            int n = 0;
+            for (ClassSites sites : all) {
+                if (sites != gone) {
+                    rest[n++] = sites;
+                }
+            }
+            if (n == 0 ? BY_NAME.remove(gone.className, all) : BY_NAME.replace(gone.className, all, Arrays.copyOf(rest, n))) {
+                return;
+            }
         }
     }
 

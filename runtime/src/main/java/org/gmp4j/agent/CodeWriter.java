@@ -3,10 +3,12 @@ package org.gmp4j.agent;
 import static java.lang.classfile.attribute.StackMapFrameInfo.VerificationTypeInfo.ITEM_OBJECT;
 import static java.lang.classfile.attribute.StackMapFrameInfo.VerificationTypeInfo.ITEM_UNINITIALIZED;
 
-import static org.gmp4j.agent.Bytes.i4;
-import static org.gmp4j.agent.Bytes.u2;
+import static org.gmp4j.classfile.Bytes.i4;
+import static org.gmp4j.classfile.Bytes.u2;
 
 import org.gmp4j.agent.PointScan.MethodPoints;
+import org.gmp4j.classfile.Bytes;
+import org.gmp4j.classfile.Opcodes;
 
 /**
  * Writes one method's {@code Code} attribute with its points.

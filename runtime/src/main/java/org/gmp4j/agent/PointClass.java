@@ -1,20 +1,13 @@
 package org.gmp4j.agent;
 
+import static org.gmp4j.classfile.Opcodes.*;
+
+import org.gmp4j.classfile.ClassFileWriter;
+
 /** The class file of {@code java.lang.invoke.GmpPoint}, which {@link JdkPoint} shows in Java. */
 final class PointClass {
     private static final int PUBLIC_STATIC = 0x0009;
     private static final int STATIC = 0x0008;
-
-    private static final int ALOAD_0 = 42;
-    private static final int ILOAD = 21;
-    private static final int IFEQ = 153;
-    private static final int IFNE = 154;
-    private static final int ARETURN = 176;
-    private static final int RETURN = 177;
-    private static final int GETSTATIC = 178;
-    private static final int INVOKEVIRTUAL = 182;
-    private static final int INVOKESTATIC = 184;
-    private static final int INVOKEINTERFACE = 185;
 
     private static final String HANDLE = "java/lang/invoke/MethodHandle";
     private static final String SITE = "(Ljava/lang/Runnable;)V";

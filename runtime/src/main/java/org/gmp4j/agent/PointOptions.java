@@ -2,6 +2,7 @@ package org.gmp4j.agent;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 
 /**
@@ -31,7 +32,7 @@ final class PointOptions {
     }
 
     /** Throws {@link IllegalArgumentException} with one sentence for the user. */
-    static PointOptions of(String agentArgument, Properties properties) {
+    static PointOptions of(AgentOptions agentOptions, Properties properties) {
         PointOptions options = new PointOptions();
         for (String name : List.of("", ".include", ".exclude")) {
             String value = properties.getProperty(PREFIX + name);
@@ -39,26 +40,8 @@ final class PointOptions {
                 options.set(PREFIX + name, value);
             }
         }
-        String name = null;
-        StringBuilder value = new StringBuilder();
-        for (String part : agentArgument == null || agentArgument.isBlank() ? new String[0] : agentArgument.split(",")) {
-            int equals = part.indexOf('=');
-            if (equals < 0 && name != null) {
-                value.append(',').append(part);
-                continue;
-            }
-            if (name != null) {
-                options.set(name, value.toString());
-            }
-            if (equals < 0) {
-                throw new IllegalArgumentException("The agent's option \"%s\" has no value.".formatted(part));
-            }
-            name = part.substring(0, equals).strip();
-            value.setLength(0);
-            value.append(part, equals + 1, part.length());
-        }
-        if (name != null) {
-            options.set(name, value.toString());
+        for (Map.Entry<String, String> e : agentOptions.points().entrySet()) {
+            options.set(e.getKey(), e.getValue());
         }
         return options;
     }
@@ -74,8 +57,7 @@ final class PointOptions {
             }
             case PREFIX + ".include", "include" -> include = patterns(value);
             case PREFIX + ".exclude", "exclude" -> exclude = patterns(value);
-            default -> throw new IllegalArgumentException(
-                    "The agent knows no option \"%s\"; it knows points, include and exclude.".formatted(name));
+            default -> throw new AssertionError(name);
         }
     }
 

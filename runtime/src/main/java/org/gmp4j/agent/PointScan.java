@@ -2,12 +2,14 @@ package org.gmp4j.agent;
 
 import static java.lang.classfile.constantpool.PoolEntry.*;
 
-import static org.gmp4j.agent.Bytes.i4;
-import static org.gmp4j.agent.Bytes.u2;
+import static org.gmp4j.classfile.Bytes.i4;
+import static org.gmp4j.classfile.Bytes.u2;
 
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+
+import org.gmp4j.classfile.Opcodes;
 
 /**
  * Where the points of a class go: one pass over the bytes of the class file, so that a class without loops, as most are,

@@ -1,11 +1,13 @@
 package org.gmp4j.agent;
 
-import static org.gmp4j.agent.Bytes.i4;
-import static org.gmp4j.agent.Bytes.u2;
+import static org.gmp4j.classfile.Bytes.i4;
+import static org.gmp4j.classfile.Bytes.u2;
 
 import java.util.Arrays;
 
 import org.gmp4j.agent.PointScan.MethodPoints;
+import org.gmp4j.classfile.Bytes;
+import org.gmp4j.classfile.Constants;
 
 /**
  * Writes the points into a class: an {@code invokedynamic ()V} in front of the first instruction of each loop header and

@@ -7,6 +7,7 @@ import java.lang.invoke.MethodType;
 import java.lang.invoke.MutableCallSite;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -56,10 +57,10 @@ public final class Points {
     private static volatile boolean wanted;
     private static volatile boolean used;
 
-    private static volatile Runnable hook = () -> {
-    };
+    /** Both null until there is one. */
+    private static volatile Runnable hook;
     /** Whether the hook would stop the calling goroutine. */
-    private static volatile BooleanSupplier stops = () -> false;
+    private static volatile BooleanSupplier stops;
     private static volatile boolean eager;
     /** The points to be armed: a stack through {@link Site#learntBefore}; any thread pushes. */
     private static final AtomicReference<Site> LEARNT = new AtomicReference<>();
@@ -102,7 +103,7 @@ public final class Points {
 
     /** What a point calls while {@link #setWanted wanted}, on the thread that reached it; what it throws, the code throws. */
     public static void setHook(Runnable r) {
-        setHook(r, () -> false);
+        setHook(r, null);
     }
 
     /** The same; {@code wouldStop} says, before the hook is called, whether it stops the thread: such points are learnt. */
@@ -130,11 +131,7 @@ public final class Points {
         VarHandle.fullFence(); // Whoever links one either sees eager, or has added it before we look. Partner: in link.
         synchronized (LOCK) {
             List<Site> fresh = new ArrayList<>();
-            ClassSites.forEach(s -> {
-                if (!s.isArmed && !s.vector) {
-                    fresh.add(s);
-                }
-            });
+            ClassSites.addUnarmed(fresh);
             arm(fresh);
         }
     }
@@ -189,7 +186,26 @@ public final class Points {
      */
     public static void nudge() {
         NUDGES.increment();
+        shake();
+    }
+
+    private static void shake() {
         Arena.ofShared().close();
+    }
+
+    /**
+     * Does once what {@code sysmon} does when a goroutine first overruns: a class that has no memory as it is initialised can
+     * never be used again.
+     */
+    public static void rehearse() {
+        shake();
+        synchronized (LOCK) {
+            ClassSites.expunge();
+            ClassSites.addUnarmed(new ArrayList<>(0));
+            arm(new ArrayList<>(0));
+            int unused = disarm(new ArrayList<>(0));
+        }
+        armLearnt();
     }
 
     /**
@@ -292,12 +308,16 @@ public final class Points {
     }
 
     private static int disarm(List<Site> sites) {
-        MutableCallSite[] all = sites.toArray(MutableCallSite[]::new);
+        MutableCallSite[] all = sites.toArray(new MutableCallSite[0]);
         for (Site s : sites) {
             s.disarm();
         }
         MutableCallSite.syncAll(all);
-        ARMED.removeIf(s -> !s.isArmed);
+        for (Iterator<Site> i = ARMED.iterator(); i.hasNext();) {
+            if (!i.next().isArmed) {
+                i.remove();
+            }
+        }
         disarmings += sites.size();
         return sites.size();
     }
@@ -349,13 +369,17 @@ public final class Points {
 
     static void reached(Site site) {
         REACHED.increment();
-        if (stops.getAsBoolean()) {
+        BooleanSupplier s = stops;
+        if (s != null && s.getAsBoolean()) {
             site.lastUse = System.nanoTime();
             if (!site.isArmed && !site.vector && site.learn()) {
                 learn(site);
             }
         }
-        hook.run();
+        Runnable r = hook;
+        if (r != null) {
+            r.run();
+        }
     }
 
     private static void learn(Site site) {

@@ -1,6 +1,8 @@
 package org.gmp4j.agent;
 
-import static org.gmp4j.agent.Bytes.u2;
+import static org.gmp4j.classfile.Bytes.u2;
+
+import org.gmp4j.classfile.Opcodes;
 
 /**
  * Which loops C2 may vectorise, seen from their instructions: the only ones that a point which is armed makes much slower, as
@@ -16,14 +18,6 @@ import static org.gmp4j.agent.Bytes.u2;
  * is missed runs slower: a copy loop that gets its elements by a method of the program's own, say, which C2 inlines.
  */
 final class VectorLoops {
-    private static final int IALOAD = 46;
-    private static final int AALOAD = 50;
-    private static final int SALOAD = 53;
-    private static final int IASTORE = 79;
-    private static final int AASTORE = 83;
-    private static final int SASTORE = 86;
-    private static final int LADD = 97;
-
     private static final String[] ELEMENTS = {"java/nio/", "java/lang/foreign/", "java/lang/invoke/VarHandle",
             "jdk/incubator/vector/"};
     private static final String[] KNOWN = {"java/lang/Math", "java/lang/StrictMath", "java/lang/Integer", "java/lang/Long",
@@ -39,9 +33,9 @@ final class VectorLoops {
         boolean counts = false;
         for (int pc = header; pc <= last; pc += length(b, start, pc)) {
             int op = b[start + pc] & 0xFF;
-            if (op >= IALOAD && op <= SALOAD && op != AALOAD || op >= IASTORE && op <= SASTORE && op != AASTORE) {
+            if (op >= Opcodes.IALOAD && op <= Opcodes.SALOAD && op != Opcodes.AALOAD || op >= Opcodes.IASTORE && op <= Opcodes.SASTORE && op != Opcodes.AASTORE) {
                 elements = true;
-            } else if (op == Opcodes.IINC || op == LADD || op == Opcodes.WIDE && (b[start + pc + 1] & 0xFF) == Opcodes.IINC) {
+            } else if (op == Opcodes.IINC || op == Opcodes.LADD || op == Opcodes.WIDE && (b[start + pc + 1] & 0xFF) == Opcodes.IINC) {
                 counts = true;
             } else if (op == Opcodes.INVOKEDYNAMIC) {
                 return false;

@@ -3,6 +3,8 @@ package org.gmp4j.context;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import org.gmp4j.Chan;
 import org.gmp4j.lock.HeapMutex;
@@ -30,7 +32,7 @@ import org.gmp4j.timer.RuntimeTimer;
  * <p>A cancel takes no memory, so that no deadline passes without one. What there was no memory to start is started by sysmon.
  */
 final class Cancellation extends Child {
-    private static final Chan<Void> CLOSED = Bubble.outside(Chan::make);
+    private static final Chan<Void> CLOSED = Bubble.outside(new Make());
     /** Stands for a cancel that has ended. */
     private static final Cancellation OVER = new Cancellation();
 
@@ -65,7 +67,7 @@ final class Cancellation extends Child {
         try { // There may be no memory for it.
             Chan<Void> c = done;
             if (c == null) {
-                c = bubble != null ? Chan.make() : Bubble.outside(Chan::make); // Not that of whoever asks first.
+                c = bubble != null ? Chan.make() : Bubble.outside(new Make()); // Not that of whoever asks first.
                 done = c;
             }
             return c;
@@ -196,7 +198,7 @@ final class Cancellation extends Child {
             return;
         }
         try {
-            Chan<Void> fresh = Bubble.outside(Chan::make);
+            Chan<Void> fresh = Bubble.outside(new Make());
             GStack st = GStack.enter();
             lock.lock();
             if (over == null) {
@@ -293,7 +295,7 @@ final class Cancellation extends Child {
 
     /** Cancels it when {@code left} has passed, because of {@code why} if not null. */
     void expire(Duration left, Throwable why) {
-        RuntimeTimer t = FuncTimer.start(RuntimeTimer.nanos(left), () -> cancel(Context.DEADLINE_EXCEEDED, why));
+        RuntimeTimer t = FuncTimer.start(RuntimeTimer.nanos(left), new Expiry(this, why));
         GStack st = GStack.enter();
         lock.lock();
         boolean live = err == null;
@@ -330,8 +332,16 @@ final class Cancellation extends Child {
         }
     }
 
-    /** A function that is started when a context is cancelled, or never when it is stopped before. */
-    static final class AfterFunc extends Child {
+    /** The end of the time, because of {@code why} if not null. A class: a lambda would be linked when memory may be short. */
+    private record Expiry(Cancellation of, Throwable why) implements Runnable {
+        @Override
+        public void run() {
+            of.cancel(Context.DEADLINE_EXCEEDED, why);
+        }
+    }
+
+    /** A function that is started when a context is cancelled, or never when it is stopped before; and what stops it. */
+    static final class AfterFunc extends Child implements BooleanSupplier {
         private final AtomicBoolean decided = new AtomicBoolean();
         private final Start start;
 
@@ -353,6 +363,11 @@ final class Cancellation extends Child {
             return false;
         }
 
+        @Override
+        public boolean getAsBoolean() {
+            return stop();
+        }
+
         /** True if it will not be started. */
         boolean stop() {
             Headroom.check(); // Once decided it leaves.
@@ -361,6 +376,13 @@ final class Cancellation extends Child {
                 leave(this);
             }
             return stopped;
+        }
+    }
+
+    private static final class Make implements Supplier<Chan<Void>> {
+        @Override
+        public Chan<Void> get() {
+            return Chan.make();
         }
     }
 }

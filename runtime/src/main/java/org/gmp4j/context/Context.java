@@ -228,11 +228,10 @@ public final class Context {
      */
     public BooleanSupplier afterFunc(Runnable f) {
         Cancellation.AfterFunc a = new Cancellation.AfterFunc(f);
-        BooleanSupplier stop = a::stop;
         if (cancellation != null) {
             cancellation.add(a);
         }
-        return stop;
+        return a;
     }
 
     /** Whether something refers to what is below, or a timer is set: for tests. */

@@ -71,7 +71,7 @@ public final class HeapMutex {
     private void sleep() {
         long bucket = bucket();
         for (;;) {
-            int count = (int) Mem.INT.getAcquire(bucket); // Before the announcement below: see the class comment.
+            int count = Mem.INT.getAcquire(bucket); // Before the announcement below: see the class comment.
             if ((int) WORD.getAndSet(this, CONTENDED) == FREE) {
                 return;
             }
@@ -90,7 +90,7 @@ public final class HeapMutex {
         }
         if (old == CONTENDED) {
             long bucket = bucket();
-            int unused = (int) Mem.INT.getAndAdd(bucket, 1);
+            int unused = Mem.INT.getAndAdd(bucket, 1);
             Futex.wake(bucket, Integer.MAX_VALUE);
         }
     }

@@ -39,7 +39,7 @@ public final class Note {
      * @throws Throw when the note was already woken: a lost or doubled hand-over
      */
     public static void wakeup(long addr) {
-        int old = (int) Mem.INT.getAndSet(addr, WOKEN);
+        int old = Mem.INT.getAndSet(addr, WOKEN);
         if (old == WOKEN) {
             throw Throw.of("notewakeup - double wakeup");
         }
@@ -50,14 +50,14 @@ public final class Note {
 
     /** Like {@link #wakeup}, harmless when repeated: for notes that many may ring. */
     public static void ring(long addr) {
-        if ((int) Mem.INT.getAndSet(addr, WOKEN) == ASLEEP) {
+        if (Mem.INT.getAndSet(addr, WOKEN) == ASLEEP) {
             Futex.wake(addr, 1);
         }
     }
 
     /** Whether it was woken since it was cleared. */
     public static boolean woken(long addr) {
-        return (int) Mem.INT.getAcquire(addr) == WOKEN;
+        return Mem.INT.getAcquire(addr) == WOKEN;
     }
 
     /** Sleeps until woken. Returns at once if that has happened. */
@@ -76,7 +76,7 @@ public final class Note {
         }
         long end = nanos < 0 ? 0 : System.nanoTime() + nanos;
         long left = nanos;
-        while ((int) Mem.INT.getVolatile(addr) == ASLEEP) {
+        while (Mem.INT.getVolatile(addr) == ASLEEP) {
             int e = Futex.await(addr, ASLEEP, left);
             if (nanos >= 0) {
                 left = end - System.nanoTime();

@@ -46,7 +46,7 @@ public final class RuntimeMutex {
             for (int j = 0; j < SPIN_PAUSES; j++) {
                 Thread.onSpinWait();
             }
-            if ((int) Mem.INT.getOpaque(addr) == FREE && Mem.INT.compareAndSet(addr, FREE, HELD)) {
+            if (Mem.INT.getOpaque(addr) == FREE && Mem.INT.compareAndSet(addr, FREE, HELD)) {
                 return;
             }
         }
@@ -54,7 +54,7 @@ public final class RuntimeMutex {
     }
 
     private static void sleep(long addr) {
-        while ((int) Mem.INT.getAndSet(addr, CONTENDED) != FREE) {
+        while (Mem.INT.getAndSet(addr, CONTENDED) != FREE) {
             Futex.await(addr, CONTENDED); // Back at once if the word has changed; spurious wakes only go round again.
         }
     }
@@ -85,7 +85,7 @@ public final class RuntimeMutex {
 
     /** Gives the lock back. */
     public static void unlock(long addr, int rank) {
-        int old = (int) Mem.INT.getAndSet(addr, FREE);
+        int old = Mem.INT.getAndSet(addr, FREE);
         if (old == FREE) {
             throw Throw.of("unlock of unlocked lock");
         }
@@ -99,6 +99,6 @@ public final class RuntimeMutex {
 
     /** Whether anyone holds it; for assertions. */
     public static boolean isLocked(long addr) {
-        return (int) Mem.INT.getVolatile(addr) != FREE;
+        return Mem.INT.getVolatile(addr) != FREE;
     }
 }

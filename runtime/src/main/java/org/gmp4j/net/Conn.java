@@ -8,11 +8,14 @@ import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.GatheringByteChannel;
+import java.nio.channels.ScatteringByteChannel;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 
 import org.gmp4j.ffi.NativeException;
+import org.gmp4j.ffi.SocketIo;
+import org.gmp4j.ffi.Sockets;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
 
@@ -29,7 +32,8 @@ import org.gmp4j.netpoll.PollFd;
  * <p>Thread-safe. What may end a call early is said in the package's description. A call that was ended early has moved so
  * many bytes as the position of the buffer says, or {@link java.io.InterruptedIOException#bytesTransferred}.
  */
-public abstract sealed class Conn implements ByteChannel, GatheringByteChannel permits TcpConn, UnixConn, UdpConn {
+public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
+        ScatteringByteChannel permits TcpConn, UnixConn, DatagramConn {
     final PollFd fd;
     private volatile boolean closed;
 
@@ -112,6 +116,75 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel p
         return (int) read(MemorySegment.ofArray(to).asSlice(offset, length));
     }
 
+    /**
+     * Reads what is there into several buffers, the first ones first, in one system call, waiting until there is something.
+     *
+     * @param to the buffers; their positions move behind what was read. Behind the first 8 nothing is read into
+     * @return how many bytes; -1 at the end; 0 when those have no room
+     * @throws IOException when the read failed: see the package's description
+     */
+    @Override
+    public long read(ByteBuffer[] to) throws IOException {
+        return read(to, 0, to.length);
+    }
+
+    /**
+     * Reads what is there into several buffers, the first ones first, in one system call, waiting until there is something.
+     *
+     * @param to the buffers; their positions move behind what was read
+     * @param offset the first of them
+     * @param length how many; behind the first 8 nothing is read into
+     * @return how many bytes; -1 at the end; 0 when those have no room
+     * @throws IOException when the read failed: see the package's description
+     */
+    @Override
+    public long read(ByteBuffer[] to, int offset, int length) throws IOException {
+        int unused = Objects.checkFromIndexSize(offset, length, to.length);
+        MemorySegment[] pieces = new MemorySegment[Math.min(length, SocketIo.PIECES)];
+        for (int i = 0; i < pieces.length; i++) {
+            if (to[offset + i].isReadOnly()) {
+                throw new ReadOnlyBufferException();
+            }
+            pieces[i] = MemorySegment.ofBuffer(to[offset + i]);
+        }
+        long n = readPieces(pieces);
+        advance(to, offset, length, n);
+        return n;
+    }
+
+    /**
+     * Reads what is there into several segments, the first ones first, in one system call, waiting until there is something.
+     *
+     * @param to the segments; behind the first 8 nothing is read into
+     * @return how many bytes; -1 at the end; 0 when those have no room
+     * @throws IOException when the read failed: see the package's description
+     */
+    public long read(MemorySegment[] to) throws IOException {
+        for (MemorySegment s : to) {
+            writable(s);
+        }
+        return readPieces(to);
+    }
+
+    private long readPieces(MemorySegment[] to) throws IOException {
+        int n = Math.min(to.length, SocketIo.PIECES);
+        boolean room = false;
+        for (int i = 0; i < n; i++) {
+            room |= to[i].byteSize() > 0;
+        }
+        return room ? got(fd.read(to, 0, n)) : nothing();
+    }
+
+    /** Moves positions behind so many bytes; a buffer that is there twice is moved as often. */
+    private static void advance(ByteBuffer[] buffers, int offset, int length, long bytes) {
+        long left = bytes;
+        for (int i = offset; left > 0 && i < offset + length; i++) {
+            int n = (int) Math.min(left, buffers[i].remaining());
+            left -= n;
+            int unused = buffers[i].position(buffers[i].position() + n).position();
+        }
+    }
+
     static void writable(MemorySegment to) {
         if (to.isReadOnly()) {
             throw new IllegalArgumentException("the segment is read-only");
@@ -190,12 +263,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel p
             pieces[i] = MemorySegment.ofBuffer(from[offset + i]);
         }
         long r = fd.write(pieces, 0, length);
-        long left = IoResult.count(r);
-        for (int i = offset; left > 0 && i < offset + length; i++) { // One may be there twice.
-            int n = (int) Math.min(left, from[i].remaining());
-            left -= n;
-            unused = from[i].position(from[i].position() + n).position();
-        }
+        advance(from, offset, length, IoResult.count(r));
         return written(r);
     }
 
@@ -326,17 +394,34 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel p
         closed = true; // Not when there was no stack for it.
     }
 
-    /** Does what may fail and does not wait. */
+    /** Sets what may fail and does not wait. */
     final void use(PollFd.Use u) throws IOException {
+        use("set", u);
+    }
+
+    /** Ends a direction: {@code how} is one of the {@code SHUT} constants. */
+    final void shutdown(int how) throws IOException {
+        use("close", d -> Sockets.shutdown(d, how));
+    }
+
+    private void use(String op, PollFd.Use u) throws IOException {
         boolean open;
         try {
             open = fd.use(u);
         } catch (NativeException e) {
-            throw Errors.of("set", what(), e);
+            throw Errors.of(op, what(), e);
         }
         if (!open) {
-            throw Errors.of("set", what(), IoResult.CLOSED, 0);
+            throw Errors.of(op, what(), IoResult.CLOSED, 0);
         }
+    }
+
+    /** The size of a buffer, as given; an IllegalArgumentException when it is none. */
+    static int size(int bytes) {
+        if (bytes <= 0) {
+            throw new IllegalArgumentException("the size of a buffer is " + bytes + ": use 1 or more");
+        }
+        return bytes;
     }
 
     @Override

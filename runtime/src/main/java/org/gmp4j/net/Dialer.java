@@ -3,13 +3,21 @@ package org.gmp4j.net;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntFunction;
+import java.util.function.IntSupplier;
 
+import org.gmp4j.Chan;
+import org.gmp4j.Select;
 import org.gmp4j.context.Context;
 import org.gmp4j.ffi.Errno;
 import org.gmp4j.ffi.Fd;
@@ -20,15 +28,24 @@ import org.gmp4j.ffi.UnixSockets;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.time.Time;
+import org.gmp4j.time.Timer;
 
 /**
  * How to connect ({@code net.Dialer}). Set it up, then dial as often as wanted. Of a name's addresses one is tried after the
- * other, each with its share of the time. Not thread-safe while it is set up.
+ * other, each with its share of the time. Where a name has IPv4 and IPv6 addresses, those of the family that comes first are
+ * tried first; when they have failed, or have not connected after {@link #fallbackDelay}, the others are tried beside them,
+ * and the first connection wins. Not thread-safe while it is set up.
+ *
+ * <p>Source: Go's {@code dialParallel}; RFC 8305, "Happy Eyeballs".
  */
 public final class Dialer {
     /** The least share of an address in the time, where there is so much. */
     private static final long LEAST_SHARE = 2_000_000_000L;
 
+    private static final Duration FALLBACK_DELAY = Duration.ofMillis(300);
+
+    private Duration fallbackDelay = FALLBACK_DELAY;
     private Duration timeout;
     private Instant deadline;
     private InetSocketAddress localAddr;
@@ -57,6 +74,21 @@ public final class Dialer {
      */
     public Dialer deadline(Instant at) {
         deadline = at;
+        return this;
+    }
+
+    /**
+     * How long the addresses of a name's first family have for themselves, before those of the other are tried as well.
+     *
+     * @param d how long, 300 ms in the beginning; null to try one address after the other
+     * @return this
+     * @throws IllegalArgumentException when it is negative
+     */
+    public Dialer fallbackDelay(Duration d) {
+        if (d != null && d.isNegative()) {
+            throw new IllegalArgumentException("the fallback delay is " + d + ": use zero or more, or null for no fallback");
+        }
+        fallbackDelay = d;
         return this;
     }
 
@@ -113,11 +145,28 @@ public final class Dialer {
         String what = "tcp " + address;
         long end = end(ctx);
         refuse(ctx, end, what);
-        InetAddress[] all = addresses(hp, end, ctx, what);
+        return dial(ctx, addresses(hp, end, ctx, what), hp.port(), end);
+    }
+
+    /** To the first of these addresses that connects; at least one. */
+    TcpConn dial(Context ctx, InetAddress[] all, int port, long end) throws IOException {
+        boolean ipv6 = all[0] instanceof Inet6Address;
+        List<InetAddress> first = new ArrayList<>();
+        List<InetAddress> others = new ArrayList<>();
+        for (InetAddress a : all) {
+            (a instanceof Inet6Address == ipv6 ? first : others).add(a);
+        }
+        if (fallbackDelay == null || others.isEmpty()) {
+            return serial(ctx, List.of(all), port, end);
+        }
+        return new Race(ctx, port, end).run(first, others);
+    }
+
+    private TcpConn serial(Context ctx, List<InetAddress> all, int port, long end) throws IOException {
         IOException first = null;
-        for (int i = 0; i < all.length; i++) {
+        for (int i = 0; i < all.size(); i++) {
             try {
-                return dial(ctx, new InetSocketAddress(all[i], hp.port()), share(end, all.length - i));
+                return dial(ctx, new InetSocketAddress(all.get(i), port), share(end, all.size() - i));
             } catch (ConnectException | java.net.SocketTimeoutException e) {
                 first = first == null ? e : first;
                 if (left(end) <= 0 || ctx.err() != null) {
@@ -126,6 +175,73 @@ public final class Dialer {
             }
         }
         throw first;
+    }
+
+    /** Addresses of two families. Whoever connects second closes what it has; the caller waits for neither when it has one. */
+    private final class Race {
+        private final Context ctx;
+        private final int port;
+        private final long end;
+        private final AtomicBoolean won = new AtomicBoolean();
+        /** A connection, or what was thrown; of the first family, and of the other. Nobody waits who puts something in. */
+        private final Chan<Object> primary = Chan.make(1);
+        private final Chan<Object> fallback = Chan.make(1);
+
+        Race(Context parent, int port, long end) {
+            ctx = parent.withCancel();
+            this.port = port;
+            this.end = end;
+        }
+
+        TcpConn run(List<InetAddress> first, List<InetAddress> others) throws IOException {
+            Timer delay = Time.newTimer(fallbackDelay);
+            try {
+                start(first, primary);
+                Object[] got = new Object[1];
+                int which = Select.of().recv(primary, v -> got[0] = v).recv(delay.c(), v -> { }).run();
+                if (got[0] instanceof TcpConn c) {
+                    return c;
+                }
+                start(others, fallback);
+                Object ofFirst = got[0];
+                if (which == 1) {
+                    which = Select.of().recv(primary, v -> got[0] = v).recv(fallback, v -> got[0] = v).run();
+                    if (got[0] instanceof TcpConn c) {
+                        return c;
+                    }
+                    ofFirst = which == 0 ? got[0] : primary.recv();
+                    if (which == 1) {
+                        return connection(ofFirst, ofFirst);
+                    }
+                }
+                return connection(fallback.recv(), ofFirst);
+            } finally {
+                ctx.cancel();
+                boolean stopped = delay.stop();
+            }
+        }
+
+        private void start(List<InetAddress> addresses, Chan<Object> outcome) {
+            Thread unused = Thread.startVirtualThread(() -> {
+                Object o;
+                try {
+                    TcpConn c = serial(ctx, addresses, port, end);
+                    o = c;
+                    if (!won.compareAndSet(false, true)) {
+                        c.close();
+                        return; // The other's is waited for.
+                    }
+                } catch (Throwable t) { // Whatever it is, somebody waits for it.
+                    o = t;
+                }
+                outcome.send(o);
+            });
+        }
+
+        /** That of an outcome; where it is none, the first family's error tells why. */
+        private static TcpConn connection(Object outcome, Object first) throws IOException {
+            return outcome instanceof TcpConn c ? c : Lookup.fail((Throwable) first);
+        }
     }
 
     /**
@@ -278,6 +394,7 @@ public final class Dialer {
         UdpConn c = null;
         try {
             d = Sockets.udp(Addresses.isIpv6(to));
+            SocketOptions.broadcast(d);
             if (localAddr != null) {
                 Sockets.bind(d, localAddr);
             }
@@ -305,20 +422,37 @@ public final class Dialer {
      * @throws IllegalArgumentException when the path is empty, too long, or has a NUL
      */
     public UnixConn dialUnix(String path) throws IOException {
+        return dialUnix("unix " + path, UnixSockets::stream, path, d -> new UnixConn(new PollFd(d), path));
+    }
+
+    /**
+     * Opens a socket of the Unix domain that sends datagrams to one peer. It has no name, so the peer cannot answer.
+     *
+     * @param path the peer's path, or its name with {@code @}
+     * @return the socket
+     * @throws IOException when there is no such peer; {@link ExhaustedException}
+     * @throws IllegalArgumentException when the path is empty, too long, or has a NUL
+     */
+    public UnixgramConn dialUnixgram(String path) throws IOException {
+        return dialUnix("unixgram " + path, UnixSockets::datagram, path, d -> new UnixgramConn(new PollFd(d), null, path));
+    }
+
+    private static <C extends Conn> C dialUnix(String what, IntSupplier socket, String path, IntFunction<C> conn)
+            throws IOException {
         Errors.load();
         GStack.checkAll();
         int d = -1;
-        UnixConn c = null;
+        C c = null;
         try {
-            d = UnixSockets.stream();
+            d = socket.getAsInt();
             int e = UnixSockets.connect(d, path);
             if (e != 0) {
-                throw Errors.of("dial", "unix " + path, e, 0);
+                throw Errors.of("dial", what, e, 0);
             }
-            c = new UnixConn(new PollFd(d), path);
+            c = conn.apply(d);
             return c;
         } catch (NativeException e) {
-            throw Errors.of("dial", "unix " + path, e);
+            throw Errors.of("dial", what, e);
         } finally {
             if (c == null && d >= 0) {
                 Fd.release(d);

@@ -35,7 +35,7 @@ final class Errors {
     /**
      * The exception of an operation.
      *
-     * @param op {@code read}, {@code write}, {@code accept}, {@code dial}, {@code listen} or {@code set}
+     * @param op {@code read}, {@code write}, {@code accept}, {@code dial}, {@code listen}, {@code close} or {@code set}
      * @param what the network and the addresses
      * @param error as IoResult has it
      * @param moved how many bytes were moved all the same
@@ -53,6 +53,11 @@ final class Errors {
             }
             case Errno.EMFILE, Errno.ENFILE, Errno.ENOBUFS, Errno.ENOMEM -> {
                 return new ExhaustedException(text + Errno.describe(error));
+            }
+            case Errno.ENOSPC -> { // Of epoll_ctl; but a Unix socket's file may find a full disk.
+                return op.equals("listen") ? new BindException(text + Errno.describe(error))
+                        : new ExhaustedException(text + "the system's limit of descriptors that are watched is reached"
+                                + " (/proc/sys/fs/epoll/max_user_watches)");
             }
             default -> {
                 text += Errno.describe(error);

@@ -159,6 +159,38 @@ public final class ListenConfig {
     }
 
     /**
+     * Opens a socket of the Unix domain for datagrams from anybody.
+     *
+     * @param path as for {@link #listenUnix}
+     * @return the socket
+     * @throws IOException when the file is there, or cannot be made; {@link ExhaustedException}
+     * @throws IllegalArgumentException when the path is empty, too long, or has a NUL
+     */
+    public UnixgramConn listenUnixgram(String path) throws IOException {
+        Errors.load();
+        GStack.checkAll(); // No descriptor is made that there is no room to close.
+        int d = -1;
+        boolean bound = false;
+        UnixgramConn c = null;
+        try {
+            d = UnixSockets.datagram();
+            UnixSockets.bind(d, path);
+            bound = true;
+            c = new UnixgramConn(new PollFd(d), path, null);
+            return c;
+        } catch (NativeException e) {
+            throw Errors.of("listen", "unixgram " + path, e);
+        } finally {
+            if (c == null && d >= 0) {
+                Fd.release(d);
+                if (bound) {
+                    UnixSockets.unlink(path);
+                }
+            }
+        }
+    }
+
+    /**
      * Opens a UDP socket for datagrams from anybody.
      *
      * @param address {@code host:port}, as for {@link #listen(String)}
@@ -219,6 +251,8 @@ public final class ListenConfig {
             if (tcp) { // Each connection inherits the rest.
                 SocketOptions.reuseAddress(d);
                 options(d, keepAlive);
+            } else {
+                SocketOptions.broadcast(d);
             }
             Sockets.bind(d, address);
             done = true;

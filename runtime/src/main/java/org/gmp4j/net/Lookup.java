@@ -74,7 +74,8 @@ final class Lookup {
         }
     }
 
-    private static InetAddress[] fail(Throwable t) throws IOException {
+    /** Throws it. */
+    static <T> T fail(Throwable t) throws IOException {
         switch (t) {
             case IOException e -> throw e;
             case RuntimeException e -> throw e;

@@ -88,7 +88,7 @@ public final class TcpConn extends Conn {
      * @throws IOException when it is closed, or the peer has gone
      */
     public void closeRead() throws IOException {
-        use(d -> Sockets.shutdown(d, Sockets.SHUT_RD));
+        shutdown(Sockets.SHUT_RD);
     }
 
     /**
@@ -97,7 +97,7 @@ public final class TcpConn extends Conn {
      * @throws IOException when it is closed, or the peer has gone
      */
     public void closeWrite() throws IOException {
-        use(d -> Sockets.shutdown(d, Sockets.SHUT_WR));
+        shutdown(Sockets.SHUT_WR);
     }
 
     /**
@@ -156,9 +156,11 @@ public final class TcpConn extends Conn {
      *
      * @param bytes how large, positive; the kernel doubles it and has its limits
      * @throws IOException when it is closed
+     * @throws IllegalArgumentException when it is 0 or negative
      */
     public void setReadBuffer(int bytes) throws IOException {
-        use(d -> SocketOptions.receiveBuffer(d, bytes));
+        int n = size(bytes);
+        use(d -> SocketOptions.receiveBuffer(d, n));
     }
 
     /**
@@ -166,8 +168,10 @@ public final class TcpConn extends Conn {
      *
      * @param bytes how large, positive; the kernel doubles it and has its limits
      * @throws IOException when it is closed
+     * @throws IllegalArgumentException when it is 0 or negative
      */
     public void setWriteBuffer(int bytes) throws IOException {
-        use(d -> SocketOptions.sendBuffer(d, bytes));
+        int n = size(bytes);
+        use(d -> SocketOptions.sendBuffer(d, n));
     }
 }

@@ -50,7 +50,7 @@ public final class UnixConn extends Conn {
      * @throws IOException when it is closed, or the peer has gone
      */
     public void closeRead() throws IOException {
-        use(d -> Sockets.shutdown(d, Sockets.SHUT_RD));
+        shutdown(Sockets.SHUT_RD);
     }
 
     /**
@@ -59,6 +59,6 @@ public final class UnixConn extends Conn {
      * @throws IOException when it is closed, or the peer has gone
      */
     public void closeWrite() throws IOException {
-        use(d -> Sockets.shutdown(d, Sockets.SHUT_WR));
+        shutdown(Sockets.SHUT_WR);
     }
 }

@@ -1,21 +1,18 @@
 package org.gmp4j.net;
 
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicBoolean;
 
-import org.gmp4j.ffi.UnixSockets;
 import org.gmp4j.netpoll.PollFd;
-import org.gmp4j.proc.GStack;
 
 /** A socket of the Unix domain that takes connections ({@code net.UnixListener}). Thread-safe: see {@link Listener}. */
 public final class UnixListener extends Listener<UnixConn> {
     private final String path;
-    /** Whether the file is ours to remove: to the first close. */
-    private final AtomicBoolean ours = new AtomicBoolean(true);
+    private final UnixFile file;
 
     UnixListener(PollFd fd, String path) {
         super(fd);
         this.path = path;
+        file = new UnixFile(path);
     }
 
     /**
@@ -49,25 +46,12 @@ public final class UnixListener extends Listener<UnixConn> {
     }
 
     /**
-     * Closes it and removes its file, if it is still there. Who waits in {@link #accept} gets a {@link ClosedException}.
-     *
-     * <p>The file goes first: while it is there somebody listens, so nobody takes it for one that was left behind, and its
-     * name, just before another's would be removed.
+     * Closes it and removes its file, if it is still there: that first. Who waits in {@link #accept} gets a {@link
+     * ClosedException}.
      */
     @Override
     public void close() {
-        GStack.checkAll(); // Refused before anything has happened.
-        if (ours.compareAndSet(true, false)) {
-            boolean done = false;
-            try {
-                UnixSockets.unlink(path);
-                done = true;
-            } finally {
-                if (!done) {
-                    ours.set(true); // No memory.
-                }
-            }
-        }
+        file.remove();
         super.close();
     }
 }

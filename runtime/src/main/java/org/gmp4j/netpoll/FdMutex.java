@@ -4,9 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Sema;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.Throw;
+import org.gmp4j.wait.Sema;
 
 /**
  * {@code fdMutex}: who uses a descriptor, so that nobody uses its number after the close, when it may be another's. Readers

@@ -70,6 +70,10 @@ final class FdRehearsal {
             open = fd.setDeadline(0, true, true) && fd.setDeadline(PollFd.NO_LIMIT, true, true);
             unused = fd.write(off) + fd.write(heap); // No socket, says the kernel.
             unused = fd.write(new MemorySegment[] {off, off}, 0, 2) + fd.write(new MemorySegment[] {off, heap}, 0, 2);
+            open = fd.use(d -> EventFd.add(d, 1));
+            unused = fd.read(new MemorySegment[] {off, off}, 0, 2);
+            open = fd.use(d -> EventFd.add(d, 1));
+            unused = fd.read(new MemorySegment[] {off, heap}, 0, 2);
             unused = fd.accept();
         } finally {
             boolean unused = fd.close();

@@ -392,9 +392,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         long pd = PollDesc.make();
         try {
             n.create();
-            for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) { // So often that no M takes memory for it: see proc.Warm.
-                n.rehearseOnce(pd);
-            }
+            n.rehearseOnce(pd);
         } finally {
             PollDesc.recycle(pd);
             n.release();

@@ -1,22 +1,26 @@
 package org.gmp4j.netpoll;
 
+import java.util.concurrent.locks.LockSupport;
+
 import org.gmp4j.ffi.Epoll;
 import org.gmp4j.ffi.Errno;
 import org.gmp4j.ffi.Fd;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.proc.Uncaught;
-import org.gmp4j.proc.Waiting;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.Throw;
+import org.gmp4j.wait.Waiting;
 
 /**
  * The poller for threads that are no goroutines: an epoll instance for the process, and a daemon thread, started when one of
  * them first waits. Rejected: a poll(2) by the thread itself, which nobody could end; and the poller of some scheduler,
  * whose Ms poll only while its own goroutines wait.
  */
-final class OutsidePoller implements EdgePoller {
+non-sealed class OutsidePoller implements EdgePoller {
     private static final int EVENTS = 64;
+    /** After a failure for want of memory. */
+    private static final long RETRY_NANOS = 1_000_000;
 
     /** Not made in a class initialiser: one that fails once, for want of descriptors, fails for ever. */
     private static volatile OutsidePoller made;
@@ -24,8 +28,11 @@ final class OutsidePoller implements EdgePoller {
     private final PollCache cache = new PollCache();
     private final int epfd;
     private final long events;
+    /** Of the events of the last wait, the next to be looked at, and how many there are; by the thread. */
+    private int next;
+    private int found;
 
-    private OutsidePoller(int epfd, long events) {
+    OutsidePoller(int epfd, long events) {
         this.epfd = epfd;
         this.events = events;
     }
@@ -83,27 +90,51 @@ final class OutsidePoller implements EdgePoller {
         return PollCache.register(epfd, fd, pd);
     }
 
-    private void loop() {
+    final void loop() {
         try {
             boolean unused = Inheritance.begin(0, 1); // Whoever waited first may be pinned, or have a low priority.
         } catch (OutOfMemoryError e) {
             Uncaught.reportHere(e); // As it is it serves all the same.
         }
         for (;;) {
-            int n = Epoll.awaitNanos(epfd, events, EVENTS, -1);
-            if (n < 0 && n != -Errno.EINTR) {
-                throw Throw.of("epoll_wait failed with error " + -n);
+            try {
+                round();
+            } catch (OutOfMemoryError e) { // It goes on with the same event, or all who wait would wait for ever.
+                Uncaught.reportHere(e);
+                LockSupport.parkNanos(RETRY_NANOS);
             }
-            for (int i = 0; i < n; i++) {
-                long pd = PollCache.of(Epoll.dataAt(events, i));
-                int what = Epoll.eventsAt(events, i);
-                if (pd != 0 && PollCache.readable(what)) {
-                    wake(Registration.unblock(pd, false, true));
-                }
-                if (pd != 0 && PollCache.writable(what)) {
-                    wake(Registration.unblock(pd, true, true));
-                }
-            }
+        }
+    }
+
+    /** Waits for events, unless some are left of the last wait, and wakes whom they are for. */
+    private void round() {
+        if (next == found) {
+            next = 0;
+            found = 0;
+            found = await();
+        }
+        for (; next < found; next++) {
+            event(next);
+        }
+    }
+
+    /** How many events there are, waiting for one. */
+    int await() {
+        int n = Epoll.awaitNanos(epfd, events, EVENTS, -1);
+        if (n < 0 && n != -Errno.EINTR) {
+            throw Throw.of("epoll_wait failed with error " + -n);
+        }
+        return Math.max(n, 0);
+    }
+
+    void event(int i) {
+        long pd = PollCache.of(Epoll.dataAt(events, i));
+        int what = Epoll.eventsAt(events, i);
+        if (pd != 0 && PollCache.readable(what)) {
+            wake(Registration.unblock(pd, false, true));
+        }
+        if (pd != 0 && PollCache.writable(what)) {
+            wake(Registration.unblock(pd, true, true));
         }
     }
 

@@ -8,8 +8,8 @@ import org.gmp4j.ffi.SocketIo;
 import org.gmp4j.ffi.Sockets;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
-import org.gmp4j.proc.Sema;
 import org.gmp4j.proc.WaitReason;
+import org.gmp4j.wait.Sema;
 
 /**
  * A non-blocking descriptor that is read, written and closed by many ({@code poll.FD}): the number, who uses it, where it is
@@ -51,6 +51,27 @@ public final class PollFd extends FdWaits {
                     return IoResult.of(n, 0);
                 }
                 e = failed((int) -n, false);
+            }
+            return IoResult.of(0, e);
+        } finally {
+            unlock(false);
+        }
+    }
+
+    /** Reads once into {@code n} pieces: 0 bytes at the end of a stream, or for memory of none. */
+    public long read(MemorySegment[] to, int first, int n) {
+        begin();
+        if (!users.lock(false)) {
+            return IoResult.of(0, IoResult.CLOSED);
+        }
+        try {
+            int e = prepare(false);
+            while (e == 0) {
+                long got = SocketIo.read(fd, to, first, Math.min(SocketIo.PIECES, n));
+                if (got >= 0) {
+                    return IoResult.of(got, 0);
+                }
+                e = failed((int) -got, false);
             }
             return IoResult.of(0, e);
         } finally {
@@ -148,27 +169,31 @@ public final class PollFd extends FdWaits {
         return IoResult.of(done, e);
     }
 
-    /** Sends a datagram: see {@link SocketIo#sendTo}. The address is the writers'. */
-    public long sendTo(MemorySegment from, long address) {
+    /**
+     * Sends a datagram: see {@link SocketIo#sendTo}. The address is the writers'; 0 for the peer.
+     *
+     * @param waits whether it waits for room; else EAGAIN is an error as any
+     */
+    public long sendTo(MemorySegment from, long address, boolean waits) {
         begin();
         if (!users.lock(true)) {
             return IoResult.of(0, IoResult.CLOSED);
         }
         try {
-            return sendLocked(from, address);
+            return sendLocked(from, address, waits);
         } finally {
             unlock(true);
         }
     }
 
-    private long sendLocked(MemorySegment from, long address) {
+    private long sendLocked(MemorySegment from, long address, boolean waits) {
         int e = prepare(true);
         while (e == 0) {
             long n = address == 0 ? SocketIo.send(fd, from) : SocketIo.sendTo(fd, from, address);
             if (n >= 0) {
                 return IoResult.of(n, 0);
             }
-            e = failed((int) -n, true);
+            e = waits || n == -Errno.EINTR ? failed((int) -n, true) : (int) -n;
         }
         return IoResult.of(0, e);
     }

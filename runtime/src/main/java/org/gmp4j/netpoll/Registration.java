@@ -1,14 +1,15 @@
 package org.gmp4j.netpoll;
 
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Outside;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.WaitReason;
-import org.gmp4j.proc.Waiting;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.PollDesc;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
+import org.gmp4j.wait.Waiting;
 
 /**
  * A descriptor in one poller, edge-triggered, from the first wait of one of its goroutines until the close ({@code
@@ -150,12 +151,12 @@ abstract sealed class Registration {
             Scheduler s = (Scheduler) GSlots.owner(gp);
             GStack st = GStack.enterChecked();
             if (st == null) {
-                Waiting.begins(); // While it is neither counted nor queued this holds off checkdead.
+                Outside.begins(); // While it is neither counted nor queued this holds off checkdead.
             }
             count(s, -1); // Before: once it runs all may end, and the struct be another's.
             Park.goready(gp);
             if (st == null) {
-                Waiting.ends();
+                Outside.ends();
             }
             GStack.exit(st);
         }

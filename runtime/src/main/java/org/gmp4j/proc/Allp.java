@@ -14,6 +14,7 @@ import org.gmp4j.struct.Schedt;
 final class Allp {
     private final long sched;
     private final Timers timers;
+    private final Monitor monitor;
     /** Written by {@link #grow}, in a stopped world; read by all. */
     private volatile Processor[] procs = new Processor[0];
     /** Arrays that were replaced: addresses and lengths in turn. Written like procs. */
@@ -21,9 +22,10 @@ final class Allp {
     /** By whoever ends the scheduler. */
     private boolean released;
 
-    Allp(long sched, Timers timers) {
+    Allp(long sched, Timers timers, Monitor monitor) {
         this.sched = sched;
         this.timers = timers;
+        this.monitor = monitor;
     }
 
     /** Their Java sides. */
@@ -64,7 +66,7 @@ final class Allp {
                 fresh[i - old.length] = pp;
                 P.setId(pp, i);
                 PStatus.set(pp, PStatus.PGCSTOP);
-                r.procs[i] = new Processor(pp);
+                r.procs[i] = new Processor(pp, monitor);
             }
             timers.added(fresh);
             r.allp = Memory.map((long) n * Long.BYTES);

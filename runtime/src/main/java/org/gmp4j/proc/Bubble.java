@@ -111,17 +111,20 @@ public abstract class Bubble {
     }
 
     /** Gives the lock back as the goroutine wanted, and counts it out. */
-    private static final Park.Unlock PARKED = (gp, lock) -> {
-        GStack st = (GStack) GSlots.stack(gp);
-        Bubble b = st.bubble; // Once the lock is free the goroutine may run, and end.
-        Park.Unlock unlock = st.unlock;
-        st.unlock = null;
-        if (unlock != null && !unlock.unlock(gp, lock)) {
-            st.durable = false;
-            return false;
+    private static final Park.Unlock PARKED = new Park.Unlock() {
+        @Override
+        public boolean unlock(long gp, Object lock) {
+            GStack st = (GStack) GSlots.stack(gp);
+            Bubble b = st.bubble; // Once the lock is free the goroutine may run, and end.
+            Park.Unlock unlock = st.unlock;
+            st.unlock = null;
+            if (unlock != null && !unlock.unlock(gp, lock)) {
+                st.durable = false;
+                return false;
+            }
+            b.stops();
+            return true;
         }
-        b.stops();
-        return true;
     };
 
     /** Of a goroutine about to park: what counts it out when it is. Without an object: the caller holds locks. */

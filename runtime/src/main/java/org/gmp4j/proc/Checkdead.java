@@ -74,7 +74,7 @@ final class Checkdead {
 
     /** Whether something that is no goroutine of this scheduler may ready one. */
     private static boolean outside(Scheduler s) {
-        return Schedt.njdkwaitVolatile(s.sched) > 0 || Waiting.threads() || Waiting.alarms()
+        return Schedt.njdkwaitVolatile(s.sched) > 0 || Outside.threads() || Outside.alarms()
                 || Schedt.injectAcquire(s.sched) != 0 || Deferred.pending()
                 || othersLive(s);
     }

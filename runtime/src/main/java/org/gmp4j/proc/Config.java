@@ -24,6 +24,9 @@ import java.util.function.IntSupplier;
 public record Config(int procs, IntSupplier autoProcs, List<BitSet> place, long spinNanos, long quantumNanos, int maxThreads,
         long idleNanos, long maxStack, BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program,
         DebugVars debug) {
+    /** Most Ps. */
+    public static final int MOST_PROCS = 4096;
+
     /** How long a thief leaves runnext to the P that is about to take it, in nanoseconds; Go's value. */
     static final long POLITE_NANOS = 3_000;
 

@@ -15,7 +15,7 @@ import org.gmp4j.stack.JdkThreads;
  * <li>whoever awaits it ({@link Awaited}) is told; where nobody did, an exception is reported ({@link Uncaught});
  * <li>its bubble counts it out.
  * </ol>
- * Then {@link Newproc#goexit0} for a pooled stack; a thread with an identity returns to the JDK's code, and its M tells those
+ * Then {@link Goexit0#goexit0} for a pooled stack; a thread with an identity returns to the JDK's code, and its M tells those
  * who join it. Nothing comes out of here, whatever user code threw on the way.
  */
 final class Ends {

@@ -2,6 +2,7 @@ package org.gmp4j.proc;
 
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 import org.gmp4j.struct.Throw;
 
@@ -39,7 +40,7 @@ public final class Fatal {
     static synchronized void install() {
         if (!installed && !AS_ERROR) {
             installed = true;
-            Throw.setHook(Fatal::thrown);
+            Throw.setHook(new OnThrow());
             // What needs memory when it is first used: then there may be none.
             boolean unused = REPORTER.compareAndSet(null, null);
             try {
@@ -47,6 +48,13 @@ public final class Fatal {
             } catch (ClassNotFoundException e) {
                 return; // Then halt works otherwise.
             }
+        }
+    }
+
+    private static final class OnThrow implements Consumer<Throw> {
+        @Override
+        public void accept(Throw t) {
+            thrown(t);
         }
     }
 

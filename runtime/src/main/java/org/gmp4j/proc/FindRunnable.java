@@ -1,6 +1,7 @@
 package org.gmp4j.proc;
 
 import org.gmp4j.lock.Note;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -30,6 +31,8 @@ import org.gmp4j.struct.Schedt;
  * </ol>
  */
 final class FindRunnable {
+    /** Every so many schedules the global queue comes first, or two goroutines that ready each other would starve it. */
+    private static final int GLOBAL_FIRST = 61;
     private static final int STEAL_TRIES = 4;
     private static final int IN_VAIN = 4;
     private static final long NAP_NANOS = 50_000;
@@ -51,7 +54,7 @@ final class FindRunnable {
             }
             Inject.drain(s);
             s.timers.check(m, pp);
-            long gp = Schedule.globalFirst(sched, pp);
+            long gp = globalFirst(sched, pp);
             if (gp != 0) {
                 return gp;
             }
@@ -113,13 +116,53 @@ final class FindRunnable {
         return true;
     }
 
+    /** The 1-in-61 rule. */
+    private static long globalFirst(long sched, long pp) {
+        if (Integer.remainderUnsigned(P.schedtick(pp), GLOBAL_FIRST) != 0 || Schedt.runqsizeOpaque(sched) == 0) {
+            return 0;
+        }
+        SchedLock.lock(sched);
+        long gp = GlobalRunq.globrunqget(sched, pp, 1);
+        SchedLock.unlock(sched);
+        return gp;
+    }
+
+    /**
+     * The part of findRunnable that asks no other P and never blocks: for a stack whose goroutine ended.
+     *
+     * @return 0 when the M itself has to look: nothing is here, or something else than a G wants it
+     */
+    static long pickLocal(Machine m) {
+        long sched = m.s.sched;
+        long pp = m.pp();
+        if (Schedt.gcwaitingAcquire(sched) != 0 || M.lockedg(m.mp) != 0) {
+            return 0;
+        }
+        long when = P.timer0WhenAcquire(pp);
+        if (when != 0 && System.nanoTime() >= when) {
+            return 0;
+        }
+        long gp = globalFirst(sched, pp);
+        if (gp == 0) {
+            gp = Runq.runqget(pp);
+        }
+        return gp;
+    }
+
+    /** Whether findRunnable would go straight to the global queue: no timers, nothing local, no poll due, nobody wants the M. */
+    static boolean onlyGlobal(Machine m) {
+        long pp = m.pp();
+        return Schedt.gcwaitingAcquire(m.s.sched) == 0 && M.lockedg(m.mp) == 0 && P.timer0WhenAcquire(pp) == 0
+                && Runq.runqempty(pp) && !pollDue(m.s);
+    }
+
     private static long global(long sched, long pp) {
         if (Schedt.runqsizeOpaque(sched) == 0) {
             return 0;
         }
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         long gp = GlobalRunq.globrunqget(sched, pp, 0);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         return gp;
     }
 
@@ -238,18 +281,18 @@ final class FindRunnable {
     private static long giveUp(Machine m, long pp) {
         Scheduler s = m.s;
         long sched = s.sched;
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         if (Schedt.gcwaitingAcquire(sched) != 0) {
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             return 0;
         }
         if (Schedt.runqsizeOpaque(sched) != 0) {
             long gp = GlobalRunq.globrunqget(sched, pp, 0);
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             return gp;
         }
         if (M.spinning(m.mp) == 0 && Schedt.needspinningVolatile(sched) == 1 && Wakep.becomeSpinning(m)) {
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             return 0;
         }
         Threads.releasep(m);
@@ -257,7 +300,7 @@ final class FindRunnable {
         boolean wasSpinning = M.spinning(m.mp) != 0;
         M.setSpinningOpaque(m.mp, 0); // From the next line on whoever takes the M may say that it spins.
         Threads.list(m);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
 
         if (wasSpinning) {
             Wakep.stopSpinning(sched); // Step 2 of who stops spinning; what follows is step 3.
@@ -276,9 +319,9 @@ final class FindRunnable {
             return 0;
         }
         if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.lastpollVolatile(sched) != 0) {
-            GlobalRunq.lock(sched);
+            SchedLock.lock(sched);
             boolean free = Threads.unlist(m);
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             if (!free) {
                 return taken(m);
             }
@@ -304,18 +347,18 @@ final class FindRunnable {
     private static long checkAgain(Machine m) {
         Scheduler s = m.s;
         long sched = s.sched;
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         if (Schedt.runqsizeOpaque(sched) != 0) {
             return resume(m);
         }
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         if (Schedt.nmspinningVolatile(sched) != 0) {
             return 0; // Whoever spins looks again, or wakes another now that a P is idle.
         }
         Processor[] all = s.procs();
         for (int i = 0, n = Math.min(all.length, Schedt.gomaxprocsOpaque(sched)); i < n; i++) {
             if (!Idle.maskRead(Schedt.idlepMaskAcquire(sched), i) && !Runq.runqempty(all[i].pp)) {
-                GlobalRunq.lock(sched);
+                SchedLock.lock(sched);
                 return resume(m);
             }
         }
@@ -327,16 +370,16 @@ final class FindRunnable {
         long sched = m.s.sched;
         if (Schedt.pidle(sched) == 0) {
             Schedt.setNeedspinningVolatile(sched, 1);
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             return 0;
         }
         if (!Threads.unlist(m)) {
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             return taken(m);
         }
         long pp = Idle.pidleget(sched, System.nanoTime());
         long gp = Schedt.runqsizeOpaque(sched) == 0 ? 0 : GlobalRunq.globrunqget(sched, pp, 0);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         Threads.acquirep(m, pp);
         Wakep.becomeSpinning(m);
         return gp;
@@ -383,9 +426,9 @@ final class FindRunnable {
         Schedt.setPollUntilVolatile(sched, 0);
         long now = System.nanoTime();
         Schedt.setLastpollVolatile(sched, now);
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         long pp = Idle.pidleget(sched, now);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         if (pp == 0) {
             if (list != 0) {
                 Inject.injectPolled(s, list);

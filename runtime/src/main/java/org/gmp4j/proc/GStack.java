@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.Headroom;
@@ -279,6 +280,11 @@ public final class GStack extends Stack {
         return (Machine) host;
     }
 
+    /** The P that this goroutine has, inside {@link #enter}. Never keep it across anything that may yield. */
+    public long pp() {
+        return machine().pp();
+    }
+
     /** The bubble of this goroutine; null for none. */
     public Bubble bubble() {
         return bubble;
@@ -348,7 +354,7 @@ public final class GStack extends Stack {
             runGoroutine(); // The function in that frame alone: a local of this one, interpreted, would keep it while pooled.
             room = Headroom.toTake();
             JdkThreads.forget(this);
-        } while (Newproc.goexit0(this) || JdkThreads.yield(this));
+        } while (Goexit0.goexit0(this) || JdkThreads.yield(this));
         // Only without memory for the yield: the virtual thread ends, and the M throws the stack away.
     }
 
@@ -433,10 +439,10 @@ public final class GStack extends Stack {
         long g = gp; // Ours: the ticket is closed and the G is on no queue.
         GStatus.casgstatus(g, GStatus.GWAITING, GStatus.GRUNNABLE);
         if (yielded || !Park.onP(s)) {
-            GlobalRunq.lock(s.sched);
+            SchedLock.lock(s.sched);
             countReady(); // With the queueing, or checkdead could look when it is neither waiting nor queued.
             GlobalRunq.globrunqput(s.sched, g);
-            GlobalRunq.unlock(s.sched);
+            SchedLock.unlock(s.sched);
             Wakep.wakep(s);
         } else {
             countReady(); // This M runs: no deadlock.

@@ -2,7 +2,6 @@ package org.gmp4j.proc;
 
 import org.gmp4j.ffi.Futex;
 import org.gmp4j.ffi.Membarrier;
-import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -46,7 +45,7 @@ import org.gmp4j.struct.PStatus;
  * <p>Rejected: m.p itself as the word to revoke, as the thread reads it over and over between raise and release; a flag
  * beside m.p, a second load and branch in each acquirem; the fence in acquirem, 5 to 8 ns where all of it takes 2.
  */
-final class Gate {
+public final class Gate {
     private static final int SPINS = 200;
     private static final long WAIT_NANOS = 20_000;
 
@@ -83,7 +82,7 @@ final class Gate {
     }
 
     /** Whether {@link #take} works in this process; else the handler does it. */
-    static boolean possible() {
+    public static boolean possible() {
         return Membarrier.isAvailable();
     }
 
@@ -91,7 +90,7 @@ final class Gate {
      * Takes the P of {@code mp} if its goroutine is not inside the runtime and still in time slice {@code tick}. The P is in
      * _Psyscall then, where its thread may take it back. From any thread.
      */
-    static boolean take(Scheduler s, long mp, int tick) {
+    public static boolean take(Scheduler s, long mp, int tick) {
         if (mp == 0 || M.locksOpaque(mp) != 0 || !s.taker.compareAndSet(false, true)) {
             return false;
         }

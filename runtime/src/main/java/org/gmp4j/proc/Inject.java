@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -47,9 +48,9 @@ final class Inject {
             }
         }
         if (global > 0) {
-            GlobalRunq.lock(sched);
+            SchedLock.lock(sched);
             GlobalRunq.globrunqputbatch(sched, list, last, global);
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             startIdle(s, global);
         }
         if (rest != 0) {
@@ -91,9 +92,9 @@ final class Inject {
 
     private static void startIdle(Scheduler s, int n) {
         for (int i = 0; i < n; i++) {
-            GlobalRunq.lock(s.sched);
+            SchedLock.lock(s.sched);
             long pp = Idle.pidlegetSpinning(s.sched, System.nanoTime());
-            GlobalRunq.unlock(s.sched);
+            SchedLock.unlock(s.sched);
             if (pp == 0) {
                 return;
             }

@@ -28,18 +28,10 @@ public final class Machine extends Host {
     long pick;
     /** Until when this M goes on searching before it sleeps; nanoTime, valid while it spins. Whoever wakes the M sets it. */
     long spinUntil;
-    /** Sysmon's: the time slice in which it told the goroutine to yield; that in which it waits for a point, and since when. */
-    long preempted = -1;
-    long awaited = -1;
-    long awaitedSince;
     /** When its time slices begin, for sysmon. */
-    final SliceClock slices = new SliceClock();
-    /** Sysmon's too. */
-    final ArmPoints.Overrun overrun = new ArmPoints.Overrun();
-    final Strays.Stray stray = new Strays.Stray();
-    final ThreadState.Seen seen = new ThreadState.Seen();
-    long takenSlice = -1;
-    long takenAt;
+    public final SliceClock slices = new SliceClock();
+    /** What sysmon knows of it; null where none looks. */
+    public final Monitor.Watched watched;
     /** Results of a look at timers and of stealWork. */
     boolean ranTimer;
     boolean newWork;
@@ -66,6 +58,7 @@ public final class Machine extends Host {
     Machine(Scheduler s, long mp) {
         this.s = s;
         this.mp = mp;
+        watched = s == null ? null : s.monitor().ofM();
     }
 
     /** Of one that has ended: whether its struct may have another thread. */
@@ -74,8 +67,7 @@ public final class Machine extends Host {
     }
 
     /**
-     * Its struct gets another thread: all is as in a new one, but for what sysmon keeps, which names the slice, the call or the
-     * goroutine it is about. The last thread has ended, or was never started.
+     * Its struct gets another thread: all is as in a new one. The last thread has ended, or was never started.
      */
     void renew() {
         pinnedTo = -1;
@@ -84,9 +76,6 @@ public final class Machine extends Host {
         lock = null;
         pick = 0;
         spinUntil = 0;
-        preempted = -1;
-        awaited = -1;
-        awaitedSince = 0;
         ranTimer = false;
         newWork = false;
         listed = false;
@@ -94,8 +83,7 @@ public final class Machine extends Host {
         inVain = 0;
         begun = false;
         wasLocked = false;
-        takenSlice = -1;
-        takenAt = 0;
+        watched.renew();
         held = 0;
     }
 
@@ -117,6 +105,14 @@ public final class Machine extends Host {
     /** Says whether the last check of timers ran any. */
     public void setRanTimer(boolean ran) {
         ranTimer = ran;
+    }
+
+    /**
+     * Whether it runs a goroutine's own code (nobody takes a P while m.locks is raised: {@link Gate}), has no P, and did not say that
+     * it would block: a stray. From any thread; the owner writes these words and goes on, so the answer may be of no moment that was.
+     */
+    public boolean astray() {
+        return M.pOpaque(mp) == 0 && M.curgOpaque(mp) != 0 && M.incgoOpaque(mp) == 0 && M.locksOpaque(mp) == 0;
     }
 
     /** The attached P, 0 for none. */

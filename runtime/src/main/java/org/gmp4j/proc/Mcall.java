@@ -1,6 +1,7 @@
 package org.gmp4j.proc;
 
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.JdkThreads;
@@ -27,7 +28,7 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>A G that was told to yield and cannot here does not do that: it runs on, still told, to its next point, where the pin
  * is gone as a rule ({@code Thread.start} pins for a microsecond). Each such park would cost another thread. One that stays
- * pinned for long loses its P to sysmon ({@link Retake}), and parks its M when it next needs one. A world that is being
+ * pinned for long loses its P to sysmon ({@code sysmon.Retake}), and parks its M when it next needs one. A world that is being
  * stopped cannot wait for that. {@code goyield} only lets others go first, so it is left out as well. {@code gosched} is
  * not: a pinned loop that calls it until another goroutine has done something would never see that on one P.
  */
@@ -78,9 +79,9 @@ final class Mcall {
         long next = perform(m, gp, op) & ~Runq.INHERIT;
         if (next != gp) {
             if (next != 0) {
-                GlobalRunq.lock(m.s.sched);
+                SchedLock.lock(m.s.sched);
                 GlobalRunq.globrunqputhead(m.s.sched, next); // Picked for an M that now parks.
-                GlobalRunq.unlock(m.s.sched);
+                SchedLock.unlock(m.s.sched);
             }
             Threads.stoplockedm(m);
         }
@@ -158,13 +159,13 @@ final class Mcall {
         long sched = m.s.sched;
         Schedule.dropg(m, gp);
         long next = 0;
-        boolean here = Schedule.onlyGlobal(m);
-        GlobalRunq.lock(sched);
+        boolean here = FindRunnable.onlyGlobal(m);
+        SchedLock.lock(sched);
         GlobalRunq.globrunqput(sched, gp);
         if (here) {
             next = GlobalRunq.globrunqget(sched, m.pp(), 0);
         }
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         Wakep.wakep(m.s);
         return next;
     }
@@ -183,19 +184,6 @@ final class Mcall {
         if (!JdkThreads.afterYield(st)) {
             m.s.leftovers.add(st);
         }
-    }
-
-    /** goexit0 of a stack that cannot go on in place: keep it for the next fresh G. */
-    static long exited(Machine m, GStack st) {
-        long pick = m.pick;
-        m.pick = 0;
-        JdkThreads.toWaiting(st);
-        if (M.lockedExt(m.mp) != 0) {
-            Threads.mexit(m); // It ended locked to its thread: so does the thread.
-        }
-        Processor pr = m.s.proc(m.pp());
-        boolean unused = pr.give(st); // If there are enough of them it is dropped, and the collector takes it.
-        return pick;
     }
 
     /** Whether a picked G inherits the time slice. */

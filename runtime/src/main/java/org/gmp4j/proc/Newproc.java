@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.RejectedExecutionException;
 
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
@@ -14,10 +15,9 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code newproc}: the birth of a goroutine, and {@code goexit0}: its end.
+ * {@code newproc}: the birth of a goroutine. ({@link Goexit0}: its end.)
  *
- * <p>A fresh G is a struct and a function; a stack it gets when it first runs. A dead G goes to the free list of the P it
- * died on, with its stack left to that P.
+ * <p>A fresh G is a struct and a function; a stack it gets when it first runs.
  *
  * <p>How many live. Each P counts its births and its deaths, each counter with one writer. Whoever wants the sum reads all
  * deaths first and then all births: a death that was read had its birth before it, so the difference is never too small,
@@ -123,16 +123,16 @@ final class Newproc {
     /** Not from a goroutine of this scheduler: through the global queue. False when it is closing. */
     private static boolean newprocExternal(Scheduler s, Runnable fn, GStack st) {
         long sched = s.sched;
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         if (Schedt.closingAcquire(sched) != 0 && !insideOf(s)) {
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             return false;
         }
         long unused = Schedt.addNspawnextern(sched, 1); // Under the lock: close sees it, or we saw close.
         long gp = GFree.getGlobal(sched);
         if (gp == 0) {
             s.waitsForOutside(1); // It is on no queue yet, and no M runs it: checkdead is not to take it for one that sleeps.
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             try {
                 gp = malg(s);
             } catch (Throwable t) { // Out of memory: it was never born.
@@ -140,7 +140,7 @@ final class Newproc {
                 s.waitsForOutside(-1);
                 throw t;
             }
-            GlobalRunq.lock(sched);
+            SchedLock.lock(sched);
             s.waitsForOutside(-1);
         }
         if (st == null) {
@@ -150,7 +150,7 @@ final class Newproc {
         }
         init(gp, Schedt.addGoidgen(sched, 1), 0);
         GlobalRunq.globrunqput(sched, gp);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         Wakep.wakep(s);
         return true;
     }
@@ -183,59 +183,11 @@ final class Newproc {
         return id;
     }
 
-    /**
-     * Ends the goroutine on {@code st}, on that stack, and starts the next in place if it is fresh.
-     *
-     * @return true when the stack has its next goroutine; false when it must yield with {@link Mcall#GOEXIT}
-     */
-    static boolean goexit0(GStack st) {
-        Machine m = st.machine();
-        long gp = st.gp;
-        dead(m, gp);
-        long pick = Schedule.pickLocal(m);
-        long next = pick & ~Runq.INHERIT;
-        if (next == 0 || G.hasstack(next) != 0) {
-            m.op = Mcall.GOEXIT;
-            m.pick = pick;
-            return false;
-        }
-        Schedule.begin(m, next, Mcall.inherits(pick));
-        give(next, st);
-        long pp = m.pp();
-        P.setNinplaceOpaque(pp, P.ninplaceOpaque(pp) + 1);
-        return true;
-    }
-
     /** Gives a G its stack. */
     static void give(long gp, GStack st) {
         st.gp = gp;
         GSlots.setStack(gp, st);
         G.setHasstack(gp, 1);
-    }
-
-    /** The G is no more; its slot goes to the P's free list. The order keeps G2: first not running, then off the M. */
-    static void dead(Machine m, long gp) {
-        long pp = m.pp();
-        GStatus.casgstatus(gp, pp == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GDEAD);
-        Schedule.dropg(m, gp);
-        GSlots.setFn(gp, null);
-        GSlots.setStack(gp, null);
-        G.setHasstack(gp, 0);
-        G.setLockedmOpaque(gp, 0);
-        G.setWaiting(gp, 0);
-        G.setParam(gp, 0);
-        if (pp != 0) {
-            GFree.gfput(m.s.sched, pp, gp);
-            P.setNexitRelease(pp, P.nexit(pp) + 1);
-        } else {
-            GlobalRunq.lock(m.s.sched);
-            GFree.putGlobal(m.s.sched, gp);
-            GlobalRunq.unlock(m.s.sched);
-            long unused = Schedt.addNexitextern(m.s.sched, 1);
-        }
-        if (Schedt.closingAcquire(m.s.sched) != 0) {
-            m.s.exitedWhileClosing();
-        }
     }
 
     /**

@@ -1,6 +1,7 @@
 package org.gmp4j.proc;
 
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.G;
@@ -74,9 +75,9 @@ public final class Park {
         if (m != null && m.s == s && (pp = m.pp()) != 0) {
             Runq.runqputAndFence(s.sched, pp, gp, next);
         } else {
-            GlobalRunq.lock(s.sched);
+            SchedLock.lock(s.sched);
             GlobalRunq.globrunqput(s.sched, gp);
-            GlobalRunq.unlock(s.sched);
+            SchedLock.unlock(s.sched);
         }
         Wakep.wakep(s);
     }
@@ -110,7 +111,7 @@ public final class Park {
     }
 
     /** {@code goyield}: to the end of this P's queue; what stands in runnext runs now, on what is left of the time slice. */
-    static void goyield(GStack st) {
+    public static void goyield(GStack st) {
         st.acquirem();
         Machine m = st.machine();
         m.op = Mcall.GOYIELD;

@@ -27,7 +27,7 @@ import org.gmp4j.struct.PStatus;
  * A request names the P's schedtick: a goroutine that came later is left alone. Writes: m.sigtick before m.sigreq, by
  * release; the handler reads them in the other order.
  */
-final class Preempt {
+public final class Preempt {
     /** m.sigreq, as in gmp.h. */
     private static final int SIG_PREEMPT = 1;
     private static final int SIG_HANDOFF = 2;
@@ -48,8 +48,13 @@ final class Preempt {
     static boolean install() {
         synchronized (Preempt.class) {
             if (!installed) {
+                Points.setHook(Preempt::point, Preempt::told);
                 installed = true;
                 choose();
+                String problem = Points.problem();
+                if (problem != null) {
+                    Stderr.print(problem + "\n");
+                }
             }
         }
         return signo != 0;
@@ -97,7 +102,7 @@ final class Preempt {
      * Tells the goroutine on a running P to yield, without a signal if its P can be taken without one. From any thread;
      * false when none runs there.
      */
-    static boolean preemptone(long pp) {
+    public static boolean preemptone(long pp) {
         return preemptone(pp, !Gate.possible());
     }
 
@@ -121,7 +126,7 @@ final class Preempt {
      * Asks the thread of {@code mp} to let its running P go, if that still is in time slice {@code tick}. Whether it did
      * shows in the P's state, soon.
      */
-    static boolean handoff(long mp, int tick) {
+    public static boolean handoff(long mp, int tick) {
         return mp != 0 && request(mp, tick, SIG_HANDOFF);
     }
 

@@ -1,35 +1,19 @@
 package org.gmp4j.proc;
 
-/** The Java side of a P. The stacks that dead goroutines left belong to the M that holds the P, the request to sysmon. */
-final class Processor {
+/** The Java side of a P. The stacks that dead goroutines left belong to the M that holds the P. */
+public final class Processor {
     private static final int LOCAL = 64;
 
     /** Its struct p. */
-    final long pp;
+    public final long pp;
+    /** What sysmon knows of it. */
+    public final Monitor.Watched watched;
     private final GStack[] free = new GStack[LOCAL];
     private int n;
 
-    /** Sysmon's latest request to hand the P off, until it was answered. */
-    final Request request = new Request();
-
-    /** What sysmon asked, and what tells the answer. */
-    static final class Request {
-        /** The M that was asked; 0 for none. */
-        long mp;
-        /** The time slice, and the goroutine that had it. */
-        int tick;
-        long gp;
-        long goid;
-        /** When, by nanoTime. */
-        long asked;
-        /** Whether it ran; else it slept in the kernel. */
-        boolean running;
-        /** How often the M's handler had given a P up before. */
-        long handoffs;
-    }
-
-    Processor(long pp) {
+    Processor(long pp, Monitor monitor) {
         this.pp = pp;
+        watched = monitor.ofP();
     }
 
     /** A free stack, or null. */

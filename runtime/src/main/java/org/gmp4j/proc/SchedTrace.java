@@ -1,6 +1,6 @@
 package org.gmp4j.proc;
 
-import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
@@ -21,11 +21,11 @@ final class SchedTrace {
     /** The lines; taken under sched.lock, so the lists are whole, while Ps and Gs move. */
     static String text(Scheduler s, long sinceStart, boolean detail) {
         long sched = s.sched;
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         try {
             return lines(s, sinceStart, detail, false);
         } finally {
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
         }
     }
 
@@ -55,13 +55,13 @@ final class SchedTrace {
             for (int i = 0; i < procs; i++) {
                 b.append(' ').append(P.schedtickOpaque(all[i].pp));
             }
-            b.append(" ] strays=").append(Strays.count(s)).append('\n');
+            b.append(" ] strays=").append(strays(s)).append('\n');
         } else {
             b.append(" gcwaiting=").append(Schedt.gcwaitingAcquire(sched) != 0)
                     .append(" nmidlelocked=").append(Schedt.nmidlelocked(sched))
                     .append(" stopwait=").append(Schedt.stopwait(sched))
                     .append(" sysmonwait=").append(Schedt.sysmonwait(sched) != 0)
-                    .append(" strays=").append(Strays.count(s)).append('\n');
+                    .append(" strays=").append(strays(s)).append('\n');
             detail(s, b, all, names);
         }
         return b.toString();
@@ -96,6 +96,15 @@ final class SchedTrace {
                         .append(" lockedm=").append(m(G.lockedm(gp))).append('\n');
             }
         });
+    }
+
+    /** How many goroutines run on without a P. */
+    private static int strays(Scheduler s) {
+        int n = 0;
+        for (Machine m : s.machines()) {
+            n += m.astray() ? 1 : 0;
+        }
+        return n;
     }
 
     private static String m(long mp) {

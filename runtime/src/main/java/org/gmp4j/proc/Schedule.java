@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 import java.lang.invoke.VarHandle;
 
 import org.gmp4j.lock.Note;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.JdkThreads;
@@ -11,7 +12,6 @@ import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
-import org.gmp4j.struct.Schedt;
 
 /**
  * {@code schedule} and {@code execute}: the loop of an M, on its own stack.
@@ -20,8 +20,6 @@ import org.gmp4j.struct.Schedt;
  * loop is a loop: pick a G, run its stack, do what it asked for ({@link Mcall}), pick the next.
  */
 final class Schedule {
-    /** Every so many schedules the global queue comes first, or two goroutines that ready each other would starve it. */
-    private static final int GLOBAL_FIRST = 61;
     /** So long an M sleeps that has only a G to run for whose stack there is no memory: each try is a collection or two. */
     private static final long NO_STACK_NAP = 1_000_000;
 
@@ -111,9 +109,9 @@ final class Schedule {
 
     /** There is no memory for the stack of a fresh G: it waits behind all others, whose stacks may serve it when they end. */
     private static void putOff(Machine m, long gp) {
-        GlobalRunq.lock(m.s.sched);
+        SchedLock.lock(m.s.sched);
         GlobalRunq.globrunqput(m.s.sched, gp);
-        GlobalRunq.unlock(m.s.sched);
+        SchedLock.unlock(m.s.sched);
         if (Runq.runqempty(m.pp())) {
             boolean unused = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP); // Nobody rings it: the M is on no list.
         }
@@ -123,7 +121,7 @@ final class Schedule {
     private static long after(Machine m, GStack st, boolean ended) {
         int op = m.op;
         if (ended) {
-            return ended(m, st, op);
+            return Goexit0.ended(m, st, op);
         }
         switch (op) {
             case Mcall.JDK -> {
@@ -131,7 +129,7 @@ final class Schedule {
                 return 0;
             }
             case Mcall.GOEXIT -> {
-                return Mcall.exited(m, st);
+                return Goexit0.exited(m, st);
             }
             case Mcall.PARK -> {
                 JdkThreads.toWaiting(st);
@@ -142,24 +140,6 @@ final class Schedule {
                 return Mcall.perform(m, st.gp, op);
             }
         }
-    }
-
-    /** The virtual thread is done: an adopted one, or a pooled one that could not yield. */
-    private static long ended(Machine m, GStack st, int op) {
-        long pick = 0;
-        if (op == Mcall.GOEXIT) {
-            pick = m.pick;
-            m.pick = 0;
-        } else {
-            Newproc.dead(m, st.gp);
-            if (!st.pooled && !JdkThreads.afterDone(st)) { // A pooled one was never started as a thread: nobody joins it.
-                m.s.leftovers.add(st);
-            }
-        }
-        if (M.lockedExt(m.mp) != 0) {
-            Threads.mexit(m); // As Mcall.exited does. No pick: an M that is locked takes none.
-        }
-        return pick;
     }
 
     /** Binds the G to the M and makes it {@code _Grunning} (G2: the triangle stands before the status says so). */
@@ -187,45 +167,4 @@ final class Schedule {
         M.setCurgOpaque(m.mp, 0);
         G.setM(gp, 0);
     }
-
-    /**
-     * The part of findRunnable that asks no other P and never blocks: for a stack whose goroutine ended.
-     *
-     * @return 0 when the M itself has to look: nothing is here, or something else than a G wants it
-     */
-    static long pickLocal(Machine m) {
-        long sched = m.s.sched;
-        long pp = m.pp();
-        if (Schedt.gcwaitingAcquire(sched) != 0 || M.lockedg(m.mp) != 0) {
-            return 0;
-        }
-        long when = P.timer0WhenAcquire(pp);
-        if (when != 0 && System.nanoTime() >= when) {
-            return 0;
-        }
-        long gp = globalFirst(sched, pp);
-        if (gp == 0) {
-            gp = Runq.runqget(pp);
-        }
-        return gp;
-    }
-
-    /** Whether findRunnable would go straight to the global queue: no timers, nothing local, no poll due, nobody wants the M. */
-    static boolean onlyGlobal(Machine m) {
-        long pp = m.pp();
-        return Schedt.gcwaitingAcquire(m.s.sched) == 0 && M.lockedg(m.mp) == 0 && P.timer0WhenAcquire(pp) == 0
-                && Runq.runqempty(pp) && !FindRunnable.pollDue(m.s);
-    }
-
-    /** The 1-in-61 rule. */
-    static long globalFirst(long sched, long pp) {
-        if (Integer.remainderUnsigned(P.schedtick(pp), GLOBAL_FIRST) != 0 || Schedt.runqsizeOpaque(sched) == 0) {
-            return 0;
-        }
-        GlobalRunq.lock(sched);
-        long gp = GlobalRunq.globrunqget(sched, pp, 1);
-        GlobalRunq.unlock(sched);
-        return gp;
-    }
-
 }

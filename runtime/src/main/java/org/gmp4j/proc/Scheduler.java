@@ -7,11 +7,12 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.Note;
-import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.StealOrder;
 import org.gmp4j.queue.SudogCache;
@@ -19,7 +20,6 @@ import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
-import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
@@ -55,8 +55,6 @@ public final class Scheduler {
     /** For thread names. */
     final String name;
     final Timers timers;
-    /** Goroutines that kept a P from others. */
-    public final Stalls stalls;
     final Goroutines goroutines;
     Netpoll netpoll; // Tests put their own here.
 
@@ -66,6 +64,8 @@ public final class Scheduler {
     private volatile boolean mainExited;
     private volatile boolean procsByHand;
     private volatile boolean mainReturned;
+    /** Whether it has all virtual threads that name no scheduler: set before the first of them, by {@link DefaultPool}. */
+    volatile boolean inPlaceOfJdk;
     /** Program mode, {@link Ends}: goroutines whose deferred work runs after an exception; whether one is being reported. */
     final AtomicInteger panicDefers = new AtomicInteger();
     volatile boolean panicking;
@@ -75,12 +75,12 @@ public final class Scheduler {
     private int starts;
     final Shortage shortage = new Shortage(this);
     final Leftovers leftovers = new Leftovers();
-    private final Sysmon sysmon;
+    private final Monitor monitor;
     private final Semaphore exited = new Semaphore(0);
     /** Set by whoever takes a P by its {@link Gate}: one at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 
-    private Scheduler(String name, Config config, Timers timers, Netpoll netpoll) {
+    private Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor) {
         this.config = config;
         this.netpoll = netpoll;
         this.name = name;
@@ -88,12 +88,11 @@ public final class Scheduler {
         RetiredSched.recycle();
         boolean unused = Preempt.install();
         CleanStart.hook(!config.place().isEmpty());
-        this.stalls = new Stalls(config.debug());
-        this.sysmon = new Sysmon(this);
+        this.monitor = monitor.apply(this);
         this.sched = Mem.alloc(schedt.layout(), 1);
         boolean made = false;
         try {
-            this.allp = new Allp(sched, timers);
+            this.allp = new Allp(sched, timers, this.monitor);
             this.goroutines = new Goroutines(name, slots);
             made = true;
         } finally {
@@ -106,24 +105,26 @@ public final class Scheduler {
     /**
      * {@code schedinit}: a scheduler with its Ps idle and no M yet.
      *
+     * @param monitor makes what watches it, while it is being made itself
      * @throws OutOfMemoryError when there is no memory for it, or no thread for its sysmon; nothing is left of it then
      */
-    public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll) {
-        return schedinit("gmp" + NAMES.getAndIncrement(), config, timers, netpoll);
+    public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor) {
+        return schedinit("gmp" + NAMES.getAndIncrement(), config, timers, netpoll, monitor);
     }
 
     /** One that runs nothing of the user's, before the first that does. */
-    public static Scheduler rehearsal(Config config, Timers timers, Netpoll netpoll) {
+    public static Scheduler rehearsal(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor) {
         Fatal.install();
         Uncaught.prepare();
         Warm.up();
-        return schedinit("gmp-rehearsal", config, timers, netpoll);
+        return schedinit("gmp-rehearsal", config, timers, netpoll, monitor);
     }
 
-    private static Scheduler schedinit(String name, Config config, Timers timers, Netpoll netpoll) {
+    private static Scheduler schedinit(String name, Config config, Timers timers, Netpoll netpoll,
+            Function<Scheduler, Monitor> monitor) {
         Fatal.install();
         Uncaught.prepare();
-        Scheduler s = new Scheduler(name, config, timers, netpoll);
+        Scheduler s = new Scheduler(name, config, timers, netpoll, monitor);
         boolean started = false;
         try {
             s.begin();
@@ -140,12 +141,12 @@ public final class Scheduler {
         Schedt.setMaxmcount(sched, config.maxThreads());
         Schedt.setLastpollVolatile(sched, System.nanoTime());
         StopTheWorld.Procs procs = new StopTheWorld.Procs(this, config.procs());
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         long runnable = StopTheWorld.procresize(this, procs, null);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         assert runnable == 0;
         LiveSchedulers.add(this);
-        sysmon.start();
+        monitor.start();
     }
 
     /**
@@ -176,7 +177,7 @@ public final class Scheduler {
     // Ps
 
     /** The Java sides of all Ps that ever were, by id. */
-    Processor[] procs() {
+    public Processor[] procs() {
         return allp.procs();
     }
 
@@ -232,7 +233,7 @@ public final class Scheduler {
         Machine fresh = null;
         Machine[] grown = null;
         for (;;) {
-            GlobalRunq.lock(sched);
+            SchedLock.lock(sched);
             Machine[] old = machines;
             int id = (int) Schedt.mnext(sched);
             Machine found = Schedt.closingAcquire(sched) == STOPPED ? null
@@ -242,7 +243,7 @@ public final class Scheduler {
             if (found != null && found.s != null) {
                 starts++;
             }
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             if (found == UNDECIDED) {
                 if (fresh == null) {
                     fresh = newMachine();
@@ -315,18 +316,18 @@ public final class Scheduler {
     }
 
     /** The Java side of an M. */
-    Machine machine(long mp) {
+    public Machine machine(long mp) {
         return machines[M.index(mp)];
     }
 
     /** The Java sides of all Ms. */
-    Machine[] machines() {
+    public Machine[] machines() {
         return machines;
     }
 
     /** An M leaves while the scheduler lives: its struct is for the next. */
     void free(Machine m) {
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         Schedt.setNmfreed(sched, Schedt.nmfreed(sched) + 1);
         if (freem == null) {
             freem = m;
@@ -335,7 +336,7 @@ public final class Scheduler {
         }
         lastFreem = m;
         boolean dead = Checkdead.dead(this);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         if (dead) {
             Checkdead.report(this);
         }
@@ -376,9 +377,9 @@ public final class Scheduler {
 
     /** How many Ms there are, asleep or not. */
     public int mcount() {
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         int n = (int) (Schedt.mnext(sched) - Schedt.nmfreed(sched));
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         return n;
     }
 
@@ -392,6 +393,16 @@ public final class Scheduler {
     /** {@code go fn()} for a timer that fired; false, and nothing started, when the scheduler is closing. */
     public boolean goFromTimer(Runnable fn) {
         return Newproc.newprocTimer(this, fn);
+    }
+
+    /** What watches it. */
+    public Monitor monitor() {
+        return monitor;
+    }
+
+    /** For thread names. */
+    public String name() {
+        return name;
     }
 
     /** The network poller it was made with. */
@@ -488,6 +499,7 @@ public final class Scheduler {
     // Closing
 
     private final Object drained = new Object();
+    private volatile boolean mayBeDrained;
     /** Whether somebody ends it, or has. What follows is theirs: the steps that are done, when memory was short for the next. */
     private final AtomicBoolean ending = new AtomicBoolean();
     private boolean exits;
@@ -499,12 +511,22 @@ public final class Scheduler {
     void exitedWhileClosing() {
         VarHandle.fullFence(); // Of two that end at once on two Ps, one at least must see the other's count.
         if (Newproc.gcount(this) == 0) {
-            sysmon.drained(); // Not on the goroutine's stack: waking a Java thread may want to park.
+            mayBeDrained = true;
+            Note.ring(Schedt.sysmonnoteAddress(sched)); // Not on the goroutine's stack: waking a Java thread may want to park.
         }
     }
 
-    /** Tells whoever closes that no goroutine may be left. */
+    /** Whether whoever closes is to be told that no goroutine may be left: by a thread that may block. */
+    boolean mayBeDrained() {
+        return mayBeDrained;
+    }
+
+    /** From sysmon: tells them. */
     void signalDrained() {
+        if (!mayBeDrained) {
+            return;
+        }
+        mayBeDrained = false;
         synchronized (drained) {
             drained.notifyAll();
         }
@@ -520,12 +542,12 @@ public final class Scheduler {
      */
     public boolean close(long nanos) throws InterruptedException {
         GStack caller = GStack.enter(); // It may be another scheduler's goroutine, not to lose its P under our lock.
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         if (Schedt.closingAcquire(sched) == 0) {
             Schedt.setClosingVolatile(sched, DRAINING);
         }
         boolean stopped = Schedt.closingAcquire(sched) == STOPPED;
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         GStack.exit(caller);
         if (stopped) {
             stop(); // If another close has ended for want of memory.
@@ -584,7 +606,7 @@ public final class Scheduler {
             exited.acquireUninterruptibly(count);
             exits = true;
         }
-        joinUninterruptibly(sysmon.thread());
+        joinUninterruptibly(monitor.stop());
         LiveSchedulers.remove(this);
         goroutines.deregister();
         for (; machinesLeft < machines.length; machinesLeft++) {
@@ -619,18 +641,18 @@ public final class Scheduler {
     /** Has Ms leave from here on; returns how many are to. */
     private int stopMs() {
         StopTheWorld.acquire(); // Nobody has stopped the world or will: there is none any more.
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         Schedt.setClosingVolatile(sched, STOPPED);
         int count = starts; // Final: allocm looks at closing under the same lock.
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         StopTheWorld.WORLDSEMA.release();
         return count;
     }
 
     private long idle() {
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         long mp = Idle.mget(sched);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         return mp;
     }
 

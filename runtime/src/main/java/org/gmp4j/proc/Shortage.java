@@ -1,6 +1,7 @@
 package org.gmp4j.proc;
 
 import org.gmp4j.lock.Note;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -41,14 +42,14 @@ final class Shortage {
     /** No M for the P, which is idle, in no list, and the caller's; {@code reason} says why not, null: as it was. */
     void without(long pp, boolean spinning, String reason) {
         long sched = s.sched;
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             return; // The P may be another scheduler's by now.
         }
         long mp = Idle.mget(sched);
         if (mp != 0) {
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             Threads.startm(s, mp, pp, spinning);
             return;
         }
@@ -66,7 +67,7 @@ final class Shortage {
         if (reason != null) {
             why = reason;
         }
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         if (Schedt.lastpollVolatile(sched) == 0) {
             s.netpoll.wake(s);
         }
@@ -96,7 +97,7 @@ final class Shortage {
         long sched = s.sched;
         long found = 0;
         long pp = 0;
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         if (Schedt.gcwaitingAcquire(sched) == 0 && Schedt.pidle(sched) != 0) {
             found = GlobalRunq.popLocked(sched);
             if (found != 0) {
@@ -104,7 +105,7 @@ final class Shortage {
                 Schedt.setNmidlelocked(sched, Schedt.nmidlelocked(sched) - 1);
             }
         }
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         if (found != 0) {
             long mp = G.lockedm(found);
             M.setNextp(mp, pp); // As in startlockedm.

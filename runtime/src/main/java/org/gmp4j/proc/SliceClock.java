@@ -16,7 +16,7 @@ import org.gmp4j.struct.P;
  * earlier slice than it asked for. It may have that of a later one: the slice it asked for has ended then, as it sees at its
  * next look. {@code on} is written by sysmon and read by the M's thread, with no order: a slice more or less is timed.
  */
-final class SliceClock {
+public final class SliceClock {
     /** So long after the last such goroutine slices are timed. */
     private static final long LASTS_NANOS = 100_000_000;
     private static final VarHandle ON;
@@ -36,33 +36,38 @@ final class SliceClock {
 
     @SuppressWarnings("unused") // Through ON; sysmon writes, the M reads.
     private boolean on;
-    /** As {@link Retake#slice} names it: two Ps may have the same schedtick. */
+    /** As {@link #slice(long, int)} names it. */
     private long slice = -1;
     private long began;
     /** Sysmon's. */
     private long seen;
 
+    /** Names a time slice: two Ps may have the same schedtick. */
+    public static long slice(long pp, int tick) {
+        return (long) P.id(pp) << Integer.SIZE | Integer.toUnsignedLong(tick);
+    }
+
     /** On the M's thread: a slice begins on its P. */
     void begins(long pp) {
         if ((boolean) ON.getOpaque(this)) {
             BEGAN.setOpaque(this, System.nanoTime());
-            SLICE.setRelease(this, Retake.slice(pp, P.schedtick(pp)));
+            SLICE.setRelease(this, slice(pp, P.schedtick(pp)));
         }
     }
 
     /** By sysmon: when {@code slice} began, or {@code estimate} where that is not known. */
-    long began(long slice, long estimate) {
+    public long began(long slice, long estimate) {
         return (long) SLICE.getAcquire(this) == slice ? (long) BEGAN.getOpaque(this) : estimate;
     }
 
     /** By sysmon: a goroutine runs on from the look before while others wait. */
-    void ranOn(long now) {
+    public void ranOn(long now) {
         seen = now;
         ON.setOpaque(this, true);
     }
 
     /** By sysmon, at each look at a P that runs: whether its slices are timed. */
-    boolean look(long now) {
+    public boolean look(long now) {
         boolean is = (boolean) ON.getOpaque(this);
         if (is && now - seen > LASTS_NANOS) {
             ON.setOpaque(this, false);

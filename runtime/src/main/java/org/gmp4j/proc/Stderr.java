@@ -12,7 +12,7 @@ import java.nio.charset.Charset;
  * anybody. Takes no lock of Java's; what is printed at one call may come between two lines of others, not inside one of ours.
  * Thread-safe. {@link System#setErr} does not change where it goes.
  */
-final class Stderr {
+public final class Stderr {
     private static final FileOutputStream OUT = new FileOutputStream(FileDescriptor.err);
     /** As System.err has it. */
     private static final Charset CHARSET =
@@ -22,12 +22,12 @@ final class Stderr {
     }
 
     /** Prints text, with its newlines. */
-    static void print(String text) {
+    public static void print(String text) {
         write(bytes(text));
     }
 
     /** Prints a formatted text, or nothing for want of memory. */
-    static void tryPrint(String format, Object... args) {
+    public static void tryPrint(String format, Object... args) {
         try {
             print(format.formatted(args));
         } catch (OutOfMemoryError e) {

@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 import java.util.concurrent.Semaphore;
 
 import org.gmp4j.lock.Note;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
@@ -82,7 +83,7 @@ final class StopTheWorld {
         GStack unused = GStack.enterChecked(); // Until startTheWorld: the caller keeps its P.
         long sched = s.sched;
         Machine m = self(s);
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         int procs = Schedt.gomaxprocsOpaque(sched);
         Schedt.setStopwait(sched, procs);
         Note.clear(Schedt.stopnoteAddress(sched));
@@ -101,7 +102,7 @@ final class StopTheWorld {
             Schedt.setStopwait(sched, Schedt.stopwait(sched) - 1);
         }
         boolean wait = Schedt.stopwait(sched) > 0; // Else nobody will ring the note, or has.
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         if (wait) {
             awaitStopped(s, procs);
         }
@@ -123,11 +124,11 @@ final class StopTheWorld {
                             : Preempt.handoff(s, P.mOpaque(pp), P.schedtickOpaque(pp));
                 }
             }
-            GlobalRunq.lock(s.sched);
+            SchedLock.lock(s.sched);
             for (int i = 0; i < procs; i++) {
                 stopInSyscall(s.sched, Idle.allp(s.sched, i));
             }
-            GlobalRunq.unlock(s.sched);
+            SchedLock.unlock(s.sched);
             if (round % SIGNAL_ROUNDS == 0) {
                 JdkThreads.pin(); // The P is stopped: a contended monitor must not take the goroutine off its thread.
                 try {
@@ -229,14 +230,14 @@ final class StopTheWorld {
     static void startTheWorld(Scheduler s, Procs procs) {
         long sched = s.sched;
         Machine m = self(s);
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         long runnable = procresize(s, procs, m);
         Schedt.setGcwaitingVolatile(sched, 0);
         if (Schedt.sysmonwait(sched) != 0) {
             Schedt.setSysmonwaitVolatile(sched, 0);
             Note.ring(Schedt.sysmonnoteAddress(sched));
         }
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         while (runnable != 0) {
             long pp = runnable;
             runnable = P.link(pp);
@@ -325,13 +326,13 @@ final class StopTheWorld {
             Wakep.stopSpinning(s.sched);
         }
         long pp = Threads.releasep(m);
-        GlobalRunq.lock(s.sched);
+        SchedLock.lock(s.sched);
         if (Schedt.gcwaitingAcquire(s.sched) != 0) {
             stopped(s, pp);
-            GlobalRunq.unlock(s.sched);
+            SchedLock.unlock(s.sched);
         } else {
             // The world started before we had the lock, which it cannot have done without our P.
-            GlobalRunq.unlock(s.sched);
+            SchedLock.unlock(s.sched);
             throw Throw.of("gcstopm: not waiting for gc");
         }
         Threads.stopm(m);

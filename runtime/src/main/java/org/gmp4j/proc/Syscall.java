@@ -1,6 +1,7 @@
 package org.gmp4j.proc;
 
 import org.gmp4j.lock.Note;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -15,7 +16,7 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>Entering, it leaves its P in {@code _Psyscall}, remembers it as {@code m.oldp}, and no longer touches it (M4). The P
  * then belongs to whoever moves it out of that state by CAS: this M when it comes back soon, sysmon when it does not
- * ({@link Sysmon}), stopTheWorld. {@link Gate} and the signal handler ({@code preempt.c}) do the same to a goroutine that does
+ * ({@code sysmon.Retake}), stopTheWorld. {@link Gate} and the signal handler ({@code preempt.c}) do the same to a goroutine that does
  * not do it itself; the ways meet in {@link #exitsyscall}, which the next {@link GStack#enter} calls.
  *
  * <p>A goroutine whose last call lasted until somebody took its P gives it to another M at once when it enters the next, if
@@ -89,11 +90,11 @@ public final class Syscall {
 
     /** The world is being stopped and may have looked at our P too early: stop it ourselves. */
     private static void gcwait(long sched, long pp) {
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         if (Schedt.stopwait(sched) > 0) {
             StopTheWorld.stopInSyscall(sched, pp);
         }
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
     }
 
     /** {@code entersyscallblock}: the call is known to last, so the P goes to another M at once. */
@@ -140,9 +141,9 @@ public final class Syscall {
         if (Schedt.npidleVolatile(s.sched) == 0) {
             return 0;
         }
-        GlobalRunq.lock(s.sched);
+        SchedLock.lock(s.sched);
         long pp = Idle.pidleget(s.sched, System.nanoTime());
-        GlobalRunq.unlock(s.sched);
+        SchedLock.unlock(s.sched);
         return pp;
     }
 
@@ -165,12 +166,12 @@ public final class Syscall {
         Scheduler s = m.s;
         GStatus.casgstatus(gp, GStatus.GSYSCALL, GStatus.GRUNNABLE);
         Schedule.dropg(m, gp);
-        GlobalRunq.lock(s.sched);
+        SchedLock.lock(s.sched);
         long pp = Idle.pidleget(s.sched, System.nanoTime());
         if (pp == 0) {
             GlobalRunq.globrunqput(s.sched, gp);
         }
-        GlobalRunq.unlock(s.sched);
+        SchedLock.unlock(s.sched);
         if (pp == 0) {
             return 0;
         }

@@ -8,7 +8,7 @@ import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.StackSpace;
 import org.gmp4j.lock.Note;
-import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.Headroom;
@@ -27,7 +27,7 @@ import org.gmp4j.struct.Throw;
  * <p>An M is given its P before it is woken: the waker writes {@code nextp}, then wakes the note; the M reads nextp after
  * its sleep. The note orders the two, so nextp itself is plain.
  */
-final class Threads {
+public final class Threads {
     private static final long SOON_NANOS = 100_000;
     /** How much of its stack a thread that sleeps keeps, if it was in use. */
     private static final long KEPT_STACK = 256 << 10;
@@ -126,19 +126,19 @@ final class Threads {
      */
     static void startm(Scheduler s, long pp, boolean spinning) {
         long sched = s.sched;
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         if (pp == 0) {
             pp = Idle.pidleget(sched, System.nanoTime());
             if (pp == 0) {
                 if (spinning) {
                     Wakep.stopSpinning(sched);
                 }
-                GlobalRunq.unlock(sched);
+                SchedLock.unlock(sched);
                 return;
             }
         }
         long mp = Idle.mget(sched);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         startm(s, mp, pp, spinning);
     }
 
@@ -211,13 +211,35 @@ final class Threads {
     private static void newosproc(Machine m, long pp, boolean spinning) {
         Scheduler s = m.s;
         long stack = s.config.maxStack() + Headroom.OF_THREAD;
-        Runnable mstart = () -> mstart(m); // Here: on the thread itself there might be no memory for it, and its P be lost.
-        HostThread thread = new HostThread(m, () -> Headroom.runOn(stack, mstart), s.name + "-M" + M.id(m.mp), stack);
+        Mstart mstart = new Mstart(m, stack); // Here: on the thread itself there might be no memory for it, and its P be lost.
+        HostThread thread = new HostThread(m, mstart, s.name + "-M" + M.id(m.mp), stack);
         M.setNextp(m.mp, pp);
         if (spinning) {
             Wakep.startSpinning(m);
         }
         CleanStart.start(thread);
+    }
+
+    /** What a new M's thread runs: {@link #mstart}, with so much stack. */
+    private static final class Mstart implements Runnable {
+        private final Machine m;
+        private final long stack;
+        private boolean shortened;
+
+        Mstart(Machine m, long stack) {
+            this.m = m;
+            this.stack = stack;
+        }
+
+        @Override
+        public void run() {
+            if (shortened) {
+                mstart(m);
+            } else {
+                shortened = true;
+                Headroom.runOn(stack, this);
+            }
+        }
     }
 
     /** The M's thread. */
@@ -257,10 +279,10 @@ final class Threads {
         if (m.held != 0 || m.pp() != 0 || !m.listed && M.spinning(m.mp) != 0) {
             throw Throw.of("stopm holding locks, p or spinning");
         }
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {
             boolean taken = m.listed && !unlist(m);
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             if (!taken) {
                 throw Exit.INSTANCE;
             }
@@ -272,7 +294,7 @@ final class Threads {
         }
         m.listed = false;
         boolean dead = Checkdead.dead(s);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         if (dead) {
             Checkdead.report(s);
         }
@@ -329,10 +351,10 @@ final class Threads {
         M.setBlockedOpaque(m.mp, 1);
         trimStack();
         if (!Note.sleep(park, nanos)) {
-            GlobalRunq.lock(m.s.sched);
+            SchedLock.lock(m.s.sched);
             boolean unwanted = Schedt.nmidleOpaque(m.s.sched) > Schedt.gomaxprocsOpaque(m.s.sched)
                     && Idle.mremove(m.s.sched, m.mp);
-            GlobalRunq.unlock(m.s.sched);
+            SchedLock.unlock(m.s.sched);
             if (unwanted) {
                 M.setBlockedOpaque(m.mp, 0);
                 m.s.free(m);
@@ -345,7 +367,7 @@ final class Threads {
     }
 
     /** Gives away the P of an M that is to block: to another M if there is, or may be, something to do. */
-    static void handoffp(Scheduler s, long pp) {
+    public static void handoffp(Scheduler s, long pp) {
         long sched = s.sched;
         if (!Runq.runqempty(pp) || Schedt.runqsizeOpaque(sched) != 0) {
             startm(s, pp, false);
@@ -356,21 +378,21 @@ final class Threads {
             startm(s, pp, true);
             return;
         }
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         if (Schedt.gcwaitingAcquire(sched) != 0) {
             StopTheWorld.stopped(s, pp);
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             return;
         }
         if (Schedt.runqsizeOpaque(sched) != 0
                 || Schedt.npidleVolatile(sched) == Schedt.gomaxprocsOpaque(sched) - 1
                         && Schedt.lastpollVolatile(sched) != 0) {
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             startm(s, pp, false); // Work in common, or the last P at work: someone must watch timers and network.
             return;
         }
         Idle.pidleput(sched, pp, System.nanoTime());
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         Wakep.wakepForWork(s); // What was submitted, or set, while no P was idle, when nobody was to be woken.
     }
 
@@ -450,10 +472,10 @@ final class Threads {
     }
 
     private static void incidlelocked(Scheduler s, int v) {
-        GlobalRunq.lock(s.sched);
+        SchedLock.lock(s.sched);
         Schedt.setNmidlelocked(s.sched, Schedt.nmidlelocked(s.sched) + v);
         boolean dead = v > 0 && Checkdead.dead(s);
-        GlobalRunq.unlock(s.sched);
+        SchedLock.unlock(s.sched);
         if (dead) {
             Checkdead.report(s);
         }

@@ -9,7 +9,7 @@ import java.util.Set;
  * exception must not keep a report from being made, and must not end the thread that makes it. Out of memory it may
  * throw, as all code may.
  */
-final class ThrowableText {
+public final class ThrowableText {
     private static final int MOST_CAUSES = 100;
     private static final StackTraceElement[] NONE = {};
 
@@ -21,7 +21,7 @@ final class ThrowableText {
     }
 
     /** What {@code toString} gives; where that fails, the class and what it threw. */
-    static String line(Throwable t) {
+    public static String line(Throwable t) {
         try {
             return String.valueOf(t.toString());
         } catch (Throwable e) {

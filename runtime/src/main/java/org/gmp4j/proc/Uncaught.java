@@ -12,7 +12,8 @@ import org.gmp4j.struct.G;
  * for any thread: code that was written for threads finds what it knows;
  * <li>the handler of the scheduler;
  * <li>in program mode nobody: Go's panic text on stderr, and the end of the process;
- * <li>in embedded mode the reader of stderr: the same text, and on.
+ * <li>in embedded mode the reader of stderr: the same text, and on; of a thread of the scheduler that stands in the JDK's place, the
+ * text of the JDK.
  * </ol>
  * A handler that throws, an exception that cannot be printed, a {@link System#err} that throws: a line on the process's own
  * stderr, and the M goes on.
@@ -80,6 +81,8 @@ public final class Uncaught {
         } else if (s.config.program()) {
             s.panicking = true;
             Fatal.end(text(st, t));
+        } else if (s.inPlaceOfJdk && !st.pooled) {
+            st.thread.getThreadGroup().uncaughtException(st.thread, t); // Whoever wrote it knows of no goroutine.
         } else {
             print(text(st, t));
         }

@@ -3,7 +3,7 @@ package org.gmp4j.proc;
 import java.lang.invoke.VarHandle;
 
 import org.gmp4j.lock.Note;
-import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.M;
@@ -70,16 +70,16 @@ final class Wakep {
         if (!Schedt.casNmspinning(sched, 0, 1)) {
             return; // Somebody spins now: he will look.
         }
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         long pp = Schedt.closingAcquire(sched) == Scheduler.STOPPED ? 0
                 : Idle.pidlegetSpinning(sched, System.nanoTime());
         if (pp == 0) {
             stopSpinning(sched);
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             return;
         }
         long mp = Idle.mget(sched);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         Threads.startm(s, mp, pp, true);
     }
 

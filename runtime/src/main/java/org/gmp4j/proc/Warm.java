@@ -11,6 +11,7 @@ import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.RuntimeMutex;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -32,13 +33,12 @@ import org.gmp4j.struct.Schedt;
  * protocol.
  *
  * <p>What goroutines and their Ms do all the time is done by {@code Rehearsal}, a floor above, on a scheduler of its own.
- * Both run once a process, and cost time at the start: from {@code build} to the end of the first goroutines 920 ms with
- * them and 730 without, on one CPU 1.8 s and 1.3 (medians of five).
+ * Both run once a process.
  */
 final class Warm {
     /** What an M, sysmon, or a goroutine inside the runtime, first needs at a bad moment. */
     private static final String[] CLASSES = {"Threads", "Threads$Exit", "Syscall", "StopTheWorld", "StopTheWorld$Procs", "Inject",
-        "Mcall", "Preempt", "Wakep", "Park", "Waiting", "Checkdead", "Stderr", "GcWatch", "Newproc", "FindRunnable", "Invariants"};
+        "Mcall", "Preempt", "Wakep", "Park", "Outside", "Checkdead", "Stderr", "Newproc", "Goexit0", "FindRunnable"};
 
     private static final IntField INT = Mem.intField(p.layout(), "id");
     private static final LongField LONG = Mem.longField(p.layout(), "link");
@@ -49,13 +49,13 @@ final class Warm {
 
     static void up() {
         long line = Mem.alloc(p.layout(), 1);
-        for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) {
-            fields(line);
-            words(line);
-            calls(line);
+        fields(line);
+        words(line);
+        calls(line);
+        for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) { // The two handles that all calls go through.
+            long unused = Futex.wake(line, 1) + StackSpace.left();
         }
         Mem.recycle(p.layout(), line);
-        JdkThreads.warm();
         states();
         locks();
         queues();
@@ -93,13 +93,13 @@ final class Warm {
 
     /** The same of words that are not in structs. */
     private static void words(long addr) {
-        Mem.INT.set(addr, (int) Mem.INT.get(addr));
-        int i = (int) Mem.INT.getAndBitwiseOr(addr, 0) + (int) Mem.INT.getAndBitwiseAnd(addr, 0);
-        i = (int) Mem.INT.getOpaque(addr) + (int) Mem.INT.getAcquire(addr);
-        Mem.INT.setVolatile(addr, (int) Mem.INT.getVolatile(addr));
+        Mem.INT.set(addr, Mem.INT.get(addr));
+        int i = Mem.INT.getAndBitwiseOr(addr, 0) + Mem.INT.getAndBitwiseAnd(addr, 0);
+        i = Mem.INT.getOpaque(addr) + Mem.INT.getAcquire(addr);
+        Mem.INT.setVolatile(addr, Mem.INT.getVolatile(addr));
         boolean unused = Mem.INT.compareAndSet(addr, 0, 0);
-        i = (int) Mem.INT.getAndAdd(addr, 0) + (int) Mem.INT.getAndSet(addr, 0);
-        Mem.LONG.set(addr, (long) Mem.LONG.get(addr));
+        i = Mem.INT.getAndAdd(addr, 0) + Mem.INT.getAndSet(addr, 0);
+        Mem.LONG.set(addr, Mem.LONG.get(addr));
     }
 
     /** Calls of C code. */
@@ -109,7 +109,8 @@ final class Warm {
             Membarrier.run();
         }
         Threads.trimStack();
-        long l = StackSpace.left() + OsThread.gettid();
+        int tid = OsThread.gettid();
+        long l = StackSpace.left() + OsThread.cpuNanos(tid) + OsThread.state(tid);
     }
 
     private static void states() {
@@ -141,13 +142,13 @@ final class Warm {
         Schedt.setGomaxprocsOpaque(sched, 1);
         Schedt.setIdlepMaskRelease(sched, words);
         Schedt.setTimerpMaskRelease(sched, words);
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         GlobalRunq.globrunqputhead(sched, gs[0]);
         GlobalRunq.globrunqput(sched, gs[1]);
         long unused = GlobalRunq.globrunqget(sched, mine, 0);
         GlobalRunq.globrunqput(sched, gs[0]);
         unused = GlobalRunq.pop(sched);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         Runq.runqput(sched, mine, gs[2], false);
         Runq.runqputAndFence(sched, mine, gs[3], true);
         boolean empty = Runq.runqempty(mine);
@@ -164,14 +165,14 @@ final class Warm {
         }
         drain(sched, mine);
         drain(sched, other);
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         Idle.mput(sched, mp);
         unused = Idle.mget(sched);
         Idle.mput(sched, mp);
         empty = Idle.mremove(sched, mp);
         Idle.pidleput(sched, mine, 0);
         unused = Idle.pidlegetSpinning(sched, 0);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         for (long gp : gs) {
             Mem.recycle(g.layout(), gp);
         }
@@ -185,11 +186,11 @@ final class Warm {
         while (Runq.runqget(pp) != 0) {
             Thread.onSpinWait();
         }
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         while (GlobalRunq.pop(sched) != 0) {
             Thread.onSpinWait();
         }
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
     }
 
     private static void locks() {

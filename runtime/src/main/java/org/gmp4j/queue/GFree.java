@@ -1,5 +1,6 @@
 package org.gmp4j.queue;
 
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
@@ -24,11 +25,11 @@ public final class GFree {
     }
 
     private static void drain(long sched, long pp, int n) {
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         for (int i = 0; i < n; i++) {
             putGlobal(sched, take(pp));
         }
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
     }
 
     /** Moves all of a P's free Gs to the common list ({@code gfpurge}); world stopped, under the lock. */
@@ -44,7 +45,7 @@ public final class GFree {
             if (Schedt.gfreecountOpaque(sched) == 0) {
                 return 0;
             }
-            GlobalRunq.lock(sched);
+            SchedLock.lock(sched);
             for (int i = 0; i < Math.max(1, HALF); i++) {
                 long gp = getGlobal(sched);
                 if (gp == 0) {
@@ -54,7 +55,7 @@ public final class GFree {
                 P.setGfree(pp, gp);
                 P.setGfreen(pp, P.gfreen(pp) + 1);
             }
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             if (P.gfree(pp) == 0) {
                 return 0;
             }

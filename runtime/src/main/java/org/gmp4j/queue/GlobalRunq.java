@@ -1,8 +1,6 @@
 package org.gmp4j.queue;
 
 import org.gmp4j.ffi.gmp.schedt;
-import org.gmp4j.lock.LockRank;
-import org.gmp4j.lock.RuntimeMutex;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
@@ -10,7 +8,7 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * The global run queue: a list of runnable Gs by schedlink under {@code sched.lock} (R7), and that lock itself.
+ * The global run queue: a list of runnable Gs by schedlink under {@code sched.lock} (R7).
  *
  * <p>{@code runqsize} is written under the lock and read without it as a hint: an M that reads 0 while someone adds goes
  * on to the next place, and looks again under the lock before it sleeps.
@@ -20,16 +18,6 @@ public final class GlobalRunq {
     private static final LongField TAIL = Mem.longField(schedt.layout(), "runq", "tail");
 
     private GlobalRunq() {
-    }
-
-    /** Takes {@code sched.lock}. */
-    public static void lock(long sched) {
-        RuntimeMutex.lock(Schedt.lockAddress(sched), LockRank.SCHED);
-    }
-
-    /** Gives {@code sched.lock} back. */
-    public static void unlock(long sched) {
-        RuntimeMutex.unlock(Schedt.lockAddress(sched), LockRank.SCHED);
     }
 
     /** Puts a G at the tail; under the lock. */

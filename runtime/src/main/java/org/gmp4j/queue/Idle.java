@@ -103,22 +103,22 @@ public final class Idle {
 
     /** Reads a P's bit. */
     public static boolean maskRead(long mask, int id) {
-        return ((int) Mem.INT.getAcquire(word(mask, id)) & 1 << (id & 31)) != 0;
+        return (Mem.INT.getAcquire(word(mask, id)) & 1 << (id & 31)) != 0;
     }
 
     /** Sets a P's bit, atomically. */
     public static void maskSet(long mask, int id) {
-        int unused = (int) Mem.INT.getAndBitwiseOr(word(mask, id), 1 << (id & 31));
+        int unused = Mem.INT.getAndBitwiseOr(word(mask, id), 1 << (id & 31));
     }
 
     /** Clears a P's bit, atomically. */
     public static void maskClear(long mask, int id) {
-        int unused = (int) Mem.INT.getAndBitwiseAnd(word(mask, id), ~(1 << (id & 31)));
+        int unused = Mem.INT.getAndBitwiseAnd(word(mask, id), ~(1 << (id & 31)));
     }
 
     /** The address of allp[i]. */
     public static long allp(long sched, int i) {
-        return (long) Mem.LONG.get(Schedt.allpAcquire(sched) + ((long) i << 3));
+        return Mem.LONG.get(Schedt.allpAcquire(sched) + ((long) i << 3));
     }
 
     /** Whether the P is idle as its mask says, for checkers. */

@@ -3,6 +3,7 @@ package org.gmp4j.queue;
 import java.lang.invoke.VarHandle;
 
 import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.IntField;
 import org.gmp4j.struct.LongField;
@@ -102,9 +103,9 @@ public final class Runq {
     /** True when the last store was the release of the tail; false when it was a full fence of its own. */
     private static boolean put(long sched, long pp, long gp, boolean next) {
         if (SHARED) {
-            GlobalRunq.lock(sched);
+            SchedLock.lock(sched);
             GlobalRunq.globrunqput(sched, gp);
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
             return false;
         }
         if (next) {
@@ -157,9 +158,9 @@ public final class Runq {
             last = next;
         }
         G.setSchedlink(last, gp);
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         GlobalRunq.globrunqputbatch(sched, first, gp, n + 1);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         return true;
     }
 
@@ -181,9 +182,9 @@ public final class Runq {
             for (int i = n + 1; i < count; i++) {
                 tail = G.schedlink(tail);
             }
-            GlobalRunq.lock(sched);
+            SchedLock.lock(sched);
             GlobalRunq.globrunqputbatch(sched, rest, tail, count - n);
-            GlobalRunq.unlock(sched);
+            SchedLock.unlock(sched);
         } else {
             VarHandle.fullFence();
         }

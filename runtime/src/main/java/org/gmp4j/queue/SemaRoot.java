@@ -109,17 +109,17 @@ public final class SemaRoot {
 
     /** How many wait here or are about to; without the lock. */
     public int nwait() {
-        return (int) Mem.INT.getVolatile(words + NWAIT);
+        return Mem.INT.getVolatile(words + NWAIT);
     }
 
     /** Counts one more (1) or less (-1); under the lock, for {@link #nwait} a full fence. */
     public void addNwait(int delta) {
-        int unused = (int) Mem.INT.getAndAdd(words + NWAIT, delta);
+        int unused = Mem.INT.getAndAdd(words + NWAIT, delta);
     }
 
     /** The node on top; 0 for an empty tree. */
     long treap() {
-        return (long) Mem.LONG.get(words + TREAP);
+        return Mem.LONG.get(words + TREAP);
     }
 
     /** The semaphore's id of a sudog in the tree. */
@@ -129,7 +129,7 @@ public final class SemaRoot {
 
     /** The next random ticket (xorshift64); never 0, so that a queued sudog is told from a woken one. */
     private int ticket() {
-        long x = (long) Mem.LONG.get(words + SEED);
+        long x = Mem.LONG.get(words + SEED);
         x ^= x << 13;
         x ^= x >>> 7;
         x ^= x << 17;

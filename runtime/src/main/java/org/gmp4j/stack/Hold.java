@@ -56,9 +56,9 @@ final class Hold {
 
     /** Tries to hold a stack. Null when it is just moving, or somebody else holds it. */
     static Hold take(Stack st) {
-        int s = (int) JdkThreads.STATE.getVolatile(st.thread);
+        int s = JdkThreads.state(st.thread);
         if (isUnmounted(s)) {
-            boolean held = JdkThreads.STATE.compareAndSet(st.thread, s, s | JdkThreads.SUSPENDED);
+            boolean held = JdkThreads.casState(st.thread, s, s | JdkThreads.SUSPENDED);
             return held ? new Hold(st, s) : null;
         }
         if (s != JdkThreads.RUNNING && s != PINNED && s != TIMED_PINNED) {
@@ -94,12 +94,12 @@ final class Hold {
                 return false;
             }
         }
-        return (Thread) JdkThreads.CARRIER.getVolatile(st.thread) == carrier;
+        return JdkThreads.carrier(st.thread) == carrier;
     }
 
     /** Names the thread while it is held, unless it has a name. */
     void name(String label) {
-        if (JdkThreads.NAME.compareAndSet(st.thread, "", label)) {
+        if (JdkThreads.casName(st.thread, "", label)) {
             name = label;
         }
     }
@@ -116,12 +116,12 @@ final class Hold {
         }
         String label = name;
         if (label != null) {
-            boolean unused = JdkThreads.NAME.compareAndSet(st.thread, label, ""); // False: the goroutine has taken a name, or ended.
+            boolean unused = JdkThreads.casName(st.thread, label, ""); // False: the goroutine has taken a name, or ended.
         }
         if (state < 0) {
             boolean unused = st.casHold(this, null);
         } else {
-            JdkThreads.STATE.setVolatile(st.thread, state); // Nobody else has changed it.
+            JdkThreads.setState(st.thread, state); // Nobody else has changed it.
             StackTraceElement[] unused = st.thread.getStackTrace();
         }
     }

@@ -141,7 +141,7 @@ public final class JdkPollers {
                     .anyMatch(m -> Modifier.isAbstract(m.getModifiers()) && !List.of(register, deregister, poll).contains(m))) {
                 throw new NoSuchMethodException("Poller.poll as it was, or another method is abstract");
             }
-            make = SwitchClasses.define(poller, PollerClass.NAME, PollerClass.bytes())
+            make = JdkThreads.define(poller, PollerClass.NAME, PollerClass.bytes())
                     .getDeclaredConstructor(poller, IntPredicate.class, IntPredicate.class);
             make.setAccessible(true);
             map = field(poller, UNKNOWN ? "unknown" : "map");

@@ -1,20 +1,18 @@
 package org.gmp4j.stack;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
-import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 
 import jdk.internal.vm.Continuation;
 import jdk.internal.vm.StackChunk;
 import jdk.internal.vm.StackableScope;
+import jdk.internal.vm.ThreadContainer;
 
 /**
  * The class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
- * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link JdkMembers} and {@link SwitchClasses} are its tools). It checks the
+ * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link JdkMembers} is its tool). It checks the
  * version and every member once, in {@link #check}.
  *
  * <p>State words. While a goroutine is parked by us its virtual thread's {@code state} is {@code WAIT}: a dump sees an
@@ -64,134 +62,49 @@ public final class JdkThreads {
     /** So often HotSpot lets a handle be called before it makes code for that one. */
     public static final int CUSTOMIZED_AFTER = 127;
 
-    private static final MethodHandle NEW_VTHREAD;
     private static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
 
-    private static final MethodHandle LIGHT_UNMOUNT;
-    private static final MethodHandle SHOULD_BE_INITIALIZED;
-    private static final MethodHandle START;
-    private static final MethodHandle RESUME;
-    private static final MethodHandle INNERMOST;
-    private static final MethodHandle DO_YIELD;
-    private static final MethodHandle TAIL;
-    private static final MethodHandle USED;
-    private static final MethodHandle NOTIFY_UNMOUNT;
-    private static final MethodHandle NOTIFY_MOUNT;
-    private static final MethodHandle INTERRUPT_LOCK;
-    private static final MethodHandle MOUNT;
-    private static final MethodHandle UNMOUNT;
-    private static final MethodHandle YIELD;
-    private static final MethodHandle AFTER_YIELD;
-    private static final MethodHandle AFTER_DONE;
-    private static final MethodHandle CANCEL_TIMEOUT;
-    private static final MethodHandle CONT;
-    private static final MethodHandle RUN_CONTINUATION;
-    private static final MethodHandle SCHEDULER;
-    private static final MethodHandle DEFAULT_SCHEDULER;
-    private static final Field SCHEDULER_FIELD;
-    static final VarHandle STATE;
-    private static final VarHandle PARK_PERMIT;
-    private static final VarHandle BLOCK_PERMIT;
-    private static final VarHandle INTERRUPTED;
-    private static final MethodHandle THREAD_LOCALS;
-    private static final MethodHandle SET_THREAD_LOCALS;
-    private static final MethodHandle INHERITABLE_THREAD_LOCALS;
-    private static final MethodHandle SET_INHERITABLE_THREAD_LOCALS;
-    private static final MethodHandle TARGET;
-    private static final MethodHandle TASK;
-    private static final MethodHandle SET_TASK;
-    private static final MethodHandle SET_CONTAINER;
-    private static final VarHandle SCOPES;
-    static final VarHandle NAME;
-    static final VarHandle CARRIER;
+    /** Null, all three, when there is a {@link #PROBLEM}. */
+    private static final JdkMembers MEMBERS;
+    private static final ThreadCalls CALLS;
+    private static final SwitchCalls SWITCH;
+    /** The one there was before {@link JdkScheduler}. */
+    private static final Executor JDK_SCHEDULER;
     private static final String PROBLEM;
 
-    /** Where the class of {@code runContinuation} tasks, of which there is one in a JVM, keeps its thread. */
-    private static volatile Field taskThread;
+    /** The class of {@code runContinuation} tasks, of which there is one in a JVM, and where such a task keeps its thread. */
+    private static volatile TaskClass taskClass;
+
+    private record TaskClass(Class<?> type, long thread) {
+    }
 
     static {
-        JdkMembers h = null;
+        JdkMembers members = null;
         String problem = null;
         if (Runtime.version().feature() != JDK) {
             problem = "gmp4j needs JDK %d, this is %s: start the program with a JDK %d"
                     .formatted(JDK, Runtime.version(), JDK);
         } else {
             try {
-                h = new JdkMembers(JDK_MOUNT);
+                members = new JdkMembers();
             } catch (IllegalAccessException | java.lang.reflect.InaccessibleObjectException | IllegalAccessError e) {
-                problem = "gmp4j has no access to java.lang.VirtualThread: start java with -javaagent:gmp4j-runtime.jar, "
-                        + "or with --add-exports=java.base/jdk.internal.vm=ALL-UNNAMED "
-                        + "--add-opens=java.base/java.lang=ALL-UNNAMED";
+                Module us = JdkThreads.class.getModule();
+                problem = ("gmp4j has no access to java.lang.VirtualThread: start java with -javaagent:gmp4j-runtime.jar, "
+                        + "or with --add-exports=java.base/jdk.internal.vm=%1$s --add-opens=java.base/java.lang=%1$s")
+                        .formatted(us.isNamed() ? us.getName() : "ALL-UNNAMED");
             } catch (ReflectiveOperationException | LinkageError e) {
                 problem = "gmp4j does not know this build of the JDK (%s): %s is missing; use another build of JDK %d"
                         .formatted(Runtime.version(), e.getMessage(), JDK);
             }
         }
         PROBLEM = problem;
-        NEW_VTHREAD = h == null ? null : h.newVthread;
-        LIGHT_UNMOUNT = h == null || JDK_MOUNT ? null : h.switches.unmount;
-        SHOULD_BE_INITIALIZED = h == null || JDK_MOUNT ? null : h.switches.shouldBeInitialized;
-        START = h == null || JDK_MOUNT ? null : h.switches.start;
-        RESUME = h == null || JDK_MOUNT ? null : h.switches.resume;
-        INNERMOST = h == null || JDK_MOUNT ? null : h.switches.innermost;
-        DO_YIELD = h == null || JDK_MOUNT ? null : h.switches.yield;
-        TAIL = h == null || JDK_MOUNT ? null : h.switches.tail;
-        USED = h == null || JDK_MOUNT ? null : h.switches.used;
-        NOTIFY_UNMOUNT = h == null ? null : h.notifyUnmount;
-        NOTIFY_MOUNT = h == null ? null : h.notifyMount;
-        INTERRUPT_LOCK = h == null ? null : h.interruptLock;
-        MOUNT = h == null ? null : h.mount;
-        UNMOUNT = h == null ? null : h.unmount;
-        YIELD = h == null ? null : h.yield;
-        AFTER_YIELD = h == null ? null : h.afterYield;
-        AFTER_DONE = h == null ? null : h.afterDone;
-        CANCEL_TIMEOUT = h == null ? null : h.cancelTimeout;
-        CONT = h == null ? null : h.cont;
-        RUN_CONTINUATION = h == null ? null : h.runContinuation;
-        SCHEDULER = h == null ? null : h.scheduler;
-        DEFAULT_SCHEDULER = h == null ? null : h.defaultScheduler;
-        SCHEDULER_FIELD = h == null ? null : h.schedulerField;
-        STATE = h == null ? null : h.state;
-        PARK_PERMIT = h == null ? null : h.parkPermit;
-        BLOCK_PERMIT = h == null ? null : h.blockPermit;
-        INTERRUPTED = h == null ? null : h.interrupted;
-        THREAD_LOCALS = h == null ? null : h.threadLocals;
-        SET_THREAD_LOCALS = h == null ? null : h.setThreadLocals;
-        INHERITABLE_THREAD_LOCALS = h == null ? null : h.inheritableThreadLocals;
-        SET_INHERITABLE_THREAD_LOCALS = h == null ? null : h.setInheritableThreadLocals;
-        TARGET = h == null ? null : h.target;
-        TASK = h == null ? null : h.task;
-        SET_TASK = h == null ? null : h.setTask;
-        SET_CONTAINER = h == null ? null : h.setContainer;
-        SCOPES = h == null ? null : h.scopes;
-        NAME = h == null ? null : h.name;
-        CARRIER = h == null ? null : h.carrier;
+        MEMBERS = members;
+        CALLS = members == null ? null : members.threads;
+        SWITCH = members == null ? null : members.switches;
+        JDK_SCHEDULER = members == null ? null : CALLS.defaultScheduler();
     }
 
     private JdkThreads() {
-    }
-
-    /**
-     * Uses the handles on fields so often that they take no memory from then on: see {@code proc.Warm}. On a thread that is
-     * never started. Not those on methods: the compiler knows some of these, and they take what they are given for a thread that
-     * runs. Every switch calls them, and {@code Rehearsal} switches often enough.
-     */
-    public static void warm() {
-        Thread idle = newVirtualThread(Runnable::run, "", () -> { });
-        try {
-            for (int i = 0; i <= CUSTOMIZED_AFTER; i++) {
-                Object unused = continuation(idle);
-                unused = runContinuation(idle);
-                unused = scheduler(idle);
-                unused = (Object) INTERRUPT_LOCK.invokeExact(idle);
-                unused = (Object) THREAD_LOCALS.invokeExact(idle);
-                SET_THREAD_LOCALS.invokeExact(idle, (Object) null);
-                unused = (Object) INHERITABLE_THREAD_LOCALS.invokeExact(idle);
-                SET_INHERITABLE_THREAD_LOCALS.invokeExact(idle, (Object) null);
-            }
-        } catch (Throwable e) {
-            throw sneaky(e);
-        }
     }
 
     /**
@@ -220,52 +133,29 @@ public final class JdkThreads {
     }
 
     static Thread newVirtualThread(Executor scheduler, String name, Runnable body) {
-        try {
-            return (Thread) NEW_VTHREAD.invokeExact(scheduler, name, 0, body);
-        } catch (Throwable e) {
-            throw sneaky(e);
-        }
+        return CALLS.newVirtualThread(scheduler, name, body);
     }
 
     static Continuation continuation(Thread vt) {
-        try {
-            return (Continuation) CONT.invokeExact(vt);
-        } catch (Throwable e) {
-            throw sneaky(e);
-        }
+        return CALLS.cont(vt);
     }
 
     static Runnable runContinuation(Thread vt) {
-        try {
-            return (Runnable) RUN_CONTINUATION.invokeExact(vt);
-        } catch (Throwable e) {
-            throw sneaky(e);
-        }
+        return CALLS.runContinuation(vt);
     }
 
+    /** Null where we have no access: then no thread is ours. */
     static Executor scheduler(Thread vt) {
-        try {
-            return (Executor) SCHEDULER.invokeExact(vt);
-        } catch (Throwable e) {
-            throw sneaky(e);
-        }
+        return CALLS == null ? null : CALLS.scheduler(vt);
     }
 
     static void setScheduler(Thread vt, Executor scheduler) {
-        try {
-            SCHEDULER_FIELD.set(vt, scheduler);
-        } catch (IllegalAccessException e) {
-            throw new IllegalStateException(e);
-        }
+        CALLS.setScheduler(vt, scheduler);
     }
 
     /** What a virtual thread that never ran is to run. */
     public static Runnable task(Stack st) {
-        try {
-            return (Runnable) TASK.invokeExact((Runnable) TARGET.invokeExact(st.cont));
-        } catch (Throwable e) {
-            throw sneaky(e);
-        }
+        return CALLS.task(st.cont);
     }
 
     /**
@@ -273,11 +163,7 @@ public final class JdkThreads {
      * start of the thread, through a queue, comes between this and the reading.
      */
     public static void setTask(Stack st, Runnable task) {
-        try {
-            SET_TASK.invokeExact((Runnable) TARGET.invokeExact(st.cont), task);
-        } catch (Throwable e) {
-            throw sneaky(e);
-        }
+        CALLS.setTask(st.cont, task);
     }
 
     /**
@@ -286,25 +172,22 @@ public final class JdkThreads {
      * @return null when the task is something else
      */
     public static Thread threadOf(Runnable task) {
-        try {
-            Field known = taskThread;
-            if (known != null && known.getDeclaringClass() == task.getClass()) {
-                return (Thread) known.get(task);
-            }
-            for (Field f : task.getClass().getDeclaredFields()) {
-                if (Thread.class.isAssignableFrom(f.getType())) {
-                    f.setAccessible(true);
-                    Thread t = (Thread) f.get(task);
-                    if (t != null && t.isVirtual() && runContinuation(t) == task) {
-                        taskThread = f;
-                        return t;
-                    }
+        Class<?> type = task.getClass();
+        TaskClass known = taskClass;
+        if (known != null && known.type == type) {
+            return (Thread) CALLS.get(task, known.thread);
+        }
+        for (Field f : type.getDeclaredFields()) {
+            if (Thread.class.isAssignableFrom(f.getType()) && !Modifier.isStatic(f.getModifiers())) {
+                long offset = CALLS.offset(f);
+                Thread t = (Thread) CALLS.get(task, offset);
+                if (t != null && t.isVirtual() && runContinuation(t) == task) {
+                    taskClass = new TaskClass(type, offset);
+                    return t;
                 }
             }
-            return null;
-        } catch (IllegalAccessException e) {
-            throw new IllegalStateException(e);
         }
+        return null;
     }
 
     /**
@@ -323,13 +206,13 @@ public final class JdkThreads {
                 Thread carrier = host.thread;
                 awaitInterrupters(host.before);
                 host.before = vt;
-                MOUNT.invokeExact(vt);
+                CALLS.mount(vt);
                 try {
                     if (st.begun) {
-                        RESUME.invokeExact(st.cont);
+                        SWITCH.resume(st.cont);
                     } else {
                         st.begun = true;
-                        START.invokeExact(st.cont);
+                        SWITCH.start(st.cont);
                     }
                 } finally {
                     leave(st, carrier);
@@ -345,8 +228,8 @@ public final class JdkThreads {
         }
     }
 
-    private static void runByJdk(Stack st) throws Throwable {
-        MOUNT.invokeExact(st.thread);
+    private static void runByJdk(Stack st) {
+        CALLS.mount(st.thread);
         try {
             st.cont.run();
         } finally {
@@ -355,18 +238,18 @@ public final class JdkThreads {
     }
 
     /** Unmounts, once nobody holds the stack. That the look and the unmounting are in this method is what {@link Hold} relies on. */
-    private static void leave(Stack st, Thread carrier) throws Throwable {
+    private static void leave(Stack st, Thread carrier) {
         if (st.hold != null) {
-            NOTIFY_UNMOUNT.invokeExact(st.thread, false); // The dump may be waiting for the end of the switch.
+            CALLS.notifyJvmtiUnmount(st.thread, false); // The dump may be waiting for the end of the switch.
             while (st.hold != null) {
                 Thread.onSpinWait();
             }
-            NOTIFY_UNMOUNT.invokeExact(st.thread, true);
+            CALLS.notifyJvmtiUnmount(st.thread, true);
         }
         if (JDK_MOUNT) {
-            UNMOUNT.invokeExact(st.thread);
+            CALLS.unmount(st.thread);
         } else {
-            LIGHT_UNMOUNT.invokeExact(st.thread, carrier);
+            CALLS.unmountLight(st.thread, carrier);
         }
     }
 
@@ -384,12 +267,12 @@ public final class JdkThreads {
     }
 
     private static boolean interrupted(Thread t) {
-        return (boolean) INTERRUPTED.getVolatile(t);
+        return CALLS.interrupted(t);
     }
 
-    private static void awaitInterrupters(Thread t) throws Throwable {
+    private static void awaitInterrupters(Thread t) {
         if (interrupted(t)) {
-            synchronized ((Object) INTERRUPT_LOCK.invokeExact(t)) {
+            synchronized (CALLS.interruptLock(t)) {
                 // Whoever was interrupting it is done with the carrier.
             }
         }
@@ -409,22 +292,20 @@ public final class JdkThreads {
         boolean yielded = false;
         try {
             if (JDK_MOUNT) {
-                return (boolean) YIELD.invokeExact(vt);
+                return CALLS.yieldContinuation(vt);
             }
-            if ((Continuation) INNERMOST.invokeExact() != st.cont) {
+            if (SWITCH.innermost() != st.cont) {
                 return false; // In a continuation of the user's own, which would be what yields.
             }
-            NOTIFY_UNMOUNT.invokeExact(vt, true);
+            CALLS.notifyJvmtiUnmount(vt, true);
             try {
-                yielded = (int) DO_YIELD.invokeExact() == 0;
+                yielded = SWITCH.yield() == 0;
             } finally {
-                NOTIFY_MOUNT.invokeExact(vt, false);
+                CALLS.notifyJvmtiMount(vt, false);
             }
             return yielded;
         } catch (OutOfMemoryError | StackOverflowError e) {
             return yielded; // If so, it was away and has come back: only what is told to debuggers failed.
-        } catch (Throwable e) {
-            throw sneaky(e);
         }
     }
 
@@ -436,12 +317,10 @@ public final class JdkThreads {
      */
     public static boolean afterYield(Stack st) {
         try {
-            AFTER_YIELD.invokeExact(st.thread);
+            CALLS.afterYield(st.thread);
             return true;
         } catch (OutOfMemoryError e) {
             return false;
-        } catch (Throwable e) {
-            throw sneaky(e);
         }
     }
 
@@ -450,20 +329,16 @@ public final class JdkThreads {
      * unmounted while it grew has them in many chunks: the time is proportional to their number.
      */
     public static long frozen(Stack st) {
-        try {
-            long words = 0;
-            int n = 0;
-            if (!JDK_MOUNT) {
-                for (StackChunk c = (StackChunk) TAIL.invokeExact(st.cont); c != null; c = c.parent()) {
-                    words += (int) USED.invokeExact(c);
-                    n++;
-                }
+        long words = 0;
+        int n = 0;
+        if (!JDK_MOUNT) {
+            for (StackChunk c = CALLS.tail(st.cont); c != null; c = c.parent()) {
+                words += CALLS.used(c);
+                n++;
             }
-            st.chunks = n;
-            return words * Long.BYTES;
-        } catch (Throwable e) {
-            throw sneaky(e);
         }
+        st.chunks = n;
+        return words * Long.BYTES;
     }
 
     /**
@@ -473,12 +348,10 @@ public final class JdkThreads {
      */
     public static boolean afterDone(Stack st) {
         try {
-            AFTER_DONE.invokeExact(st.thread);
+            CALLS.afterDone(st.thread);
             return true;
         } catch (OutOfMemoryError e) {
-            return ((int) STATE.getVolatile(st.thread) & ~SUSPENDED) == TERMINATED; // Once is enough for the rest of it.
-        } catch (Throwable e) {
-            throw sneaky(e);
+            return (CALLS.state(st.thread) & ~SUSPENDED) == TERMINATED; // Once is enough for the rest of it.
         }
     }
 
@@ -486,14 +359,14 @@ public final class JdkThreads {
     public static void toRunning(Stack st) {
         Thread vt = st.thread;
         for (;;) {
-            int s = (int) STATE.getVolatile(vt);
-            if ((s & SUSPENDED) == 0 && STATE.compareAndSet(vt, s, RUNNING)) {
+            int s = CALLS.state(vt);
+            if ((s & SUSPENDED) == 0 && CALLS.casState(vt, s, RUNNING)) {
                 if (s == UNPARKED) {
                     cancelTimeout(vt);
-                    PARK_PERMIT.setVolatile(vt, false);
+                    CALLS.setParkPermit(vt, false);
                 } else if (s == UNBLOCKED) {
                     cancelTimeout(vt);
-                    BLOCK_PERMIT.setVolatile(vt, false);
+                    CALLS.setBlockPermit(vt, false);
                 }
                 return;
             }
@@ -503,11 +376,9 @@ public final class JdkThreads {
 
     private static void cancelTimeout(Thread vt) {
         try {
-            CANCEL_TIMEOUT.invokeExact(vt);
+            CALLS.cancelTimeoutTask(vt);
         } catch (OutOfMemoryError e) {
             return; // Then it comes late, and ends a later park for no reason, as any park may.
-        } catch (Throwable e) {
-            throw sneaky(e);
         }
     }
 
@@ -516,17 +387,17 @@ public final class JdkThreads {
      * comes through a CAS on its status that follows; a dump that still reads RUNNING looks again.
      */
     public static void toWaiting(Stack st) {
-        STATE.setRelease(st.thread, WAIT);
+        CALLS.setStateRelease(st.thread, WAIT);
     }
 
     /** After {@link #run}, before the goroutine becomes visible as runnable; release as above. */
     public static void toYielded(Stack st) {
-        STATE.setRelease(st.thread, YIELDED);
+        CALLS.setStateRelease(st.thread, YIELDED);
     }
 
     /** Whether the JDK has made the thread runnable: what {@code runContinuation} checks before it runs. */
     public static boolean jdkRunnable(Stack st) {
-        int s = (int) STATE.getVolatile(st.thread) & ~SUSPENDED;
+        int s = CALLS.state(st.thread) & ~SUSPENDED;
         return s == STARTED || s == UNPARKED || s == UNBLOCKED || s == YIELDED;
     }
 
@@ -539,12 +410,12 @@ public final class JdkThreads {
      */
     public static boolean unpark(Stack st) {
         Thread vt = st.thread;
-        if ((boolean) PARK_PERMIT.getAndSet(vt, true)) {
+        if (CALLS.getAndSetParkPermit(vt, true)) {
             return false;
         }
-        int s = (int) STATE.getVolatile(vt);
+        int s = CALLS.state(vt);
         if (s == PARKED || s == TIMED_PARKED) {
-            return STATE.compareAndSet(vt, s, UNPARKED); // Else a dump holds it, or a time-out was faster: both see the permit.
+            return CALLS.casState(vt, s, UNPARKED); // Else a dump holds it, or a time-out was faster: both see the permit.
         }
         if (s == PINNED || s == TIMED_PINNED) {
             LockSupport.unpark(st.host.thread); // Set before the thread was mounted, hence before it was pinned.
@@ -554,12 +425,17 @@ public final class JdkThreads {
 
     /** Whether the thread is runnable because of {@code Thread.yield}. */
     public static boolean jdkYielded(Stack st) {
-        return ((int) STATE.getVolatile(st.thread) & ~SUSPENDED) == YIELDED;
+        return (CALLS.state(st.thread) & ~SUSPENDED) == YIELDED;
     }
 
     /** Whether the thread never ran. */
     public static boolean isNew(Stack st) {
-        int s = (int) STATE.getVolatile(st.thread);
+        return isNew(st.thread);
+    }
+
+    /** The same of a virtual thread that may not be ours. */
+    public static boolean isNew(Thread vt) {
+        int s = CALLS.state(vt);
         return s == NEW || s == STARTED;
     }
 
@@ -569,21 +445,14 @@ public final class JdkThreads {
      */
     public static void forget(Stack st) {
         Thread vt = st.thread;
-        try {
-            if ((Object) THREAD_LOCALS.invokeExact(vt) != null) {
-                SET_THREAD_LOCALS.invokeExact(vt, (Object) null);
-            }
-            if ((Object) INHERITABLE_THREAD_LOCALS.invokeExact(vt) != null) {
-                SET_INHERITABLE_THREAD_LOCALS.invokeExact(vt, (Object) null);
-            }
-        } catch (Throwable e) {
-            throw sneaky(e);
+        if (CALLS.threadLocals(vt) != null || CALLS.inheritableThreadLocals(vt) != null) {
+            CALLS.clearThreadLocals(vt);
         }
         if (interrupted(vt)) {
             Thread.interrupted();
         }
-        if ((boolean) PARK_PERMIT.getVolatile(vt)) {
-            PARK_PERMIT.setVolatile(vt, false);
+        if (CALLS.parkPermit(vt)) {
+            CALLS.setParkPermit(vt, false);
         }
         if (!vt.getName().isEmpty()) {
             vt.setName("");
@@ -602,15 +471,11 @@ public final class JdkThreads {
 
     /** Whether structured scopes are open on the stack. */
     public static boolean hasScopes(Stack st) {
-        return (StackableScope) SCOPES.getVolatile(st.thread) != null;
+        return CALLS.scopes(st.thread) != null;
     }
 
     static void setContainer(Thread vt, Object container) {
-        try {
-            SET_CONTAINER.invokeExact(vt, container);
-        } catch (Throwable e) {
-            throw sneaky(e);
-        }
+        CALLS.setContainer(vt, (ThreadContainer) container);
     }
 
     /** What the JDK submits to have the stack's thread run. */
@@ -619,40 +484,60 @@ public final class JdkThreads {
     }
 
     /** Lets us reflect on a package of java.base, for a boundary class beside this one. */
-    static void openToUs(String packageName) throws ReflectiveOperationException {
-        MethodHandle open = MethodHandles.privateLookupIn(Module.class, MethodHandles.lookup()).findVirtual(Module.class,
-                "implAddOpens", MethodType.methodType(void.class, String.class, Module.class));
-        try {
-            open.invokeExact(Object.class.getModule(), packageName, JdkThreads.class.getModule());
-        } catch (Throwable e) {
-            throw sneaky(e);
-        }
+    static void openToUs(String packageName) {
+        CALLS.open(Object.class.getModule(), packageName, JdkThreads.class.getModule());
     }
 
-    /** Whether a class has been initialised; or that cannot be said. Takes no lock. */
+    /** Whether a class has been initialised. Takes no lock. */
     static boolean initialized(Class<?> c) {
-        try {
-            return JDK_MOUNT || !(boolean) SHOULD_BE_INITIALIZED.invokeExact(c);
-        } catch (Throwable e) {
-            throw sneaky(e);
-        }
+        return !CALLS.shouldBeInitialized(c);
+    }
+
+    /** What virtual threads get that name no scheduler. */
+    static Executor defaultScheduler() {
+        return CALLS.defaultScheduler();
+    }
+
+    /** The JDK's own scheduler, also where {@link JdkScheduler} has put another in its place. */
+    public static Executor jdkScheduler() {
+        return JDK_SCHEDULER;
     }
 
     /** Runs an unmounted thread on the JDK's own scheduler from here on; nothing more while the thread still waits. */
     public static void leaveToJdk(Thread vt, Runnable runContinuation) {
-        Executor scheduler;
-        try {
-            scheduler = (Executor) DEFAULT_SCHEDULER.invokeExact();
-        } catch (Throwable e) {
-            throw sneaky(e);
-        }
-        setScheduler(vt, scheduler);
+        setScheduler(vt, JDK_SCHEDULER);
         pin(); // As the JDK does: the pool's locks are not to unmount the caller.
         try {
-            scheduler.execute(runContinuation);
+            JDK_SCHEDULER.execute(runContinuation);
         } finally {
             unpin();
         }
+    }
+
+    /** For {@link Hold}, as the next four. */
+    static int state(Thread vt) {
+        return CALLS.state(vt);
+    }
+
+    static boolean casState(Thread vt, int from, int to) {
+        return CALLS.casState(vt, from, to);
+    }
+
+    static void setState(Thread vt, int state) {
+        CALLS.setState(vt, state);
+    }
+
+    static Thread carrier(Thread vt) {
+        return CALLS.carrier(vt);
+    }
+
+    static boolean casName(Thread vt, String from, String to) {
+        return CALLS.casName(vt, from, to);
+    }
+
+    /** Defines a hidden class in the nest of one of the JDK's. */
+    static Class<?> define(Class<?> nest, String name, byte[] b) throws ReflectiveOperationException {
+        return MEMBERS.define(nest, name, b);
     }
 
     /** Throws {@code e} as it is. */

@@ -1,6 +1,8 @@
 package org.gmp4j.stack;
 
-import org.gmp4j.agent.ClassFileWriter;
+import static org.gmp4j.classfile.Opcodes.*;
+
+import org.gmp4j.classfile.ClassFileWriter;
 
 /**
  * The class file of a hidden class of ours in the nest of {@code sun.nio.ch.Poller}. In Java it would read
@@ -25,21 +27,6 @@ final class PollerClass {
     private static final String A_POLLER = "L" + POLLER + ";";
     private static final String PREDICATE = "java/util/function/IntPredicate";
     private static final int PUBLIC = 0x0001;
-
-    private static final int ILOAD_1 = 27;
-    private static final int ILOAD_2 = 28;
-    private static final int ALOAD_0 = 42;
-    private static final int ALOAD_1 = 43;
-    private static final int ALOAD_2 = 44;
-    private static final int ALOAD_3 = 45;
-    private static final int IFNE = 154;
-    private static final int IRETURN = 172;
-    private static final int RETURN = 177;
-    private static final int GETFIELD = 180;
-    private static final int PUTFIELD = 181;
-    private static final int INVOKEVIRTUAL = 182;
-    private static final int INVOKESPECIAL = 183;
-    private static final int INVOKEINTERFACE = 185;
 
     private PollerClass() {
     }

@@ -1,5 +1,7 @@
 package org.gmp4j.struct;
 
+import org.gmp4j.ffi.Memory;
+
 /**
  * A field of a struct that is a ring of longs; see {@link LongField}.
  *
@@ -13,10 +15,10 @@ public record LongRing(long offset, int last, Mem.Arena arena) {
     }
 
     public long getOpaque(long struct, int i) {
-        return (long) Mem.LONG_AT.getOpaque(at(struct, i));
+        return (long) LongWord.AT.getOpaque(Memory.ALL, at(struct, i));
     }
 
     public void setOpaque(long struct, int i, long v) {
-        Mem.LONG_AT.setOpaque(at(struct, i), v);
+        LongWord.AT.setOpaque(Memory.ALL, at(struct, i), v);
     }
 }

@@ -3,10 +3,6 @@ package org.gmp4j.struct;
 import java.lang.foreign.GroupLayout;
 import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
-import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,27 +31,16 @@ public final class Mem {
     /** Bytes between contended words: two cache lines, because of the adjacent-line prefetcher. */
     public static final int LINE = 128;
 
-    private static final long LONGS = 0x00ff_ffff_ffff_fff8L;
-    private static final long INTS = 0x00ff_ffff_ffff_fffcL;
+    /** An int anywhere off-heap. */
+    public static final IntWord INT = new IntWord();
 
-    private static final MethodHandle WORD_ADDRESS;
+    /** A long anywhere off-heap. */
+    public static final LongWord LONG = new LongWord();
 
-    /** An int and a long at an address that was rounded down: for {@link #at} alone. */
-    static final VarHandle INT_AT = MethodHandles.insertCoordinates(ValueLayout.JAVA_INT.varHandle(), 0, Memory.ALL)
-            .withInvokeExactBehavior();
-    static final VarHandle LONG_AT = MethodHandles.insertCoordinates(ValueLayout.JAVA_LONG.varHandle(), 0, Memory.ALL)
-            .withInvokeExactBehavior();
+    static final long LONGS = 0x00ff_ffff_ffff_fff8L;
+    static final long INTS = 0x00ff_ffff_ffff_fffcL;
 
-    static {
-        try {
-            WORD_ADDRESS = MethodHandles.lookup().findStatic(Mem.class, "wordAddress",
-                    MethodType.methodType(long.class, long.class, long.class));
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    /** The address of a field, for {@link #INT_AT} and {@link #LONG_AT}. */
+    /** The address of a field, for {@link IntWord#AT} and {@link LongWord#AT}. */
     static long at(long struct, long offset, Arena arena) {
         if (CHECKPTR) {
             long unused = arena.check(struct);
@@ -63,7 +48,8 @@ public final class Mem {
         return (struct & LONGS) + offset;
     }
 
-    private static long wordAddress(long address, long mask) {
+    /** The address of a word that is in no struct, likewise. */
+    static long word(long address, long mask) {
         if (CHECKPTR && (address & ~mask) != 0) {
             throw new IllegalStateException("gmp.checkptr: 0x%x is no address of a word".formatted(address));
         }
@@ -106,7 +92,7 @@ public final class Mem {
                 bump = Memory.map(size);
                 end = bump + size;
                 chunks.add(new long[] {bump, end});
-                published = chunks.toArray(long[][]::new);
+                published = chunks.toArray(new long[0][]);
             }
             long addr = bump;
             bump += bytes;
@@ -134,7 +120,13 @@ public final class Mem {
 
     private static Arena arena(GroupLayout layout) {
         String kind = layout.name().orElseThrow();
-        return ARENAS.computeIfAbsent(kind, k -> new Arena(k, layout.byteSize()));
+        Arena known = ARENAS.get(kind);
+        if (known == null) {
+            Arena fresh = new Arena(kind, layout.byteSize());
+            known = ARENAS.putIfAbsent(kind, fresh);
+            return known != null ? known : fresh;
+        }
+        return known;
     }
 
     /**
@@ -192,16 +184,5 @@ public final class Mem {
     /** The byte offset of a field: for address arithmetic over arrays, and for futex words. */
     public static long offset(GroupLayout layout, String field) {
         return layout.byteOffset(PathElement.groupElement(field));
-    }
-
-    /** An int anywhere off-heap: coordinate (long address). */
-    public static final VarHandle INT = at(ValueLayout.JAVA_INT, MethodHandles.insertArguments(WORD_ADDRESS, 1, INTS));
-
-    /** A long anywhere off-heap: coordinate (long address). */
-    public static final VarHandle LONG = at(ValueLayout.JAVA_LONG, MethodHandles.insertArguments(WORD_ADDRESS, 1, LONGS));
-
-    private static VarHandle at(ValueLayout layout, MethodHandle address) {
-        VarHandle word = MethodHandles.insertCoordinates(layout.varHandle(), 0, Memory.ALL);
-        return MethodHandles.collectCoordinates(word, 0, address).withInvokeExactBehavior();
     }
 }

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 public final class Throw extends Error {
     private static final long serialVersionUID = 1L;
 
-    private static volatile Consumer<Throw> hook = t -> { };
+    private static volatile Consumer<Throw> hook;
 
     private Throw(String message) {
         super(message);
@@ -19,7 +19,10 @@ public final class Throw extends Error {
     /** Reports {@code message}; use as {@code throw Throw.of(...)}. */
     public static Throw of(String message) {
         Throw t = new Throw(message);
-        hook.accept(t);
+        Consumer<Throw> h = hook;
+        if (h != null) {
+            h.accept(t);
+        }
         return t;
     }
 

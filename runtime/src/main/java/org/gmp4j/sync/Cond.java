@@ -3,7 +3,7 @@ package org.gmp4j.sync;
 import java.util.Objects;
 
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.NotifyList;
+import org.gmp4j.wait.NotifyList;
 
 /**
  * A condition that goroutines and threads wait for, under a mutex. Thread-safe. There are no spurious wake-ups, but between

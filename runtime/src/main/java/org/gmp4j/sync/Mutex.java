@@ -8,10 +8,10 @@ import java.util.function.Supplier;
 import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.Fatal;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Sema;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.Throw;
+import org.gmp4j.wait.Sema;
 
 /**
  * A mutual-exclusion lock. Goroutines, virtual and plain threads may use it together. It has no owner: whoever has finished

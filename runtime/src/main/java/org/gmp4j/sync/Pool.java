@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.GcWatch;
+import org.gmp4j.sysmon.GcWatch;
 
 /**
  * Objects that are worth using again, for as long as the collector leaves them: it may take any of them at any time without
@@ -48,7 +48,14 @@ public final class Pool<T> {
     private static ArrayList<WeakReference<Pool<?>>> old = new ArrayList<>();
 
     static {
-        GcWatch.onGc(Pool::drop);
+        GcWatch.onGc(new Dropping());
+    }
+
+    private static final class Dropping implements Runnable {
+        @Override
+        public void run() {
+            drop();
+        }
     }
 
     private final Supplier<T> supplier;

@@ -6,9 +6,9 @@ import java.lang.invoke.VarHandle;
 import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.Fatal;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Sema;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.stack.Headroom;
+import org.gmp4j.wait.Sema;
 
 /**
  * A lock held by any number of readers or by one writer. Goroutines, virtual and plain threads may use it together; it has

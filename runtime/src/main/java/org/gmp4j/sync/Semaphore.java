@@ -7,9 +7,9 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.WaitReason;
-import org.gmp4j.proc.Waiting;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.struct.Sudog;
+import org.gmp4j.wait.Waiting;
 
 /**
  * A weighted semaphore: callers hold shares of a size. First come, first served: while a large request waits, small ones
@@ -80,7 +80,7 @@ public final class Semaphore {
         Exception cancelled = ctx.err();
         if (cancelled == null && !tryAcquire(n)) {
             Patience w = new Patience(n > size ? new WaitQ() : waiters);
-            BooleanSupplier stop = ctx.afterFunc(() -> giveUp(w));
+            BooleanSupplier stop = ctx.afterFunc(new GivingUp(this, w));
             boolean taken;
             try {
                 taken = await(w, n);
@@ -138,6 +138,14 @@ public final class Semaphore {
             return taken;
         } finally {
             GStack.exit(st);
+        }
+    }
+
+    /** A class: a lambda would be linked when memory may be short. */
+    private record GivingUp(Semaphore of, Patience w) implements Runnable {
+        @Override
+        public void run() {
+            of.giveUp(w);
         }
     }
 

@@ -173,7 +173,11 @@ public final class SingleFlight<K, V> {
             c.value = value;
             c.thrown = thrown;
             c.done.done();
+            tellAll(c); // Also when the key's hashCode has thrown.
         }
+    }
+
+    private void tellAll(Call<V> c) {
         for (int i = 0; i < c.told.size(); i++) {
             tell(c.told.get(i), c.result(noMemory));
         }

@@ -8,9 +8,9 @@ import org.gmp4j.Go;
 import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Sema;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.stack.Headroom;
+import org.gmp4j.wait.Sema;
 
 /**
  * Waits for a number of goroutines to be done. Thread-safe, from goroutines and plain threads. What is done before

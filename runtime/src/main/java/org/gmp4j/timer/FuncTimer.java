@@ -4,9 +4,9 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Outside;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Uncaught;
-import org.gmp4j.proc.Waiting;
 
 /** A timer that starts a function: as a goroutine of the scheduler where the timer was made, else as a virtual thread. */
 public final class FuncTimer extends RuntimeTimer {
@@ -72,20 +72,20 @@ public final class FuncTimer extends RuntimeTimer {
     }
 
     private static void runOutside(Runnable fn) {
-        Waiting.begins();
+        Outside.begins();
         boolean started = false;
         try {
             Thread unused = Thread.startVirtualThread(() -> {
                 try {
                     fn.run();
                 } finally {
-                    Waiting.ends();
+                    Outside.ends();
                 }
             });
             started = true;
         } finally {
             if (!started) {
-                Waiting.ends();
+                Outside.ends();
             }
         }
     }

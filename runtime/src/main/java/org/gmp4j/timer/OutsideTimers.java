@@ -5,8 +5,8 @@ import java.util.function.BooleanSupplier;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.lock.Note;
+import org.gmp4j.proc.Outside;
 import org.gmp4j.proc.Uncaught;
-import org.gmp4j.proc.Waiting;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
@@ -17,7 +17,7 @@ import org.gmp4j.struct.P;
  * while the timer waits.
  *
  * <p>The thread clears its note, looks at the heap, and sleeps until the first is due; who adds an earlier one rings the
- * note after the push. While anything is here, a goroutine may be readied from outside: {@link Waiting#alarms}.
+ * note after the push. While anything is here, a goroutine may be readied from outside: {@link Outside#alarms}.
  */
 final class OutsideTimers {
     /** Not made in a class initialiser: one that fails once, for want of memory, fails for ever. */
@@ -50,7 +50,7 @@ final class OutsideTimers {
                 thread.setDaemon(true);
                 thread.start();
                 started = true;
-                Waiting.alarms(busy);
+                Outside.alarms(busy);
                 made = o;
             } finally {
                 if (!started) {

@@ -169,11 +169,11 @@ final class TimerHeap {
     }
 
     private static long when(long heap, int i) {
-        return (long) Mem.LONG.get(heap + (long) i * ENTRY);
+        return Mem.LONG.get(heap + (long) i * ENTRY);
     }
 
     private static long what(long heap, int i) {
-        return (long) Mem.LONG.get(heap + (long) i * ENTRY + Long.BYTES);
+        return Mem.LONG.get(heap + (long) i * ENTRY + Long.BYTES);
     }
 
     private static void set(long heap, int i, long when, long what) {

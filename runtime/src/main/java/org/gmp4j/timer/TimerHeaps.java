@@ -26,22 +26,28 @@ public final class TimerHeaps implements Timers {
     private volatile TimerHeap[] heaps = new TimerHeap[0];
 
     /** Called on g0, the G parked: only now may a timer wake it. */
-    private static final Park.Unlock START = (gp, unused) -> {
-        Machine m = Machine.current();
-        long when = G.sleepWhen(gp);
-        TimerHeap h = of(m);
-        h.lock();
-        h.push(when, gp);
-        if (unlock(h, when)) {
-            m.s.wakeNetPollerLater(m, when);
+    private static final Park.Unlock START = new Park.Unlock() {
+        @Override
+        public boolean unlock(long gp, Object unused) {
+            Machine m = Machine.current();
+            long when = G.sleepWhen(gp);
+            TimerHeap h = of(m);
+            h.lock();
+            h.push(when, gp);
+            if (TimerHeaps.unlock(h, when)) {
+                m.s.wakeNetPollerLater(m, when);
+            }
+            return true;
         }
-        return true;
     };
 
     /** The same in a bubble. */
-    private static final Park.Unlock START_IN_BUBBLE = (gp, bubble) -> {
-        ((TimeBubble) bubble).add(G.sleepWhen(gp), gp);
-        return true;
+    private static final Park.Unlock START_IN_BUBBLE = new Park.Unlock() {
+        @Override
+        public boolean unlock(long gp, Object bubble) {
+            ((TimeBubble) bubble).add(G.sleepWhen(gp), gp);
+            return true;
+        }
     };
 
     /** The timers of a scheduler without Ps. */

@@ -62,7 +62,16 @@ class AgentJvmTest {
 
     private static void add(JarOutputStream jar, Class<?> like) throws IOException {
         Path root = Path.of(like.getProtectionDomain().getCodeSource().getLocation().getPath());
-        try (Stream<Path> files = Files.walk(root.resolve("org/gmp4j/agent"))) {
+        for (String room : new String[] {"agent", "classfile"}) {
+            Path dir = root.resolve("org/gmp4j/" + room);
+            if (Files.exists(dir)) { // Not of the tests.
+                add(jar, root, dir);
+            }
+        }
+    }
+
+    private static void add(JarOutputStream jar, Path root, Path dir) throws IOException {
+        try (Stream<Path> files = Files.walk(dir)) {
             for (Path p : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
                 jar.putNextEntry(new JarEntry(root.relativize(p).toString()));
                 Files.copy(p, jar);
@@ -135,7 +144,7 @@ class AgentJvmTest {
     @CsvSource(delimiter = '|', value = {
             "=include=com..acme|gmp4j: \"com..acme\" is no pattern of class names; write com.acme.Parser, com.acme.* or com.acme.**.",
             "=points=maybe|gmp4j: gmp.points is on, eager or off, not \"maybe\".",
-            "=verbose=1|gmp4j: The agent knows no option \"verbose\"; it knows points, include and exclude."})
+            "=verbose=1|gmp4j: The agent knows no option \"verbose\"; it knows default, procs, spin, quantum, affinity, stalled, debug, points, include, exclude."})
     void badOptionsEndTheProgram(String options, String message) throws Exception {
         Result r = program(options, "own");
         assertEquals(2, r.exit, r.out);

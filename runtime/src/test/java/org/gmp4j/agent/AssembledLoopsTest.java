@@ -265,7 +265,7 @@ class AssembledLoopsTest {
     @Test
     void brokenClassFiles() {
         byte[] good = PointLoader.bytes(LoopShapes.class);
-        PointTransformer transformer = new PointTransformer(PointOptions.of(null, new java.util.Properties()));
+        PointTransformer transformer = new PointTransformer(PointOptions.of(AgentOptions.of(null), new java.util.Properties()));
         Random random = new Random(42);
         for (int i = 0; i < 3_000; i++) {
             byte[] bad = i % 2 == 0 ? Arrays.copyOf(good, random.nextInt(good.length)) : good.clone();

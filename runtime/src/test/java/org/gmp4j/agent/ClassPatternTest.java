@@ -37,7 +37,7 @@ class ClassPatternTest {
         for (int i = 0; i < properties.length; i += 2) {
             p.setProperty(properties[i], properties[i + 1]);
         }
-        return PointOptions.of(argument, p);
+        return PointOptions.of(AgentOptions.of(argument), p);
     }
 
     private static boolean includes(PointOptions options, String name) {
@@ -93,7 +93,7 @@ class ClassPatternTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"points=maybe|gmp.points is on, eager or off, not \"maybe\".",
-            "speed=high|The agent knows no option \"speed\"; it knows points, include and exclude.",
+            "speed=high|The agent knows no option \"speed\"; it knows default, procs, spin, quantum, affinity, stalled, debug, points, include, exclude.",
             "com.acme.**|The agent's option \"com.acme.**\" has no value.",
             "include=a..b|\"a..b\" is no pattern of class names; write com.acme.Parser, com.acme.* or com.acme.**."})
     void badOptions(String argument, String message) {

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -209,6 +210,92 @@ class DialTest {
                 assertTrue(port < 60_000);
             }
         }
+    }
+
+    private static final long NO_END = PollFd.NO_LIMIT;
+
+    private static InetAddress[] both() {
+        return new InetAddress[] {InetAddress.ofLiteral("127.0.0.1"), InetAddress.ofLiteral("::1")};
+    }
+
+    /** The other family on a port of the first; null where there is no IPv6. */
+    private static TcpListener onIpv6(int port) {
+        try {
+            return TcpListener.listen("[::1]:" + port);
+        } catch (IOException e) {
+            return abort("no IPv6, or its port is taken: " + e.getMessage());
+        }
+    }
+
+    /** Of a name with addresses of both families the first one does not answer. */
+    @Test
+    void theOtherFamilyIsTriedToo() throws Exception {
+        TestGmp.everywhere(() -> {
+            try (Full f = Full.open(); TcpListener l = onIpv6(f.listener().addr().getPort())) {
+                Dialer d = new Dialer().fallbackDelay(Duration.ofMillis(1));
+                try (TcpConn c = d.dial(Context.background(), both(), l.addr().getPort(), NO_END); TcpConn s = l.accept()) {
+                    assertEquals(both()[1], c.remoteAddr().getAddress());
+                    assertEquals(c.localAddr(), s.remoteAddr());
+                }
+                long soon = System.nanoTime() + 50_000_000;
+                assertThrows(SocketTimeoutException.class, () -> new Dialer().fallbackDelay(Duration.ofHours(1))
+                        .dial(Context.background(), both(), l.addr().getPort(), soon));
+                Context ctx = Context.background().withTimeout(Duration.ofMillis(20));
+                assertThrows(SocketTimeoutException.class, () -> new Dialer().fallbackDelay(null)
+                        .dial(ctx, both(), l.addr().getPort(), NO_END));
+            }
+        });
+    }
+
+    /** The first one is refused: nobody waits for the delay. */
+    @Test
+    void theOtherFamilyAtOnce() throws Exception {
+        TestGmp.everywhere(() -> {
+            TcpListener gone = TcpListener.listen(LOOPBACK);
+            gone.close();
+            int port = gone.addr().getPort();
+            Dialer d = new Dialer().fallbackDelay(Duration.ofHours(1));
+            ConnectException e = assertThrows(ConnectException.class,
+                    () -> d.dial(Context.background(), both(), port, NO_END));
+            assertEquals("dial tcp 127.0.0.1:" + port + ": ECONNREFUSED (Connection refused)", e.getMessage());
+            try (TcpListener l = onIpv6(port); TcpConn c = d.dial(Context.background(), both(), l.addr().getPort(), NO_END)) {
+                assertEquals(both()[1], c.remoteAddr().getAddress());
+            }
+        });
+    }
+
+    /** Both connect: one is given to the caller, the other closed. */
+    @Test
+    void theSecondIsClosed() throws Exception {
+        TestGmp.everywhere(() -> {
+            try (TcpListener l = TcpListener.listen(LOOPBACK); TcpListener l6 = onIpv6(l.addr().getPort())) {
+                for (int i = 0; i < 30; i++) {
+                    TcpConn c = new Dialer().fallbackDelay(Duration.ZERO)
+                            .dial(Context.background(), both(), l.addr().getPort(), NO_END);
+                    boolean first = c.remoteAddr().getAddress().equals(both()[0]);
+                    TcpListener other = first ? l6 : l;
+                    other.setDeadlineAfter(Duration.ofMillis(5)); // It may have been cancelled before it connected.
+                    try (TcpConn lost = other.accept()) {
+                        lost.setDeadlineAfter(Duration.ofSeconds(10));
+                        IOException end = thrown(() -> assertEquals(-1, lost.read(new byte[1], 0, 1)));
+                        assertTrue(!(end instanceof SocketTimeoutException), () -> "" + end);
+                    } catch (SocketTimeoutException none) {
+                        assertTrue(none.getMessage().startsWith("accept "), none::getMessage);
+                    }
+                    other.setDeadline(null);
+                    try (TcpConn s = (first ? l : l6).accept()) {
+                        s.write(new byte[1], 0, 1);
+                        assertEquals(1, c.read(new byte[1], 0, 1)); // This one is open, whoever was second.
+                    }
+                    c.close();
+                }
+            }
+        });
+    }
+
+    @Test
+    void fallbackDelayOutOfRange() {
+        assertThrows(IllegalArgumentException.class, () -> new Dialer().fallbackDelay(Duration.ofNanos(-1)));
     }
 
     /** What the look-up of a name throws ends the dial, also where it runs apart, and the time is not waited for. */

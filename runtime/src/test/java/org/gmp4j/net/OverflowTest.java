@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -19,9 +20,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** With ever less stack left an operation is done, or refused by a StackOverflowError, and then nothing has happened. */
 class OverflowTest {
     private static final int STACK = 512 << 10;
+    private static final String UNIX = "@gmp4j-overflow-" + ProcessHandle.current().pid();
 
     private int done;
     private int refused;
+    private int listeners;
 
     /** Calls {@code op} from as deep as the stack goes, and on each frame on the way back. */
     private void sweep(Io.Body op, int depth) throws IOException {
@@ -40,20 +43,52 @@ class OverflowTest {
         }
     }
 
+    private static void timesOut(Io.Body body) {
+        IOException e = thrown(body);
+        assertTrue(e instanceof SocketTimeoutException, () -> "" + e);
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void operationsAreDoneOrRefused(boolean goroutine) throws Exception {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(2).maxStack(STACK)); Pair p = Pair.open();
-                TcpListener l = TcpListener.listen(LOOPBACK)) {
+                TcpListener l = TcpListener.listen(LOOPBACK); TcpListener idle = TcpListener.listen(LOOPBACK);
+                UdpConn udp = UdpConn.listen(LOOPBACK); UnixListener unix = UnixListener.listen(UNIX);
+                UnixgramConn gram = UnixgramConn.listen(UNIX + "-d")) {
+            MemorySegment[] pieces = {MemorySegment.ofArray(new byte[1]), MemorySegment.ofArray(new byte[1])};
             ByteBuffer b = ByteBuffer.allocateDirect(1);
             Io.Body[] ops = {
                 () -> {
                     p.a().setReadDeadlineAfter(Duration.ofNanos(20_000));
-                    IOException e = thrown(() -> p.a().read(b.clear()));
-                    assertTrue(e instanceof SocketTimeoutException, () -> "" + e);
+                    timesOut(() -> p.a().read(b.clear()));
                 },
                 () -> assertEquals(1, p.b().write(b.clear())),
                 () -> TcpConn.dial(text(l)).close(),
+                () -> {
+                    idle.setDeadlineAfter(Duration.ofNanos(20_000));
+                    timesOut(() -> idle.accept().close());
+                },
+                () -> {
+                    udp.setReadDeadlineAfter(Duration.ofNanos(20_000));
+                    timesOut(() -> udp.readFrom(b.clear()));
+                },
+                () -> {
+                    UdpConn.dial(Addresses.text(udp.localAddr())).close();
+                    assertEquals(1, udp.writeTo(b.clear(), udp.localAddr()));
+                    udp.setReadDeadline(null);
+                    assertEquals(1, udp.read(pieces));
+                },
+                () -> UnixConn.dial(unix.addr()).close(),
+                () -> UnixListener.listen(UNIX + ++listeners).close(), // A name of its own: the close may be what is refused.
+                () -> UnixgramConn.dial(gram.localAddr()).close(),
+                () -> {
+                    gram.setReadDeadlineAfter(Duration.ofNanos(20_000));
+                    timesOut(() -> gram.readFrom(b.clear()));
+                },
+                () -> {
+                    p.b().setReadDeadlineAfter(Duration.ofNanos(20_000));
+                    timesOut(() -> p.b().read(pieces));
+                },
             };
             for (Io.Body op : ops) {
                 op.run();

@@ -20,6 +20,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.BindException;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
+import java.lang.foreign.ValueLayout;
 import java.nio.ReadOnlyBufferException;
 import java.time.Duration;
 import java.util.Random;
@@ -166,6 +167,112 @@ class TcpTest {
             for (ByteBuffer b : buffers) {
                 assertFalse(b.hasRemaining());
             }
+        }
+    }
+
+    /** Pieces on and off the heap, empty ones, more than a system call takes; what has come goes into the first ones. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 7, 8, 9, 40})
+    void vectoredReads(int pieces) throws Exception {
+        Random random = new Random(pieces);
+        byte[] data = pattern(500_000);
+        try (TestGmp gmp = TestGmp.procs(2); Pair p = Pair.open(); Arena arena = Arena.ofShared()) {
+            ByteBuffer[] buffers = new ByteBuffer[pieces];
+            MemorySegment[] segments = new MemorySegment[pieces];
+            for (int i = 0; i < pieces; i++) {
+                int n = i == 3 ? 0 : 1 + random.nextInt(2_000);
+                segments[i] = i % 2 == 0 ? MemorySegment.ofArray(new byte[n]) : arena.allocate(n);
+                buffers[i] = i % 3 == 0 ? ByteBuffer.allocateDirect(n + 2).position(1).limit(n + 1) : ByteBuffer.allocate(n);
+                buffers[i].mark();
+            }
+            byte[] got = new byte[data.length];
+            gmp.run(() -> {
+                WaitGroup all = new WaitGroup();
+                all.go(io(() -> {
+                    p.a().write(data, 0, data.length);
+                    p.a().closeWrite();
+                }));
+                all.go(io(() -> {
+                    for (int at = 0, i = 0; at < got.length; i++) {
+                        at = i % 2 == 0 ? intoSegments(p.b(), segments, got, at) : intoBuffers(p.b(), buffers, got, at);
+                    }
+                    assertEquals(-1, p.b().read(segments));
+                    assertEquals(-1, p.b().read(buffers));
+                }));
+                all.await();
+            });
+            assertArrayEquals(data, got);
+        }
+    }
+
+    private static int intoSegments(TcpConn c, MemorySegment[] to, byte[] got, int from) throws IOException {
+        long left = c.read(to);
+        assertTrue(left > 0);
+        int at = from;
+        for (int i = 0; left > 0; i++) {
+            int n = (int) Math.min(left, to[i].byteSize());
+            MemorySegment.copy(to[i], ValueLayout.JAVA_BYTE, 0, got, at, n);
+            at += n;
+            left -= n;
+        }
+        return at;
+    }
+
+    private static int intoBuffers(TcpConn c, ByteBuffer[] to, byte[] got, int from) throws IOException {
+        long n = c.read(to);
+        int at = from;
+        for (ByteBuffer b : to) {
+            int read = b.position() - b.reset().position();
+            b.get(got, at, read).reset();
+            at += read;
+        }
+        assertEquals(n, at - from);
+        return at;
+    }
+
+    @Test
+    void vectoredReadsOfNothing() throws Exception {
+        try (Pair p = Pair.open()) {
+            assertEquals(0, p.a().read(new ByteBuffer[0]));
+            assertEquals(0, p.a().read(new MemorySegment[] {MemorySegment.ofArray(new byte[0])}));
+            assertThrows(ReadOnlyBufferException.class, () -> p.a().read(new ByteBuffer[] {ByteBuffer.allocate(1).asReadOnlyBuffer()}));
+            assertThrows(IllegalArgumentException.class,
+                    () -> p.a().read(new MemorySegment[] {MemorySegment.ofArray(new byte[1]).asReadOnly()}));
+            assertThrows(IndexOutOfBoundsException.class, () -> p.a().read(new ByteBuffer[1], 1, 1));
+            p.a().close();
+            assertThrows(ClosedException.class, () -> p.a().read(new ByteBuffer[] {ByteBuffer.allocate(1)}));
+            assertThrows(ClosedException.class, () -> p.a().read(new ByteBuffer[0]));
+        }
+    }
+
+    @Test
+    void buffersOfNoSize() throws Exception {
+        try (Pair p = Pair.open()) {
+            for (int n : new int[] {0, -1, Integer.MIN_VALUE}) {
+                assertEquals("the size of a buffer is " + n + ": use 1 or more",
+                        assertThrows(IllegalArgumentException.class, () -> p.a().setReadBuffer(n)).getMessage());
+                assertThrows(IllegalArgumentException.class, () -> p.a().setWriteBuffer(n));
+            }
+            p.a().setReadBuffer(1);
+            p.a().setWriteBuffer(Integer.MAX_VALUE);
+        }
+    }
+
+    /** What was done is in the text, and what came of it. */
+    @Test
+    void halfCloseThatFails() throws Exception {
+        try (Pair p = Pair.open()) {
+            String what = "close tcp " + Addresses.text(p.a().localAddr()) + "->" + Addresses.text(p.a().remoteAddr()) + ": ";
+            p.b().setLinger(0);
+            p.b().close();
+            assertThrows(SocketException.class, () -> p.a().read(new byte[1], 0, 1)); // The reset has come.
+            for (Io.Body half : new Io.Body[] {() -> p.a().closeWrite(), () -> p.a().closeRead()}) {
+                SocketException e = assertThrows(SocketException.class, half::run);
+                assertTrue(e.getMessage().equals(what + "ENOTCONN (Transport endpoint is not connected)"), e::getMessage);
+            }
+            p.a().close();
+            assertEquals(what + "use of closed network connection",
+                    assertThrows(ClosedException.class, () -> p.a().closeWrite()).getMessage());
         }
     }
 

@@ -78,6 +78,33 @@ class UdpTest {
         });
     }
 
+    /** To all on a link, here the loopback's. */
+    @Test
+    void broadcast() throws Exception {
+        try (UdpConn server = UdpConn.listen("0.0.0.0:0"); UdpConn any = UdpConn.listen(LOOPBACK);
+                UdpConn one = UdpConn.dial("127.255.255.255:" + server.localAddr().getPort())) {
+            InetSocketAddress all = new InetSocketAddress("127.255.255.255", server.localAddr().getPort());
+            any.writeTo(ByteBuffer.allocate(1), all);
+            assertEquals(any.localAddr(), server.readFrom(ByteBuffer.allocate(1)));
+            one.write(ByteBuffer.allocate(1));
+            assertEquals(one.localAddr().getPort(), server.readFrom(ByteBuffer.allocate(1)).getPort());
+        }
+    }
+
+    @Test
+    void datagramsInPieces() throws Exception {
+        try (UdpConn server = UdpConn.listen(LOOPBACK); UdpConn client = UdpConn.dial(Addresses.text(server.localAddr()))) {
+            client.write(new byte[] {1, 2, 3, 4, 5}, 0, 5);
+            client.write(new byte[] {6}, 0, 1);
+            ByteBuffer[] pieces = {ByteBuffer.allocate(2), ByteBuffer.allocateDirect(1), ByteBuffer.allocate(1)};
+            assertEquals(4, server.read(pieces)); // The rest is lost.
+            assertEquals(3, pieces[1].get(0));
+            assertEquals(1, server.read(new MemorySegment[] {MemorySegment.ofArray(new byte[3])}));
+            assertThrows(IllegalArgumentException.class, () -> server.read(new ByteBuffer[9]));
+            assertThrows(IllegalArgumentException.class, () -> server.read(new MemorySegment[9]));
+        }
+    }
+
     /** Nobody is there: the kernel hears of it, and the next call says so. */
     @Test
     void nobodyThere() throws Exception {

@@ -1,7 +1,7 @@
 package org.gmp4j.proc;
 
 /** Fills the heap to the last object. */
-final class Ballast {
+public final class Ballast {
     private static final int LARGEST = 1 << 16;
     private static volatile Object kept;
 
@@ -9,7 +9,7 @@ final class Ballast {
     }
 
     /** Fills it, until {@link #drop}. */
-    static void fill() {
+    public static void fill() {
         Object[] head = null;
         for (int size = LARGEST; size >= 16;) {
             try {
@@ -21,7 +21,7 @@ final class Ballast {
         }
     }
 
-    static void drop() {
+    public static void drop() {
         kept = null;
     }
 }

@@ -3,12 +3,10 @@ package org.gmp4j.proc;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Stream;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.struct.M;
-import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.Test;
@@ -17,14 +15,6 @@ import org.junit.jupiter.api.Test;
 class CheckdeadTest {
     private static TestGmp detecting(int procs) {
         return TestGmp.with(b -> b.procs(procs).deadlockDetection(true).quantum(Duration.ofMinutes(1)));
-    }
-
-    /** Every M but so many is idle, or its goroutine is, and sleeps. */
-    static void awaitAsleep(Scheduler s, int but) {
-        while (Schedt.nmidleOpaque(s.sched) + Schedt.nmidlelocked(s.sched) < Schedt.mnext(s.sched) - Schedt.nmfreed(s.sched) - but
-                || Stream.of(s.machines()).filter(m -> M.exited(m.mp) == 0 && M.blockedOpaque(m.mp) == 0).count() > but) {
-            Thread.onSpinWait();
-        }
     }
 
     @Test
@@ -51,7 +41,7 @@ class CheckdeadTest {
             Chan<Integer> toThread = Chan.make();
             Chan<Integer> toGoroutine = Chan.make();
             Threads thread = new Threads().add("thread", () -> toGoroutine.send(toThread.recv())).start();
-            while (!Waiting.threads()) {
+            while (!Outside.threads()) {
                 Thread.onSpinWait();
             }
             CountDownLatch parks = new CountDownLatch(1);
@@ -63,7 +53,7 @@ class CheckdeadTest {
                 done.countDown();
             });
             parks.await();
-            awaitAsleep(s[0], 0);
+            TestGmp.awaitAsleep(s[0], 0);
             toThread.send(1);
             done.await();
             thread.join();
@@ -116,7 +106,7 @@ class CheckdeadTest {
                     long mp = Machine.of().mp;
                     parks.set(true);
                     c.recv();
-                    awaitAsleep(s, 1); // All other Ms sleep, and the other goroutine waits.
+                    TestGmp.awaitAsleep(s, 1); // All other Ms sleep, and the other goroutine waits.
                     assert Machine.of().mp == mp && M.lockedg(mp) != 0;
                     never.close();
                     Go.unlockOSThread();
@@ -148,7 +138,7 @@ class CheckdeadTest {
             });
             parks.await();
             two.go(() -> {
-                awaitAsleep(s[0], 0);
+                TestGmp.awaitAsleep(s[0], 0);
                 c.send(1);
             });
             done.await();

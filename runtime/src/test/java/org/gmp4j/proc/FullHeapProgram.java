@@ -15,6 +15,7 @@ import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.Select;
+import org.gmp4j.check.Invariants;
 import org.gmp4j.sync.Mutex;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;

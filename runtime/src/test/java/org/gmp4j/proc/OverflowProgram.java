@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.time.Duration;
 import java.util.List;
 
+import org.gmp4j.check.Invariants;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.M;
 import org.gmp4j.sync.WaitGroup;

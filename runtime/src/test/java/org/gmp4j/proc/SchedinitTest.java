@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.List;
 
+import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.junit.jupiter.api.Test;
@@ -51,7 +52,7 @@ class SchedinitTest {
             int refused = 0;
             for (int i = 0; i < TRIES; i++) {
                 try {
-                    Scheduler unused = Scheduler.schedinit(config, new NoTimers(), Netpoll.NONE);
+                    Scheduler unused = Scheduler.schedinit(config, new NoTimers(), Netpoll.NONE, Sysmon::new);
                 } catch (OutOfMemoryError e) {
                     refused++;
                 }

@@ -41,16 +41,16 @@ class SliceClockTest {
         SliceClock c = new SliceClock();
         P.setSchedtickOpaque(first, 7);
         c.begins(first);
-        assertEquals(ESTIMATE, c.began(Retake.slice(first, 7), ESTIMATE), "nobody asked for it");
+        assertEquals(ESTIMATE, c.began(SliceClock.slice(first, 7), ESTIMATE), "nobody asked for it");
         c.ranOn(System.nanoTime());
         long before = System.nanoTime();
         P.setSchedtickOpaque(first, 8);
         c.begins(first);
-        long began = c.began(Retake.slice(first, 8), ESTIMATE);
+        long began = c.began(SliceClock.slice(first, 8), ESTIMATE);
         assertTrue(before <= began && began <= System.nanoTime());
-        assertEquals(ESTIMATE, c.began(Retake.slice(first, 7), ESTIMATE));
-        assertEquals(ESTIMATE, c.began(Retake.slice(first, 9), ESTIMATE));
-        assertEquals(ESTIMATE, c.began(Retake.slice(second, 8), ESTIMATE), "of another P");
+        assertEquals(ESTIMATE, c.began(SliceClock.slice(first, 7), ESTIMATE));
+        assertEquals(ESTIMATE, c.began(SliceClock.slice(first, 9), ESTIMATE));
+        assertEquals(ESTIMATE, c.began(SliceClock.slice(second, 8), ESTIMATE), "of another P");
     }
 
     @Test
@@ -63,7 +63,7 @@ class SliceClockTest {
         assertFalse(c.look(now + LONG_AFTER));
         P.setSchedtickOpaque(first, 8);
         c.begins(first);
-        assertEquals(ESTIMATE, c.began(Retake.slice(first, 8), ESTIMATE));
+        assertEquals(ESTIMATE, c.began(SliceClock.slice(first, 8), ESTIMATE));
     }
 
     /** Slices are timed while one that runs on has others waiting, and not while it has the P for itself. */

@@ -9,7 +9,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.schedt;
-import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.Mem;
@@ -79,17 +79,17 @@ class WakepFenceTest {
             for (int i = 0; i < TRIALS; i++) {
                 int unused = Schedt.addNmspinning(sched, 1);
                 PStatus.set(idle, PStatus.PIDLE);
-                GlobalRunq.lock(sched);
+                SchedLock.lock(sched);
                 Idle.pidleput(sched, idle, 0);
-                GlobalRunq.unlock(sched);
+                SchedLock.unlock(sched);
                 begin.pass(1);
                 pause(i / 5 % 3);
                 Wakep.stopSpinning(sched);
                 finds[0] = !Runq.runqempty(pp);
                 end.pass(1);
-                GlobalRunq.lock(sched);
+                SchedLock.lock(sched);
                 long same = Idle.pidleget(sched, 0);
-                GlobalRunq.unlock(sched);
+                SchedLock.unlock(sched);
             }
         }).run();
         assertEquals(0, missed[0], "times the G waited while the P slept");

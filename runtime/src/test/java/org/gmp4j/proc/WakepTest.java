@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
-import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.GStatus;
@@ -181,7 +181,7 @@ class WakepTest {
 
         /** Has an idle scheduler run something, and holds the M that did. */
         static Looks holdOne(TestGmp gmp, Scheduler s, boolean waiters) throws InterruptedException {
-            CheckdeadTest.awaitAsleep(s, 0);
+            TestGmp.awaitAsleep(s, 0);
             Looks looks = new Looks(waiters);
             s.netpoll = looks;
             gmp.go(() -> { });
@@ -286,10 +286,10 @@ class WakepTest {
                 }
                 ended.countDown();
             });
-            CheckdeadTest.awaitAsleep(s, 0);
+            TestGmp.awaitAsleep(s, 0);
             gmp.go(() -> {
                 first.run();
-                CheckdeadTest.awaitAsleep(s, 1);
+                TestGmp.awaitAsleep(s, 1);
                 queueUnseen(s, GStack.current().machine().pp(), busy);
                 Go.sleep(Duration.ofMillis(100)); // The busy one runs long before.
                 woke.set(true);
@@ -312,9 +312,9 @@ class WakepTest {
                 ended.countDown();
             });
             Looks looks = Looks.holdOne(gmp, s, true);
-            GlobalRunq.lock(s.sched);
+            SchedLock.lock(s.sched);
             long pp = Idle.pidleget(s.sched, System.nanoTime());
-            GlobalRunq.unlock(s.sched);
+            SchedLock.unlock(s.sched);
             queueUnseen(s, pp, runs);
             org.gmp4j.proc.Threads.handoffp(s, pp);
             looks.hold.set(false);
@@ -332,10 +332,10 @@ class WakepTest {
         try (TestGmp gmp = TestGmp.procs(2)) {
             Scheduler s = gmp.scheduler();
             Looks looks = Looks.holdOne(gmp, s, false);
-            GlobalRunq.lock(s.sched);
+            SchedLock.lock(s.sched);
             long mp = Idle.mget(s.sched);
             long pp = Idle.pidleget(s.sched, System.nanoTime());
-            GlobalRunq.unlock(s.sched);
+            SchedLock.unlock(s.sched);
             assertEquals(looks.mp, mp);
             Thread closes = Thread.ofPlatform().start(gmp.gmp::close);
             while (!s.isStopped()) {

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.AfterEach;
@@ -176,14 +177,14 @@ class RunqTest {
     }
 
     private void global(AtomicIntegerArray taken) {
-        GlobalRunq.lock(f.sched);
+        SchedLock.lock(f.sched);
         long gp = GlobalRunq.pop(f.sched);
-        GlobalRunq.unlock(f.sched);
+        SchedLock.unlock(f.sched);
         while (gp != 0) {
             count(taken, gp);
-            GlobalRunq.lock(f.sched);
+            SchedLock.lock(f.sched);
             gp = GlobalRunq.pop(f.sched);
-            GlobalRunq.unlock(f.sched);
+            SchedLock.unlock(f.sched);
         }
     }
 

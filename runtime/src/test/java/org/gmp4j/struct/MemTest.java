@@ -59,13 +59,13 @@ class MemTest {
         assertThrows(IllegalStateException.class, () -> M.id(a), "a p is no m");
         assertThrows(IllegalStateException.class, () -> P.id(0));
         assertThrows(IllegalStateException.class, () -> {
-            long unused = (long) Mem.LONG.get(a + 4);
+            long unused = Mem.LONG.get(a + 4);
         }, "would be rounded down");
         assertThrows(IllegalStateException.class, () -> {
-            int unused = (int) Mem.INT.get(a + 2);
+            int unused = Mem.INT.get(a + 2);
         });
         assertThrows(IllegalStateException.class, () -> {
-            long unused = (long) Mem.LONG.get(a | Long.MIN_VALUE);
+            long unused = Mem.LONG.get(a | Long.MIN_VALUE);
         });
         Mem.recycle(p.layout(), a);
     }
@@ -79,10 +79,10 @@ class MemTest {
             slot.setOpaque(a, i, i);
         }
         for (int i = 0; i < 4; i++) {
-            assertEquals(i < 2 ? i : i - 4, (long) Mem.LONG.get(first + 8 * i));
-            assertEquals((long) Mem.LONG.get(first + 8 * i), slot.getOpaque(a, i + 8));
+            assertEquals(i < 2 ? i : i - 4, Mem.LONG.get(first + 8 * i));
+            assertEquals(Mem.LONG.get(first + 8 * i), slot.getOpaque(a, i + 8));
         }
-        assertEquals(0, (long) Mem.LONG.get(first + 8 * 4));
+        assertEquals(0, Mem.LONG.get(first + 8 * 4));
         Mem.recycle(p.layout(), a);
     }
 

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.Chan;
@@ -259,6 +261,36 @@ class GroupsTest {
                 });
                 TestGmp.awaitOthers();
                 assertEquals(1, called.len(), "the lock is held");
+                return null;
+            });
+        }
+    }
+
+    /** Whoever waits is told all the same. */
+    @Test
+    void aKeyWhoseHashCodeThrowsInTheEnd() throws Exception {
+        record Bad(boolean[] spoilt) {
+            @Override
+            public int hashCode() {
+                if (spoilt[0]) {
+                    throw new IllegalArgumentException("spoilt");
+                }
+                return 1;
+            }
+        }
+
+        SingleFlight<Bad, String> flight = new SingleFlight<>();
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.call(() -> {
+                Bad key = new Bad(new boolean[1]);
+                List<Chan<SingleFlight.Result<String>>> told = new ArrayList<>();
+                assertThrows(IllegalArgumentException.class, () -> flight.run(key, () -> {
+                    told.add(flight.runChan(key, () -> "not called"));
+                    key.spoilt()[0] = true;
+                    return "called";
+                }));
+                assertEquals(1, told.getFirst().len(), "nobody is told");
+                assertEquals("called", told.getFirst().recv().get());
                 return null;
             });
         }

@@ -59,6 +59,16 @@ public final class ChildJvm {
         return java(List.of("-cp", System.getProperty("java.class.path"), program.getName()), args);
     }
 
+    /** The same with another class path than ours. */
+    public Result runFrom(String classPath, String... args) {
+        return java(List.of("-cp", classPath, program.getName()), args);
+    }
+
+    /** Runs a main class where the options say what there is to find it on. */
+    public Result runMain(String name, String... args) {
+        return java(List.of(name), args);
+    }
+
     /** Runs it with the argument {@code name}: it prints nothing and ends with an error that begins with {@code text}. */
     public void fatal(String name, String text) {
         Result r = run(name);

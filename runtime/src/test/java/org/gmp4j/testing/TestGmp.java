@@ -5,13 +5,16 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.check.Invariants;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Invariants;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Schedt;
 
 /** A scheduler whose test fails when a goroutine throws, or when one is left at the end. */
 public final class TestGmp implements AutoCloseable {
@@ -100,6 +103,14 @@ public final class TestGmp implements AutoCloseable {
     /** What is behind the public face. */
     public Scheduler scheduler() {
         return call(() -> GStack.current().scheduler());
+    }
+
+    /** Every M but so many is idle, or its goroutine is, and sleeps. */
+    public static void awaitAsleep(Scheduler s, int but) {
+        while (Schedt.nmidleOpaque(s.sched) + Schedt.nmidlelocked(s.sched) < Schedt.mnext(s.sched) - Schedt.nmfreed(s.sched) - but
+                || Stream.of(s.machines()).filter(m -> M.exited(m.mp) == 0 && M.blockedOpaque(m.mp) == 0).count() > but) {
+            Thread.onSpinWait();
+        }
     }
 
     /** Stops the world and looks for broken invariants. */

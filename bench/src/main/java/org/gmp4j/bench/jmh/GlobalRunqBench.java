@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.schedt;
+import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.G;
@@ -88,12 +89,12 @@ public class GlobalRunqBench {
     /** globrunqput and globrunqget of one G, the lock taken for each. */
     @Benchmark
     public void putGet(Mine mine) {
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         GlobalRunq.globrunqput(sched, mine.gs[0]);
-        GlobalRunq.unlock(sched);
-        GlobalRunq.lock(sched);
+        SchedLock.unlock(sched);
+        SchedLock.lock(sched);
         mine.gs[0] = GlobalRunq.globrunqget(sched, mine.pp, 1);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
     }
 
     /** The same by two threads at a time. */
@@ -129,12 +130,12 @@ public class GlobalRunqBench {
         for (int i = 1; i < BATCH; i++) {
             G.setSchedlink(gs[i - 1], gs[i]);
         }
-        GlobalRunq.lock(sched);
+        SchedLock.lock(sched);
         GlobalRunq.globrunqputbatch(sched, gs[0], gs[BATCH - 1], BATCH);
-        GlobalRunq.unlock(sched);
-        GlobalRunq.lock(sched);
+        SchedLock.unlock(sched);
+        SchedLock.lock(sched);
         gs[0] = GlobalRunq.globrunqget(sched, mine.pp, 0);
-        GlobalRunq.unlock(sched);
+        SchedLock.unlock(sched);
         for (int i = 1; i < BATCH; i++) {
             gs[i] = Runq.runqget(mine.pp);
         }

@@ -23,7 +23,7 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
  * The run queue of a P by one thread, each operation beside the same in C11 atomics ({@code floor…}). For regressions
- * and for the claim in README. A steal must be timed without refilling the victim: {@code steal} and {@code floorSteal}
+ * and for the claim in bench/FIGURES.md. A steal must be timed without refilling the victim: {@code steal} and {@code floorSteal}
  * time it themselves, and their result is the counter {@code nanosPerSteal}; their own score has the refilling in it.
  */
 @State(Scope.Thread)

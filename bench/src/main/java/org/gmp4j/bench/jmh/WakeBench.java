@@ -118,7 +118,7 @@ public class WakeBench {
 
         @Override
         boolean sleep(int side) {
-            while ((int) Mem.INT.getVolatile(words[side]) == 0) {
+            while (Mem.INT.getVolatile(words[side]) == 0) {
                 if (Futex.await(words[side], 0, LIMIT.toNanos()) == Errno.ETIMEDOUT) {
                     return false;
                 }

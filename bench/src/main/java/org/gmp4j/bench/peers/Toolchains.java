@@ -41,7 +41,8 @@ public final class Toolchains {
     public static final class MissingException extends Exception {
         private static final long serialVersionUID = 1;
 
-        MissingException(String sentence) {
+        /** With this sentence. */
+        public MissingException(String sentence) {
             super(sentence);
         }
     }
@@ -146,7 +147,7 @@ public final class Toolchains {
     // ---- both
 
     /** The folder that has bench/peers in it. */
-    static Path root() throws MissingException {
+    public static Path root() throws MissingException {
         try {
             Path here = Path.of(Toolchains.class.getProtectionDomain().getCodeSource().getLocation().toURI());
             for (Path p = here; p != null; p = p.getParent()) {

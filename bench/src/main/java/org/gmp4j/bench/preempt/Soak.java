@@ -15,11 +15,12 @@ import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.agent.Points;
+import org.gmp4j.check.Invariants;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Invariants;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.sysmon.Stalls;
 
 /**
  * Everything at once, once for each collector: preemption every 200 µs, random setProcs, collections, classes loaded and
@@ -98,8 +99,8 @@ final class Soak {
         gmp.run(() -> work(c));
         driver.join();
         Scheduler.Signals signals = scheduler.signals();
-        long ran = scheduler.stalls.ran();
-        long blocked = scheduler.stalls.blocked();
+        long ran = Stalls.of(scheduler).ran();
+        long blocked = Stalls.of(scheduler).blocked();
         int threads = scheduler.mcount();
         left = gmp.close(Duration.ofSeconds(PATIENCE_SECONDS));
         check(wrong, left.isEmpty(), "left: " + left);

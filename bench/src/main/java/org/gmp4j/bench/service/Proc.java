@@ -5,11 +5,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.List;
 import java.util.stream.Stream;
+import org.gmp4j.ffi.Affinity;
 
-/** What the kernel tells of a process under {@code /proc}. */
-final class Proc {
+/** Processes: on which CPU they start, and what the kernel tells of them under {@code /proc}. */
+public final class Proc {
     /** USER_HZ: the same on all that Linux runs on. */
     private static final double TICKS = 100;
 
@@ -33,16 +35,29 @@ final class Proc {
      * @param threads all that live
      * @param carriers those of them that run goroutines or virtual threads; all, where names do not tell
      */
-    record Use(double user, double system, long voluntary, long involuntary, int threads, int carriers) {
+    public record Use(double user, double system, long voluntary, long involuntary, int threads, int carriers) {
         /** Until the end of a measurement that began when {@code begin} was taken: differences, but for the threads. */
-        Use since(Use begin) {
+        public Use since(Use begin) {
             return new Use(user - begin.user, system - begin.system, Math.max(0, voluntary - begin.voluntary),
                     Math.max(0, involuntary - begin.involuntary), threads, carriers);
         }
     }
 
+    /** Starts one on one of this thread's CPUs: a process inherits them from the thread that starts it. */
+    public static Process start(ProcessBuilder b, int cpu) throws IOException {
+        BitSet mine = Affinity.get(0);
+        BitSet one = new BitSet();
+        one.set(cpu);
+        Affinity.set(0, one);
+        try {
+            return b.start();
+        } finally {
+            Affinity.set(0, mine);
+        }
+    }
+
     /** What it has used up to now. */
-    static Use use(long pid) throws IOException {
+    public static Use use(long pid) throws IOException {
         String[] stat = stat(pid);
         long voluntary = 0;
         long involuntary = 0;
@@ -75,7 +90,7 @@ final class Proc {
     }
 
     /** Seconds in which a CPU did anything, the hypervisor's among them: what others than the server had is told by this. */
-    static double busy(int cpu) throws IOException {
+    public static double busy(int cpu) throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/stat"))) {
             String[] v = line.split("\\s+");
             if (v[0].equals("cpu" + cpu)) {

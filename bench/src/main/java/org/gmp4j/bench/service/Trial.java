@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import org.gmp4j.bench.peers.Toolchains;
 import org.gmp4j.bench.steal.JavaCommand;
-import org.gmp4j.ffi.Affinity;
 
 /**
  * Runs a server on the first of the CPUs and a client on the last, processes of their own, and burners beside each of them
@@ -126,20 +125,12 @@ final class Trial {
         };
     }
 
-    /** A process inherits the CPUs of the thread that starts it. */
     private Child start(Deque<Child> started, String name, int cpu, List<String> command) throws IOException {
-        BitSet one = new BitSet();
-        one.set(cpu);
-        Affinity.set(0, one);
-        try {
-            ProcessBuilder b = new ProcessBuilder(command).redirectError(Redirect.INHERIT);
-            b.environment().put("GOMAXPROCS", "1");
-            Child child = new Child(name, b.start());
-            started.addFirst(child);
-            return child;
-        } finally {
-            Affinity.set(0, cpus);
-        }
+        ProcessBuilder b = new ProcessBuilder(command).redirectError(Redirect.INHERIT);
+        b.environment().put("GOMAXPROCS", "1");
+        Child child = new Child(name, Proc.start(b, cpu));
+        started.addFirst(child);
+        return child;
     }
 
     /** A process that one talks with by lines, and that is ended in the end. */

@@ -24,10 +24,10 @@ public class gmp_h extends gmp_h$shared {
     static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.loaderLookup()
             .or(Linker.nativeLinker().defaultLookup());
 
-    private static final int GMP_ABI_VERSION = (int)5L;
+    private static final int GMP_ABI_VERSION = (int)6L;
     /**
      * {@snippet lang=c :
-     * #define GMP_ABI_VERSION 5
+     * #define GMP_ABI_VERSION 6
      * }
      */
     public static int GMP_ABI_VERSION() {

@@ -1570,7 +1570,9 @@ public class p {
     public static long[] runq$dimensions() {
         return runq$DIMS;
     }
-    private static final VarHandle runq$ELEM_HANDLE = runq$LAYOUT.varHandle(sequenceElement());
+    private static class runq$ELEM {
+        static final VarHandle HANDLE = runq$LAYOUT.varHandle(sequenceElement());
+    }
 
     /**
      * Indexed getter for field:
@@ -1579,7 +1581,7 @@ public class p {
      * }
      */
     public static long runq(MemorySegment struct, long index0) {
-        return (long)runq$ELEM_HANDLE.get(struct, runq$OFFSET, index0);
+        return (long)runq$ELEM.HANDLE.get(struct, runq$OFFSET, index0);
     }
 
     /**
@@ -1589,7 +1591,7 @@ public class p {
      * }
      */
     public static void runq(MemorySegment struct, long index0, long fieldValue) {
-        runq$ELEM_HANDLE.set(struct, runq$OFFSET, index0, fieldValue);
+        runq$ELEM.HANDLE.set(struct, runq$OFFSET, index0, fieldValue);
     }
 
     /**

@@ -31,7 +31,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_abi_version");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -51,7 +53,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_abi_version$handle() {
-        return gmp_abi_version.HANDLE;
+        return gmp_abi_version.Linked.HANDLE;
     }
 
     /**
@@ -70,7 +72,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_abi_version() {
-        var mh$ = gmp_abi_version.HANDLE;
+        var mh$ = gmp_abi_version.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_abi_version");
@@ -93,7 +95,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_futex_wait");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -113,7 +117,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_futex_wait$handle() {
-        return gmp_futex_wait.HANDLE;
+        return gmp_futex_wait.Linked.HANDLE;
     }
 
     /**
@@ -132,7 +136,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_futex_wait(long addr, int expected, long timeout_ns) {
-        var mh$ = gmp_futex_wait.HANDLE;
+        var mh$ = gmp_futex_wait.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_futex_wait", addr, expected, timeout_ns);
@@ -154,7 +158,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_futex_wake");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -174,7 +180,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_futex_wake$handle() {
-        return gmp_futex_wake.HANDLE;
+        return gmp_futex_wake.Linked.HANDLE;
     }
 
     /**
@@ -193,7 +199,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_futex_wake(long addr, int n) {
-        var mh$ = gmp_futex_wake.HANDLE;
+        var mh$ = gmp_futex_wake.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_futex_wake", addr, n);
@@ -212,7 +218,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_stack_left");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -232,7 +240,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_stack_left$handle() {
-        return gmp_stack_left.HANDLE;
+        return gmp_stack_left.Linked.HANDLE;
     }
 
     /**
@@ -251,7 +259,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_stack_left() {
-        var mh$ = gmp_stack_left.HANDLE;
+        var mh$ = gmp_stack_left.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_stack_left");
@@ -272,7 +280,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_stack_trim");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -292,7 +302,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_stack_trim$handle() {
-        return gmp_stack_trim.HANDLE;
+        return gmp_stack_trim.Linked.HANDLE;
     }
 
     /**
@@ -311,7 +321,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_stack_trim(long keep) {
-        var mh$ = gmp_stack_trim.HANDLE;
+        var mh$ = gmp_stack_trim.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_stack_trim", keep);
@@ -333,7 +343,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_stack_shorten");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -353,7 +365,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_stack_shorten$handle() {
-        return gmp_stack_shorten.HANDLE;
+        return gmp_stack_shorten.Linked.HANDLE;
     }
 
     /**
@@ -372,12 +384,393 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_stack_shorten(long bytes, long function) {
-        var mh$ = gmp_stack_shorten.HANDLE;
+        var mh$ = gmp_stack_shorten.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_stack_shorten", bytes, function);
             }
             return (long)mh$.invokeExact(bytes, function);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_map {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_map");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_map(uint64_t bytes)
+     * }
+     */
+    public static FunctionDescriptor gmp_map$descriptor() {
+        return gmp_map.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int64_t gmp_map(uint64_t bytes)
+     * }
+     */
+    public static MethodHandle gmp_map$handle() {
+        return gmp_map.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_map(uint64_t bytes)
+     * }
+     */
+    public static MemorySegment gmp_map$address() {
+        return gmp_map.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int64_t gmp_map(uint64_t bytes)
+     * }
+     */
+    public static long gmp_map(long bytes) {
+        var mh$ = gmp_map.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_map", bytes);
+            }
+            return (long)mh$.invokeExact(bytes);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_unmap {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_LONG,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_unmap");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_unmap(uint64_t addr, uint64_t bytes)
+     * }
+     */
+    public static FunctionDescriptor gmp_unmap$descriptor() {
+        return gmp_unmap.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_unmap(uint64_t addr, uint64_t bytes)
+     * }
+     */
+    public static MethodHandle gmp_unmap$handle() {
+        return gmp_unmap.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_unmap(uint64_t addr, uint64_t bytes)
+     * }
+     */
+    public static MemorySegment gmp_unmap$address() {
+        return gmp_unmap.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_unmap(uint64_t addr, uint64_t bytes)
+     * }
+     */
+    public static int gmp_unmap(long addr, long bytes) {
+        var mh$ = gmp_unmap.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_unmap", addr, bytes);
+            }
+            return (int)mh$.invokeExact(addr, bytes);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_advise {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_advise");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_advise(uint64_t addr, uint64_t bytes, int32_t advice)
+     * }
+     */
+    public static FunctionDescriptor gmp_advise$descriptor() {
+        return gmp_advise.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_advise(uint64_t addr, uint64_t bytes, int32_t advice)
+     * }
+     */
+    public static MethodHandle gmp_advise$handle() {
+        return gmp_advise.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_advise(uint64_t addr, uint64_t bytes, int32_t advice)
+     * }
+     */
+    public static MemorySegment gmp_advise$address() {
+        return gmp_advise.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_advise(uint64_t addr, uint64_t bytes, int32_t advice)
+     * }
+     */
+    public static int gmp_advise(long addr, long bytes, int advice) {
+        var mh$ = gmp_advise.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_advise", addr, bytes, advice);
+            }
+            return (int)mh$.invokeExact(addr, bytes, advice);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_protect {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_protect");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_protect(uint64_t addr, uint64_t bytes, int32_t protection)
+     * }
+     */
+    public static FunctionDescriptor gmp_protect$descriptor() {
+        return gmp_protect.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_protect(uint64_t addr, uint64_t bytes, int32_t protection)
+     * }
+     */
+    public static MethodHandle gmp_protect$handle() {
+        return gmp_protect.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_protect(uint64_t addr, uint64_t bytes, int32_t protection)
+     * }
+     */
+    public static MemorySegment gmp_protect$address() {
+        return gmp_protect.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_protect(uint64_t addr, uint64_t bytes, int32_t protection)
+     * }
+     */
+    public static int gmp_protect(long addr, long bytes, int protection) {
+        var mh$ = gmp_protect.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_protect", addr, bytes, protection);
+            }
+            return (int)mh$.invokeExact(addr, bytes, protection);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_affinity_get {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT,
+            shims_h.C_LONG,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_affinity_get");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_affinity_get(int32_t tid, uint64_t bytes, uint64_t mask)
+     * }
+     */
+    public static FunctionDescriptor gmp_affinity_get$descriptor() {
+        return gmp_affinity_get.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_affinity_get(int32_t tid, uint64_t bytes, uint64_t mask)
+     * }
+     */
+    public static MethodHandle gmp_affinity_get$handle() {
+        return gmp_affinity_get.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_affinity_get(int32_t tid, uint64_t bytes, uint64_t mask)
+     * }
+     */
+    public static MemorySegment gmp_affinity_get$address() {
+        return gmp_affinity_get.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_affinity_get(int32_t tid, uint64_t bytes, uint64_t mask)
+     * }
+     */
+    public static int gmp_affinity_get(int tid, long bytes, long mask) {
+        var mh$ = gmp_affinity_get.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_affinity_get", tid, bytes, mask);
+            }
+            return (int)mh$.invokeExact(tid, bytes, mask);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_affinity_set {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT,
+            shims_h.C_LONG,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_affinity_set");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_affinity_set(int32_t tid, uint64_t bytes, uint64_t mask)
+     * }
+     */
+    public static FunctionDescriptor gmp_affinity_set$descriptor() {
+        return gmp_affinity_set.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_affinity_set(int32_t tid, uint64_t bytes, uint64_t mask)
+     * }
+     */
+    public static MethodHandle gmp_affinity_set$handle() {
+        return gmp_affinity_set.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_affinity_set(int32_t tid, uint64_t bytes, uint64_t mask)
+     * }
+     */
+    public static MemorySegment gmp_affinity_set$address() {
+        return gmp_affinity_set.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_affinity_set(int32_t tid, uint64_t bytes, uint64_t mask)
+     * }
+     */
+    public static int gmp_affinity_set(int tid, long bytes, long mask) {
+        var mh$ = gmp_affinity_set.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_affinity_set", tid, bytes, mask);
+            }
+            return (int)mh$.invokeExact(tid, bytes, mask);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {
@@ -395,7 +788,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_signal_queue");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -415,7 +810,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_signal_queue$handle() {
-        return gmp_signal_queue.HANDLE;
+        return gmp_signal_queue.Linked.HANDLE;
     }
 
     /**
@@ -434,7 +829,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_signal_queue(int tid, int signo, long value) {
-        var mh$ = gmp_signal_queue.HANDLE;
+        var mh$ = gmp_signal_queue.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_signal_queue", tid, signo, value);
@@ -456,7 +851,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_tgkill");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -476,7 +873,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_tgkill$handle() {
-        return gmp_tgkill.HANDLE;
+        return gmp_tgkill.Linked.HANDLE;
     }
 
     /**
@@ -495,7 +892,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_tgkill(int tid, int signo) {
-        var mh$ = gmp_tgkill.HANDLE;
+        var mh$ = gmp_tgkill.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_tgkill", tid, signo);
@@ -518,7 +915,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_mbind_preferred");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -538,7 +937,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_mbind_preferred$handle() {
-        return gmp_mbind_preferred.HANDLE;
+        return gmp_mbind_preferred.Linked.HANDLE;
     }
 
     /**
@@ -557,7 +956,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_mbind_preferred(long addr, long bytes, int node) {
-        var mh$ = gmp_mbind_preferred.HANDLE;
+        var mh$ = gmp_mbind_preferred.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_mbind_preferred", addr, bytes, node);
@@ -578,7 +977,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_signal_handler");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -598,7 +999,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_signal_handler$handle() {
-        return gmp_signal_handler.HANDLE;
+        return gmp_signal_handler.Linked.HANDLE;
     }
 
     /**
@@ -617,7 +1018,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_signal_handler(int signo) {
-        var mh$ = gmp_signal_handler.HANDLE;
+        var mh$ = gmp_signal_handler.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_signal_handler", signo);
@@ -636,7 +1037,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_membarrier_register");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -656,7 +1059,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_membarrier_register$handle() {
-        return gmp_membarrier_register.HANDLE;
+        return gmp_membarrier_register.Linked.HANDLE;
     }
 
     /**
@@ -675,7 +1078,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_membarrier_register() {
-        var mh$ = gmp_membarrier_register.HANDLE;
+        var mh$ = gmp_membarrier_register.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_membarrier_register");
@@ -697,7 +1100,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_sched_slice");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -717,7 +1122,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_sched_slice$handle() {
-        return gmp_sched_slice.HANDLE;
+        return gmp_sched_slice.Linked.HANDLE;
     }
 
     /**
@@ -736,12 +1141,74 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_sched_slice(int tid, long nanos) {
-        var mh$ = gmp_sched_slice.HANDLE;
+        var mh$ = gmp_sched_slice.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_sched_slice", tid, nanos);
             }
             return (int)mh$.invokeExact(tid, nanos);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_vm_slice {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_vm_slice");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_vm_slice(uint64_t nanos)
+     * }
+     */
+    public static FunctionDescriptor gmp_vm_slice$descriptor() {
+        return gmp_vm_slice.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_vm_slice(uint64_t nanos)
+     * }
+     */
+    public static MethodHandle gmp_vm_slice$handle() {
+        return gmp_vm_slice.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_vm_slice(uint64_t nanos)
+     * }
+     */
+    public static MemorySegment gmp_vm_slice$address() {
+        return gmp_vm_slice.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_vm_slice(uint64_t nanos)
+     * }
+     */
+    public static int gmp_vm_slice(long nanos) {
+        var mh$ = gmp_vm_slice.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_vm_slice", nanos);
+            }
+            return (int)mh$.invokeExact(nanos);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {
@@ -755,7 +1222,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_vm_counted_loops_poll");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -775,7 +1244,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_vm_counted_loops_poll$handle() {
-        return gmp_vm_counted_loops_poll.HANDLE;
+        return gmp_vm_counted_loops_poll.Linked.HANDLE;
     }
 
     /**
@@ -794,7 +1263,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_vm_counted_loops_poll() {
-        var mh$ = gmp_vm_counted_loops_poll.HANDLE;
+        var mh$ = gmp_vm_counted_loops_poll.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_vm_counted_loops_poll");
@@ -815,7 +1284,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_state");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -835,7 +1306,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_thread_state$handle() {
-        return gmp_thread_state.HANDLE;
+        return gmp_thread_state.Linked.HANDLE;
     }
 
     /**
@@ -854,7 +1325,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_thread_state(int tid) {
-        var mh$ = gmp_thread_state.HANDLE;
+        var mh$ = gmp_thread_state.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_thread_state", tid);
@@ -875,7 +1346,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_cpu");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -895,7 +1368,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_thread_cpu$handle() {
-        return gmp_thread_cpu.HANDLE;
+        return gmp_thread_cpu.Linked.HANDLE;
     }
 
     /**
@@ -914,7 +1387,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_thread_cpu(int tid) {
-        var mh$ = gmp_thread_cpu.HANDLE;
+        var mh$ = gmp_thread_cpu.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_thread_cpu", tid);
@@ -933,7 +1406,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_membarrier");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -953,7 +1428,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_membarrier$handle() {
-        return gmp_membarrier.HANDLE;
+        return gmp_membarrier.Linked.HANDLE;
     }
 
     /**
@@ -972,7 +1447,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_membarrier() {
-        var mh$ = gmp_membarrier.HANDLE;
+        var mh$ = gmp_membarrier.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_membarrier");
@@ -994,7 +1469,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_begin");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1014,7 +1491,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_thread_begin$handle() {
-        return gmp_thread_begin.HANDLE;
+        return gmp_thread_begin.Linked.HANDLE;
     }
 
     /**
@@ -1033,7 +1510,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_thread_begin(int signo, int slack_ns) {
-        var mh$ = gmp_thread_begin.HANDLE;
+        var mh$ = gmp_thread_begin.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_thread_begin", signo, slack_ns);
@@ -1052,7 +1529,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_plain");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1072,7 +1551,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_thread_plain$handle() {
-        return gmp_thread_plain.HANDLE;
+        return gmp_thread_plain.Linked.HANDLE;
     }
 
     /**
@@ -1091,7 +1570,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_thread_plain() {
-        var mh$ = gmp_thread_plain.HANDLE;
+        var mh$ = gmp_thread_plain.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_thread_plain");
@@ -1113,7 +1592,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_place");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1133,7 +1614,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_thread_place$handle() {
-        return gmp_thread_place.HANDLE;
+        return gmp_thread_place.Linked.HANDLE;
     }
 
     /**
@@ -1152,7 +1633,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_thread_place(long mask, long bytes) {
-        var mh$ = gmp_thread_place.HANDLE;
+        var mh$ = gmp_thread_place.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_thread_place", mask, bytes);
@@ -1171,7 +1652,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_hook");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1191,7 +1674,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_thread_hook$handle() {
-        return gmp_thread_hook.HANDLE;
+        return gmp_thread_hook.Linked.HANDLE;
     }
 
     /**
@@ -1210,7 +1693,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_thread_hook() {
-        var mh$ = gmp_thread_hook.HANDLE;
+        var mh$ = gmp_thread_hook.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_thread_hook");
@@ -1231,7 +1714,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_preempt_install");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1251,7 +1736,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_preempt_install$handle() {
-        return gmp_preempt_install.HANDLE;
+        return gmp_preempt_install.Linked.HANDLE;
     }
 
     /**
@@ -1270,7 +1755,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_preempt_install(int signo) {
-        var mh$ = gmp_preempt_install.HANDLE;
+        var mh$ = gmp_preempt_install.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_preempt_install", signo);
@@ -1291,7 +1776,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_ready");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1311,7 +1798,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_ready$handle() {
-        return gmp_ready.HANDLE;
+        return gmp_ready.Linked.HANDLE;
     }
 
     /**
@@ -1330,7 +1817,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_ready(long event) {
-        var mh$ = gmp_ready.HANDLE;
+        var mh$ = gmp_ready.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_ready", event);
@@ -1353,7 +1840,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_read");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1373,7 +1862,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_read$handle() {
-        return gmp_read.HANDLE;
+        return gmp_read.Linked.HANDLE;
     }
 
     /**
@@ -1392,7 +1881,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_read(int fd, long buf, long len) {
-        var mh$ = gmp_read.HANDLE;
+        var mh$ = gmp_read.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_read", fd, buf, len);
@@ -1415,7 +1904,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_write");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1435,7 +1926,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_write$handle() {
-        return gmp_write.HANDLE;
+        return gmp_write.Linked.HANDLE;
     }
 
     /**
@@ -1454,7 +1945,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_write(int fd, long buf, long len) {
-        var mh$ = gmp_write.HANDLE;
+        var mh$ = gmp_write.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_write", fd, buf, len);
@@ -1477,7 +1968,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_send");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1497,7 +1990,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_send$handle() {
-        return gmp_send.HANDLE;
+        return gmp_send.Linked.HANDLE;
     }
 
     /**
@@ -1516,7 +2009,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_send(int fd, long buf, long len) {
-        var mh$ = gmp_send.HANDLE;
+        var mh$ = gmp_send.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_send", fd, buf, len);
@@ -1554,7 +2047,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_sendv");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1574,7 +2069,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_sendv$handle() {
-        return gmp_sendv.HANDLE;
+        return gmp_sendv.Linked.HANDLE;
     }
 
     /**
@@ -1593,10 +2088,87 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_sendv(int fd, int n, long buf0, long len0, long buf1, long len1, long buf2, long len2, long buf3, long len3, long buf4, long len4, long buf5, long len5, long buf6, long len6, long buf7, long len7) {
-        var mh$ = gmp_sendv.HANDLE;
+        var mh$ = gmp_sendv.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_sendv", fd, n, buf0, len0, buf1, len1, buf2, len2, buf3, len3, buf4, len4, buf5, len5, buf6, len6, buf7, len7);
+            }
+            return (long)mh$.invokeExact(fd, n, buf0, len0, buf1, len1, buf2, len2, buf3, len3, buf4, len4, buf5, len5, buf6, len6, buf7, len7);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_readv {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG,
+            shims_h.C_INT,
+            shims_h.C_INT,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_readv");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_readv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
+     * }
+     */
+    public static FunctionDescriptor gmp_readv$descriptor() {
+        return gmp_readv.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int64_t gmp_readv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
+     * }
+     */
+    public static MethodHandle gmp_readv$handle() {
+        return gmp_readv.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_readv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
+     * }
+     */
+    public static MemorySegment gmp_readv$address() {
+        return gmp_readv.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int64_t gmp_readv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
+     * }
+     */
+    public static long gmp_readv(int fd, int n, long buf0, long len0, long buf1, long len1, long buf2, long len2, long buf3, long len3, long buf4, long len4, long buf5, long len5, long buf6, long len6, long buf7, long len7) {
+        var mh$ = gmp_readv.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_readv", fd, n, buf0, len0, buf1, len1, buf2, len2, buf3, len3, buf4, len4, buf5, len5, buf6, len6, buf7, len7);
             }
             return (long)mh$.invokeExact(fd, n, buf0, len0, buf1, len1, buf2, len2, buf3, len3, buf4, len4, buf5, len5, buf6, len6, buf7, len7);
         } catch (Error | RuntimeException ex) {
@@ -1618,7 +2190,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_recvfrom");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1638,7 +2212,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_recvfrom$handle() {
-        return gmp_recvfrom.HANDLE;
+        return gmp_recvfrom.Linked.HANDLE;
     }
 
     /**
@@ -1657,7 +2231,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_recvfrom(int fd, long buf, long len, long addr, long addrlen) {
-        var mh$ = gmp_recvfrom.HANDLE;
+        var mh$ = gmp_recvfrom.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_recvfrom", fd, buf, len, addr, addrlen);
@@ -1682,7 +2256,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_sendto");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1702,7 +2278,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_sendto$handle() {
-        return gmp_sendto.HANDLE;
+        return gmp_sendto.Linked.HANDLE;
     }
 
     /**
@@ -1721,7 +2297,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_sendto(int fd, long buf, long len, long addr, long addrlen) {
-        var mh$ = gmp_sendto.HANDLE;
+        var mh$ = gmp_sendto.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_sendto", fd, buf, len, addr, addrlen);
@@ -1745,7 +2321,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_accept");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1765,7 +2343,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_accept$handle() {
-        return gmp_accept.HANDLE;
+        return gmp_accept.Linked.HANDLE;
     }
 
     /**
@@ -1784,7 +2362,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_accept(int fd, long addr, long addrlen, int flags) {
-        var mh$ = gmp_accept.HANDLE;
+        var mh$ = gmp_accept.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_accept", fd, addr, addrlen, flags);
@@ -1808,7 +2386,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_epoll_wait");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1828,7 +2408,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_epoll_wait$handle() {
-        return gmp_epoll_wait.HANDLE;
+        return gmp_epoll_wait.Linked.HANDLE;
     }
 
     /**
@@ -1847,7 +2427,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_epoll_wait(int epfd, long events, int max, int timeout_ms) {
-        var mh$ = gmp_epoll_wait.HANDLE;
+        var mh$ = gmp_epoll_wait.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_epoll_wait", epfd, events, max, timeout_ms);
@@ -1871,7 +2451,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_epoll_wait_ns");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1891,7 +2473,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_epoll_wait_ns$handle() {
-        return gmp_epoll_wait_ns.HANDLE;
+        return gmp_epoll_wait_ns.Linked.HANDLE;
     }
 
     /**
@@ -1910,7 +2492,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_epoll_wait_ns(int epfd, long events, int max, long timeout_ns) {
-        var mh$ = gmp_epoll_wait_ns.HANDLE;
+        var mh$ = gmp_epoll_wait_ns.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_epoll_wait_ns", epfd, events, max, timeout_ns);
@@ -1935,7 +2517,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_epoll_ctl");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1955,7 +2539,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_epoll_ctl$handle() {
-        return gmp_epoll_ctl.HANDLE;
+        return gmp_epoll_ctl.Linked.HANDLE;
     }
 
     /**
@@ -1974,12 +2558,194 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_epoll_ctl(int epfd, int op, int fd, int events, long data) {
-        var mh$ = gmp_epoll_ctl.HANDLE;
+        var mh$ = gmp_epoll_ctl.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_epoll_ctl", epfd, op, fd, events, data);
             }
             return (int)mh$.invokeExact(epfd, op, fd, events, data);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_epoll_create {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT    );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_epoll_create");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_epoll_create()
+     * }
+     */
+    public static FunctionDescriptor gmp_epoll_create$descriptor() {
+        return gmp_epoll_create.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_epoll_create()
+     * }
+     */
+    public static MethodHandle gmp_epoll_create$handle() {
+        return gmp_epoll_create.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_epoll_create()
+     * }
+     */
+    public static MemorySegment gmp_epoll_create$address() {
+        return gmp_epoll_create.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_epoll_create()
+     * }
+     */
+    public static int gmp_epoll_create() {
+        var mh$ = gmp_epoll_create.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_epoll_create");
+            }
+            return (int)mh$.invokeExact();
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_eventfd {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT    );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_eventfd");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_eventfd()
+     * }
+     */
+    public static FunctionDescriptor gmp_eventfd$descriptor() {
+        return gmp_eventfd.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_eventfd()
+     * }
+     */
+    public static MethodHandle gmp_eventfd$handle() {
+        return gmp_eventfd.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_eventfd()
+     * }
+     */
+    public static MemorySegment gmp_eventfd$address() {
+        return gmp_eventfd.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_eventfd()
+     * }
+     */
+    public static int gmp_eventfd() {
+        var mh$ = gmp_eventfd.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_eventfd");
+            }
+            return (int)mh$.invokeExact();
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_close {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_close");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_close(int32_t fd)
+     * }
+     */
+    public static FunctionDescriptor gmp_close$descriptor() {
+        return gmp_close.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_close(int32_t fd)
+     * }
+     */
+    public static MethodHandle gmp_close$handle() {
+        return gmp_close.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_close(int32_t fd)
+     * }
+     */
+    public static MemorySegment gmp_close$address() {
+        return gmp_close.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_close(int32_t fd)
+     * }
+     */
+    public static int gmp_close(int fd) {
+        var mh$ = gmp_close.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_close", fd);
+            }
+            return (int)mh$.invokeExact(fd);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {
@@ -1996,7 +2762,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_eventfd_add");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2016,7 +2784,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_eventfd_add$handle() {
-        return gmp_eventfd_add.HANDLE;
+        return gmp_eventfd_add.Linked.HANDLE;
     }
 
     /**
@@ -2035,7 +2803,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static int gmp_eventfd_add(int fd, long value) {
-        var mh$ = gmp_eventfd_add.HANDLE;
+        var mh$ = gmp_eventfd_add.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_eventfd_add", fd, value);
@@ -2056,7 +2824,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_eventfd_take");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2076,7 +2846,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_eventfd_take$handle() {
-        return gmp_eventfd_take.HANDLE;
+        return gmp_eventfd_take.Linked.HANDLE;
     }
 
     /**
@@ -2095,7 +2865,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_eventfd_take(int fd) {
-        var mh$ = gmp_eventfd_take.HANDLE;
+        var mh$ = gmp_eventfd_take.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_eventfd_take", fd);
@@ -2116,7 +2886,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_floor_pushpop");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2136,7 +2908,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_floor_pushpop$handle() {
-        return gmp_floor_pushpop.HANDLE;
+        return gmp_floor_pushpop.Linked.HANDLE;
     }
 
     /**
@@ -2155,7 +2927,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static void gmp_floor_pushpop(long p, long n) {
-        var mh$ = gmp_floor_pushpop.HANDLE;
+        var mh$ = gmp_floor_pushpop.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_floor_pushpop", p, n);
@@ -2177,7 +2949,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_floor_steal");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2197,7 +2971,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_floor_steal$handle() {
-        return gmp_floor_steal.HANDLE;
+        return gmp_floor_steal.Linked.HANDLE;
     }
 
     /**
@@ -2216,7 +2990,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_floor_steal(long n, int batch) {
-        var mh$ = gmp_floor_steal.HANDLE;
+        var mh$ = gmp_floor_steal.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_floor_steal", n, batch);
@@ -2237,7 +3011,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_floor_failed_probe");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2257,7 +3033,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_floor_failed_probe$handle() {
-        return gmp_floor_failed_probe.HANDLE;
+        return gmp_floor_failed_probe.Linked.HANDLE;
     }
 
     /**
@@ -2276,7 +3052,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_floor_failed_probe(long n) {
-        var mh$ = gmp_floor_failed_probe.HANDLE;
+        var mh$ = gmp_floor_failed_probe.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_floor_failed_probe", n);

@@ -92,7 +92,9 @@ public class __sigset_t {
     public static long[] __val$dimensions() {
         return __val$DIMS;
     }
-    private static final VarHandle __val$ELEM_HANDLE = __val$LAYOUT.varHandle(sequenceElement());
+    private static class __val$ELEM {
+        static final VarHandle HANDLE = __val$LAYOUT.varHandle(sequenceElement());
+    }
 
     /**
      * Indexed getter for field:
@@ -101,7 +103,7 @@ public class __sigset_t {
      * }
      */
     public static long __val(MemorySegment struct, long index0) {
-        return (long)__val$ELEM_HANDLE.get(struct, __val$OFFSET, index0);
+        return (long)__val$ELEM.HANDLE.get(struct, __val$OFFSET, index0);
     }
 
     /**
@@ -111,7 +113,7 @@ public class __sigset_t {
      * }
      */
     public static void __val(MemorySegment struct, long index0, long fieldValue) {
-        __val$ELEM_HANDLE.set(struct, __val$OFFSET, index0, fieldValue);
+        __val$ELEM.HANDLE.set(struct, __val$OFFSET, index0, fieldValue);
     }
 
     /**

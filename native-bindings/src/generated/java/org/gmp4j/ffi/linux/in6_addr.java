@@ -124,7 +124,9 @@ public class in6_addr {
         public static long[] __u6_addr8$dimensions() {
             return __u6_addr8$DIMS;
         }
-        private static final VarHandle __u6_addr8$ELEM_HANDLE = __u6_addr8$LAYOUT.varHandle(sequenceElement());
+        private static class __u6_addr8$ELEM {
+            static final VarHandle HANDLE = __u6_addr8$LAYOUT.varHandle(sequenceElement());
+        }
 
         /**
          * Indexed getter for field:
@@ -133,7 +135,7 @@ public class in6_addr {
          * }
          */
         public static byte __u6_addr8(MemorySegment union, long index0) {
-            return (byte)__u6_addr8$ELEM_HANDLE.get(union, __u6_addr8$OFFSET, index0);
+            return (byte)__u6_addr8$ELEM.HANDLE.get(union, __u6_addr8$OFFSET, index0);
         }
 
         /**
@@ -143,7 +145,7 @@ public class in6_addr {
          * }
          */
         public static void __u6_addr8(MemorySegment union, long index0, byte fieldValue) {
-            __u6_addr8$ELEM_HANDLE.set(union, __u6_addr8$OFFSET, index0, fieldValue);
+            __u6_addr8$ELEM.HANDLE.set(union, __u6_addr8$OFFSET, index0, fieldValue);
         }
 
         private static final SequenceLayout __u6_addr16$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("__u6_addr16"));
@@ -201,7 +203,9 @@ public class in6_addr {
         public static long[] __u6_addr16$dimensions() {
             return __u6_addr16$DIMS;
         }
-        private static final VarHandle __u6_addr16$ELEM_HANDLE = __u6_addr16$LAYOUT.varHandle(sequenceElement());
+        private static class __u6_addr16$ELEM {
+            static final VarHandle HANDLE = __u6_addr16$LAYOUT.varHandle(sequenceElement());
+        }
 
         /**
          * Indexed getter for field:
@@ -210,7 +214,7 @@ public class in6_addr {
          * }
          */
         public static short __u6_addr16(MemorySegment union, long index0) {
-            return (short)__u6_addr16$ELEM_HANDLE.get(union, __u6_addr16$OFFSET, index0);
+            return (short)__u6_addr16$ELEM.HANDLE.get(union, __u6_addr16$OFFSET, index0);
         }
 
         /**
@@ -220,7 +224,7 @@ public class in6_addr {
          * }
          */
         public static void __u6_addr16(MemorySegment union, long index0, short fieldValue) {
-            __u6_addr16$ELEM_HANDLE.set(union, __u6_addr16$OFFSET, index0, fieldValue);
+            __u6_addr16$ELEM.HANDLE.set(union, __u6_addr16$OFFSET, index0, fieldValue);
         }
 
         private static final SequenceLayout __u6_addr32$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("__u6_addr32"));
@@ -278,7 +282,9 @@ public class in6_addr {
         public static long[] __u6_addr32$dimensions() {
             return __u6_addr32$DIMS;
         }
-        private static final VarHandle __u6_addr32$ELEM_HANDLE = __u6_addr32$LAYOUT.varHandle(sequenceElement());
+        private static class __u6_addr32$ELEM {
+            static final VarHandle HANDLE = __u6_addr32$LAYOUT.varHandle(sequenceElement());
+        }
 
         /**
          * Indexed getter for field:
@@ -287,7 +293,7 @@ public class in6_addr {
          * }
          */
         public static int __u6_addr32(MemorySegment union, long index0) {
-            return (int)__u6_addr32$ELEM_HANDLE.get(union, __u6_addr32$OFFSET, index0);
+            return (int)__u6_addr32$ELEM.HANDLE.get(union, __u6_addr32$OFFSET, index0);
         }
 
         /**
@@ -297,7 +303,7 @@ public class in6_addr {
          * }
          */
         public static void __u6_addr32(MemorySegment union, long index0, int fieldValue) {
-            __u6_addr32$ELEM_HANDLE.set(union, __u6_addr32$OFFSET, index0, fieldValue);
+            __u6_addr32$ELEM.HANDLE.set(union, __u6_addr32$OFFSET, index0, fieldValue);
         }
 
         /**

@@ -96,6 +96,15 @@ public class linux_h extends linux_h$shared {
     public static int SO_ERROR() {
         return SO_ERROR;
     }
+    private static final int SO_BROADCAST = (int)6L;
+    /**
+     * {@snippet lang=c :
+     * #define SO_BROADCAST 6
+     * }
+     */
+    public static int SO_BROADCAST() {
+        return SO_BROADCAST;
+    }
     private static final int SO_SNDBUF = (int)7L;
     /**
      * {@snippet lang=c :
@@ -774,7 +783,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("socket");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -794,7 +805,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle socket$handle() {
-        return socket.HANDLE;
+        return socket.Linked.HANDLE;
     }
 
     /**
@@ -813,7 +824,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int socket(int __domain, int __type, int __protocol) {
-        var mh$ = socket.HANDLE;
+        var mh$ = socket.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("socket", __domain, __type, __protocol);
@@ -836,7 +847,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("bind");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -856,7 +869,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle bind$handle() {
-        return bind.HANDLE;
+        return bind.Linked.HANDLE;
     }
 
     /**
@@ -875,7 +888,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int bind(int __fd, MemorySegment __addr, int __len) {
-        var mh$ = bind.HANDLE;
+        var mh$ = bind.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("bind", __fd, __addr, __len);
@@ -898,7 +911,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("getsockname");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -918,7 +933,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle getsockname$handle() {
-        return getsockname.HANDLE;
+        return getsockname.Linked.HANDLE;
     }
 
     /**
@@ -937,7 +952,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int getsockname(int __fd, MemorySegment __addr, MemorySegment __len) {
-        var mh$ = getsockname.HANDLE;
+        var mh$ = getsockname.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("getsockname", __fd, __addr, __len);
@@ -960,7 +975,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("connect");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -980,7 +997,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle connect$handle() {
-        return connect.HANDLE;
+        return connect.Linked.HANDLE;
     }
 
     /**
@@ -999,7 +1016,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int connect(int __fd, MemorySegment __addr, int __len) {
-        var mh$ = connect.HANDLE;
+        var mh$ = connect.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("connect", __fd, __addr, __len);
@@ -1022,7 +1039,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("getpeername");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1042,7 +1061,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle getpeername$handle() {
-        return getpeername.HANDLE;
+        return getpeername.Linked.HANDLE;
     }
 
     /**
@@ -1061,7 +1080,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int getpeername(int __fd, MemorySegment __addr, MemorySegment __len) {
-        var mh$ = getpeername.HANDLE;
+        var mh$ = getpeername.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("getpeername", __fd, __addr, __len);
@@ -1085,7 +1104,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("send");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1105,7 +1126,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle send$handle() {
-        return send.HANDLE;
+        return send.Linked.HANDLE;
     }
 
     /**
@@ -1124,7 +1145,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static long send(int __fd, MemorySegment __buf, long __n, int __flags) {
-        var mh$ = send.HANDLE;
+        var mh$ = send.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("send", __fd, __buf, __n, __flags);
@@ -1148,7 +1169,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("recv");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1168,7 +1191,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle recv$handle() {
-        return recv.HANDLE;
+        return recv.Linked.HANDLE;
     }
 
     /**
@@ -1187,7 +1210,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static long recv(int __fd, MemorySegment __buf, long __n, int __flags) {
-        var mh$ = recv.HANDLE;
+        var mh$ = recv.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("recv", __fd, __buf, __n, __flags);
@@ -1212,7 +1235,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("getsockopt");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1232,7 +1257,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle getsockopt$handle() {
-        return getsockopt.HANDLE;
+        return getsockopt.Linked.HANDLE;
     }
 
     /**
@@ -1251,7 +1276,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int getsockopt(int __fd, int __level, int __optname, MemorySegment __optval, MemorySegment __optlen) {
-        var mh$ = getsockopt.HANDLE;
+        var mh$ = getsockopt.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("getsockopt", __fd, __level, __optname, __optval, __optlen);
@@ -1276,7 +1301,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("setsockopt");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1296,7 +1323,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle setsockopt$handle() {
-        return setsockopt.HANDLE;
+        return setsockopt.Linked.HANDLE;
     }
 
     /**
@@ -1315,7 +1342,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int setsockopt(int __fd, int __level, int __optname, MemorySegment __optval, int __optlen) {
-        var mh$ = setsockopt.HANDLE;
+        var mh$ = setsockopt.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("setsockopt", __fd, __level, __optname, __optval, __optlen);
@@ -1337,7 +1364,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("listen");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1357,7 +1386,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle listen$handle() {
-        return listen.HANDLE;
+        return listen.Linked.HANDLE;
     }
 
     /**
@@ -1376,7 +1405,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int listen(int __fd, int __n) {
-        var mh$ = listen.HANDLE;
+        var mh$ = listen.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("listen", __fd, __n);
@@ -1398,7 +1427,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("shutdown");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1418,7 +1449,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle shutdown$handle() {
-        return shutdown.HANDLE;
+        return shutdown.Linked.HANDLE;
     }
 
     /**
@@ -1437,7 +1468,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int shutdown(int __fd, int __how) {
-        var mh$ = shutdown.HANDLE;
+        var mh$ = shutdown.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("shutdown", __fd, __how);
@@ -1478,7 +1509,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("sched_setscheduler");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1498,7 +1531,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle sched_setscheduler$handle() {
-        return sched_setscheduler.HANDLE;
+        return sched_setscheduler.Linked.HANDLE;
     }
 
     /**
@@ -1517,7 +1550,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int sched_setscheduler(int __pid, int __policy, MemorySegment __param) {
-        var mh$ = sched_setscheduler.HANDLE;
+        var mh$ = sched_setscheduler.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("sched_setscheduler", __pid, __policy, __param);
@@ -1538,7 +1571,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("sched_getscheduler");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1558,7 +1593,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle sched_getscheduler$handle() {
-        return sched_getscheduler.HANDLE;
+        return sched_getscheduler.Linked.HANDLE;
     }
 
     /**
@@ -1577,7 +1612,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int sched_getscheduler(int __pid) {
-        var mh$ = sched_getscheduler.HANDLE;
+        var mh$ = sched_getscheduler.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("sched_getscheduler", __pid);
@@ -1618,7 +1653,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("sigaction");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1638,7 +1675,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle sigaction$handle() {
-        return sigaction.HANDLE;
+        return sigaction.Linked.HANDLE;
     }
 
     /**
@@ -1657,7 +1694,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int sigaction(int __sig, MemorySegment __act, MemorySegment __oact) {
-        var mh$ = sigaction.HANDLE;
+        var mh$ = sigaction.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("sigaction", __sig, __act, __oact);
@@ -1768,7 +1805,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("epoll_create1");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1788,7 +1827,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle epoll_create1$handle() {
-        return epoll_create1.HANDLE;
+        return epoll_create1.Linked.HANDLE;
     }
 
     /**
@@ -1807,7 +1846,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int epoll_create1(int __flags) {
-        var mh$ = epoll_create1.HANDLE;
+        var mh$ = epoll_create1.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("epoll_create1", __flags);
@@ -1831,7 +1870,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("epoll_ctl");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1851,7 +1892,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle epoll_ctl$handle() {
-        return epoll_ctl.HANDLE;
+        return epoll_ctl.Linked.HANDLE;
     }
 
     /**
@@ -1870,7 +1911,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int epoll_ctl(int __epfd, int __op, int __fd, MemorySegment __event) {
-        var mh$ = epoll_ctl.HANDLE;
+        var mh$ = epoll_ctl.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("epoll_ctl", __epfd, __op, __fd, __event);
@@ -1894,7 +1935,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("epoll_wait");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -1914,7 +1957,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle epoll_wait$handle() {
-        return epoll_wait.HANDLE;
+        return epoll_wait.Linked.HANDLE;
     }
 
     /**
@@ -1933,7 +1976,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int epoll_wait(int __epfd, MemorySegment __events, int __maxevents, int __timeout) {
-        var mh$ = epoll_wait.HANDLE;
+        var mh$ = epoll_wait.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("epoll_wait", __epfd, __events, __maxevents, __timeout);
@@ -1982,7 +2025,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("eventfd");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2002,7 +2047,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle eventfd$handle() {
-        return eventfd.HANDLE;
+        return eventfd.Linked.HANDLE;
     }
 
     /**
@@ -2021,7 +2066,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int eventfd(int __count, int __flags) {
-        var mh$ = eventfd.HANDLE;
+        var mh$ = eventfd.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("eventfd", __count, __flags);
@@ -2047,7 +2092,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("mmap");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2067,7 +2114,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle mmap$handle() {
-        return mmap.HANDLE;
+        return mmap.Linked.HANDLE;
     }
 
     /**
@@ -2086,7 +2133,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MemorySegment mmap(MemorySegment __addr, long __len, int __prot, int __flags, int __fd, long __offset) {
-        var mh$ = mmap.HANDLE;
+        var mh$ = mmap.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("mmap", __addr, __len, __prot, __flags, __fd, __offset);
@@ -2108,7 +2155,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("munmap");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2128,7 +2177,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle munmap$handle() {
-        return munmap.HANDLE;
+        return munmap.Linked.HANDLE;
     }
 
     /**
@@ -2147,7 +2196,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int munmap(MemorySegment __addr, long __len) {
-        var mh$ = munmap.HANDLE;
+        var mh$ = munmap.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("munmap", __addr, __len);
@@ -2170,7 +2219,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("mprotect");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2190,7 +2241,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle mprotect$handle() {
-        return mprotect.HANDLE;
+        return mprotect.Linked.HANDLE;
     }
 
     /**
@@ -2209,7 +2260,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int mprotect(MemorySegment __addr, long __len, int __prot) {
-        var mh$ = mprotect.HANDLE;
+        var mh$ = mprotect.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("mprotect", __addr, __len, __prot);
@@ -2232,7 +2283,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("madvise");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2252,7 +2305,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle madvise$handle() {
-        return madvise.HANDLE;
+        return madvise.Linked.HANDLE;
     }
 
     /**
@@ -2271,7 +2324,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int madvise(MemorySegment __addr, long __len, int __advice) {
-        var mh$ = madvise.HANDLE;
+        var mh$ = madvise.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("madvise", __addr, __len, __advice);
@@ -2365,7 +2418,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("clock_gettime");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2385,7 +2440,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle clock_gettime$handle() {
-        return clock_gettime.HANDLE;
+        return clock_gettime.Linked.HANDLE;
     }
 
     /**
@@ -2404,7 +2459,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int clock_gettime(int __clock_id, MemorySegment __tp) {
-        var mh$ = clock_gettime.HANDLE;
+        var mh$ = clock_gettime.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("clock_gettime", __clock_id, __tp);
@@ -2453,7 +2508,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("timerfd_create");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2473,7 +2530,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle timerfd_create$handle() {
-        return timerfd_create.HANDLE;
+        return timerfd_create.Linked.HANDLE;
     }
 
     /**
@@ -2492,7 +2549,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int timerfd_create(int __clock_id, int __flags) {
-        var mh$ = timerfd_create.HANDLE;
+        var mh$ = timerfd_create.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("timerfd_create", __clock_id, __flags);
@@ -2516,7 +2573,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("timerfd_settime");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2536,7 +2595,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle timerfd_settime$handle() {
-        return timerfd_settime.HANDLE;
+        return timerfd_settime.Linked.HANDLE;
     }
 
     /**
@@ -2555,7 +2614,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int timerfd_settime(int __ufd, int __flags, MemorySegment __utmr, MemorySegment __otmr) {
-        var mh$ = timerfd_settime.HANDLE;
+        var mh$ = timerfd_settime.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("timerfd_settime", __ufd, __flags, __utmr, __otmr);
@@ -2577,7 +2636,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("timerfd_gettime");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2597,7 +2658,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle timerfd_gettime$handle() {
-        return timerfd_gettime.HANDLE;
+        return timerfd_gettime.Linked.HANDLE;
     }
 
     /**
@@ -2616,7 +2677,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int timerfd_gettime(int __ufd, MemorySegment __otmr) {
-        var mh$ = timerfd_gettime.HANDLE;
+        var mh$ = timerfd_gettime.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("timerfd_gettime", __ufd, __otmr);
@@ -2637,7 +2698,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("close");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2657,7 +2720,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle close$handle() {
-        return close.HANDLE;
+        return close.Linked.HANDLE;
     }
 
     /**
@@ -2676,7 +2739,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int close(int __fd) {
-        var mh$ = close.HANDLE;
+        var mh$ = close.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("close", __fd);
@@ -2699,7 +2762,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("read");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2719,7 +2784,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle read$handle() {
-        return read.HANDLE;
+        return read.Linked.HANDLE;
     }
 
     /**
@@ -2738,7 +2803,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static long read(int __fd, MemorySegment __buf, long __nbytes) {
-        var mh$ = read.HANDLE;
+        var mh$ = read.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("read", __fd, __buf, __nbytes);
@@ -2761,7 +2826,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("write");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2781,7 +2848,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle write$handle() {
-        return write.HANDLE;
+        return write.Linked.HANDLE;
     }
 
     /**
@@ -2800,7 +2867,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static long write(int __fd, MemorySegment __buf, long __n) {
-        var mh$ = write.HANDLE;
+        var mh$ = write.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("write", __fd, __buf, __n);
@@ -2821,7 +2888,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("pipe");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2841,7 +2910,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle pipe$handle() {
-        return pipe.HANDLE;
+        return pipe.Linked.HANDLE;
     }
 
     /**
@@ -2860,7 +2929,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int pipe(MemorySegment __pipedes) {
-        var mh$ = pipe.HANDLE;
+        var mh$ = pipe.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("pipe", __pipedes);
@@ -2879,7 +2948,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("getpid");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2899,7 +2970,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle getpid$handle() {
-        return getpid.HANDLE;
+        return getpid.Linked.HANDLE;
     }
 
     /**
@@ -2918,7 +2989,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int getpid() {
-        var mh$ = getpid.HANDLE;
+        var mh$ = getpid.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("getpid");
@@ -2941,7 +3012,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("sched_setaffinity");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2961,7 +3034,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle sched_setaffinity$handle() {
-        return sched_setaffinity.HANDLE;
+        return sched_setaffinity.Linked.HANDLE;
     }
 
     /**
@@ -2980,7 +3053,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int sched_setaffinity(int pid, long cpusetsize, MemorySegment mask) {
-        var mh$ = sched_setaffinity.HANDLE;
+        var mh$ = sched_setaffinity.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("sched_setaffinity", pid, cpusetsize, mask);
@@ -3003,7 +3076,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("sched_getaffinity");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -3023,7 +3098,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle sched_getaffinity$handle() {
-        return sched_getaffinity.HANDLE;
+        return sched_getaffinity.Linked.HANDLE;
     }
 
     /**
@@ -3042,7 +3117,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int sched_getaffinity(int pid, long cpusetsize, MemorySegment mask) {
-        var mh$ = sched_getaffinity.HANDLE;
+        var mh$ = sched_getaffinity.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("sched_getaffinity", pid, cpusetsize, mask);
@@ -3061,7 +3136,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("sched_getcpu");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -3081,7 +3158,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle sched_getcpu$handle() {
-        return sched_getcpu.HANDLE;
+        return sched_getcpu.Linked.HANDLE;
     }
 
     /**
@@ -3100,7 +3177,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int sched_getcpu() {
-        var mh$ = sched_getcpu.HANDLE;
+        var mh$ = sched_getcpu.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("sched_getcpu");
@@ -3119,7 +3196,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gettid");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -3139,7 +3218,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle gettid$handle() {
-        return gettid.HANDLE;
+        return gettid.Linked.HANDLE;
     }
 
     /**
@@ -3158,7 +3237,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int gettid() {
-        var mh$ = gettid.HANDLE;
+        var mh$ = gettid.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gettid");
@@ -3182,7 +3261,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("accept4");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -3202,7 +3283,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle accept4$handle() {
-        return accept4.HANDLE;
+        return accept4.Linked.HANDLE;
     }
 
     /**
@@ -3221,7 +3302,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static int accept4(int fd, MemorySegment addr, MemorySegment len, int flags) {
-        var mh$ = accept4.HANDLE;
+        var mh$ = accept4.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("accept4", fd, addr, len, flags);
@@ -3242,7 +3323,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("strerrorname_np");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -3262,7 +3345,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle strerrorname_np$handle() {
-        return strerrorname_np.HANDLE;
+        return strerrorname_np.Linked.HANDLE;
     }
 
     /**
@@ -3281,7 +3364,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MemorySegment strerrorname_np(int err) {
-        var mh$ = strerrorname_np.HANDLE;
+        var mh$ = strerrorname_np.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("strerrorname_np", err);
@@ -3302,7 +3385,9 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("strerrordesc_np");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -3322,7 +3407,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MethodHandle strerrordesc_np$handle() {
-        return strerrordesc_np.HANDLE;
+        return strerrordesc_np.Linked.HANDLE;
     }
 
     /**
@@ -3341,7 +3426,7 @@ public class linux_h extends linux_h$shared {
      * }
      */
     public static MemorySegment strerrordesc_np(int err) {
-        var mh$ = strerrordesc_np.HANDLE;
+        var mh$ = strerrordesc_np.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("strerrordesc_np", err);

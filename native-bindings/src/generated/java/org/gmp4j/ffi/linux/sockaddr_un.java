@@ -138,7 +138,9 @@ public class sockaddr_un {
     public static long[] sun_path$dimensions() {
         return sun_path$DIMS;
     }
-    private static final VarHandle sun_path$ELEM_HANDLE = sun_path$LAYOUT.varHandle(sequenceElement());
+    private static class sun_path$ELEM {
+        static final VarHandle HANDLE = sun_path$LAYOUT.varHandle(sequenceElement());
+    }
 
     /**
      * Indexed getter for field:
@@ -147,7 +149,7 @@ public class sockaddr_un {
      * }
      */
     public static byte sun_path(MemorySegment struct, long index0) {
-        return (byte)sun_path$ELEM_HANDLE.get(struct, sun_path$OFFSET, index0);
+        return (byte)sun_path$ELEM.HANDLE.get(struct, sun_path$OFFSET, index0);
     }
 
     /**
@@ -157,7 +159,7 @@ public class sockaddr_un {
      * }
      */
     public static void sun_path(MemorySegment struct, long index0, byte fieldValue) {
-        sun_path$ELEM_HANDLE.set(struct, sun_path$OFFSET, index0, fieldValue);
+        sun_path$ELEM.HANDLE.set(struct, sun_path$OFFSET, index0, fieldValue);
     }
 
     /**

@@ -1,0 +1,194 @@
+package org.gmp4j;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.function.Function;
+
+import org.gmp4j.affinity.Affinity;
+import org.gmp4j.proc.DebugVars;
+import org.gmp4j.proc.DefaultPool;
+
+/** The scheduler of all virtual threads that name none, and where its settings come from: {@link Gmp#makeDefault}. */
+final class DefaultGmp {
+    private static final String PROPERTY = "gmp.default";
+    private static final String VARIABLE = "GMP_DEFAULT";
+    private static final List<String> SETTINGS = List.of("procs", "spin", "quantum", "affinity", "stalled", "debug");
+    private static final String KNOWN = String.join(", ", SETTINGS);
+
+    private static final String ON = "on";
+    private static final String OFF = "off";
+    /** How often stalls are printed where nothing is said. */
+    private static final Duration STALLED = Duration.ofSeconds(1);
+
+    /** Written once, under the class's monitor. */
+    private static volatile Gmp made;
+
+    private final Properties properties;
+    private final Map<String, String> environment;
+
+    /** What is asked for in these. */
+    DefaultGmp(Properties properties, Map<String, String> environment) {
+        this.properties = properties;
+        this.environment = environment;
+    }
+
+    static boolean is(Gmp gmp) {
+        return made == gmp;
+    }
+
+    /** Makes it if a property or a variable says so, and it was not made. */
+    static void makeIfWanted() {
+        if (made == null && new DefaultGmp(System.getProperties(), System.getenv()).wanted()) {
+            Gmp unused = make();
+        }
+    }
+
+    static Gmp make() {
+        Gmp gmp = made;
+        return gmp == null ? makeOnce() : gmp;
+    }
+
+    private static synchronized Gmp makeOnce() {
+        if (made == null) {
+            Gmp.Settings settings = new Gmp.Settings();
+            new DefaultGmp(System.getProperties(), System.getenv()).apply(settings);
+            Gmp gmp = settings.build();
+            boolean done = false;
+            try {
+                DefaultPool.become(gmp.s);
+                done = true;
+            } finally {
+                if (!done) {
+                    gmp.close();
+                }
+            }
+            made = gmp;
+        }
+        return made;
+    }
+
+    /**
+     * Whether the default scheduler is to be made.
+     *
+     * @throws IllegalArgumentException when what is said is neither on nor off
+     */
+    boolean wanted() {
+        Setting s = setting("");
+        if (s == null || s.is(OFF)) {
+            return false;
+        }
+        if (!s.is(ON)) {
+            throw s.bad("use on or off");
+        }
+        return true;
+    }
+
+    /** Sets what is asked for; names of settings that there are not are bad as well. */
+    void apply(Gmp.Builder b) {
+        refuseUnknown();
+        Setting procs = setting("procs");
+        if (procs != null) {
+            b.procs(procs.number());
+        }
+        Setting spin = setting("spin");
+        if (spin != null) {
+            b.spin(spin.read(SpinPolicy::parse));
+        }
+        Setting quantum = setting("quantum");
+        if (quantum != null) {
+            b.quantum(quantum.duration("a duration from 200us to 60s, such as 500us or 10ms", Gmp.LEAST_QUANTUM,
+                    Gmp.LONGEST_QUANTUM));
+        }
+        Setting affinity = setting("affinity");
+        if (affinity != null) {
+            b.affinity(affinity.read(Affinity::parse));
+        }
+        debug(b);
+    }
+
+    /** Stalls are printed as GMPDEBUG=stall has it. */
+    private void debug(Gmp.Builder b) {
+        Setting debug = setting("debug");
+        Setting stalled = setting("stalled");
+        String text = System.getenv(Gmp.DEBUG_VARIABLE);
+        if (debug != null) {
+            DebugVars unused = debug.read(DebugVars::parse);
+            text = debug.value;
+        }
+        if (stalled != null) {
+            Duration every = stalled.is(OFF) ? Duration.ZERO : stalled.is(ON) ? STALLED
+                    : stalled.duration("on, off, or how often at most, from 1ms to 1000s", Duration.ofMillis(1),
+                            Duration.ofSeconds(1000));
+            text = (text == null ? "" : text) + ",stall=" + every.toMillis();
+        }
+        b.debug(text);
+    }
+
+    private void refuseUnknown() {
+        for (String name : properties.stringPropertyNames()) {
+            if (name.startsWith(PROPERTY + ".") && !SETTINGS.contains(name.substring(PROPERTY.length() + 1))) {
+                throw new IllegalArgumentException(unknown(name));
+            }
+        }
+        for (String name : environment.keySet()) {
+            if (name.startsWith(VARIABLE + "_")
+                    && !SETTINGS.contains(name.substring(VARIABLE.length() + 1).toLowerCase(Locale.ROOT))) {
+                throw new IllegalArgumentException(unknown(name));
+            }
+        }
+    }
+
+    private static String unknown(String name) {
+        return name + " is no setting of the default scheduler; it has " + KNOWN;
+    }
+
+    /** Of the property, else of the variable, else null; the empty name is the switch itself. An empty text says nothing. */
+    private Setting setting(String name) {
+        String property = name.isEmpty() ? PROPERTY : PROPERTY + "." + name;
+        String value = properties.getProperty(property);
+        String from = property;
+        if (value == null || value.isBlank()) {
+            from = name.isEmpty() ? VARIABLE : VARIABLE + "_" + name.toUpperCase(Locale.ROOT);
+            value = environment.get(from);
+        }
+        return value == null || value.isBlank() ? null : new Setting(from, value.strip());
+    }
+
+    /** A setting, and where it was found. */
+    private record Setting(String from, String value) {
+        boolean is(String word) {
+            return value.equalsIgnoreCase(word);
+        }
+
+        IllegalArgumentException bad(String sentence) {
+            return new IllegalArgumentException(from + " is \"" + value + "\": " + sentence);
+        }
+
+        int number() {
+            try {
+                return Procs.check(Integer.parseInt(value));
+            } catch (IllegalArgumentException e) {
+                throw bad("use a number from 1 to " + Procs.MAX);
+            }
+        }
+
+        Duration duration(String what, Duration least, Duration most) {
+            Duration d = DurationText.parse(value);
+            if (d == null || d.compareTo(least) < 0 || d.compareTo(most) > 0) {
+                throw bad("use " + what);
+            }
+            return d;
+        }
+
+        <T> T read(Function<String, T> reader) {
+            try {
+                return reader.apply(value);
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(from + ": " + e.getMessage(), e);
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package org.gmp4j;
+
+import java.time.Duration;
+import java.util.Locale;
+
+/** Durations as settings have them: a whole number with the unit {@code ns}, {@code us}, {@code ms} or {@code s}. */
+final class DurationText {
+    /** A number of more digits may not fit a long. */
+    private static final int MAX_DIGITS = 18;
+
+    private enum Unit {
+        S(1_000_000_000),
+        MS(1_000_000),
+        US(1_000),
+        NS(1);
+
+        final long nanos;
+
+        Unit(long nanos) {
+            this.nanos = nanos;
+        }
+
+        String symbol() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    private DurationText() {
+    }
+
+    /** Null when it has another form; what is longer than 292 years is that long. */
+    static Duration parse(String text) {
+        int digits = 0;
+        while (digits < text.length() && text.charAt(digits) >= '0' && text.charAt(digits) <= '9') {
+            digits++;
+        }
+        for (Unit unit : Unit.values()) {
+            if (digits > 0 && text.substring(digits).equals(unit.symbol())) {
+                long n = digits <= MAX_DIGITS ? Long.parseLong(text.substring(0, digits)) : Long.MAX_VALUE;
+                return Duration.ofNanos(n > Long.MAX_VALUE / unit.nanos ? Long.MAX_VALUE : n * unit.nanos);
+            }
+        }
+        return null;
+    }
+
+    /** In the largest unit of which it is a whole number. */
+    static String format(long nanos) {
+        Unit unit = Unit.S;
+        while (nanos % unit.nanos != 0) {
+            unit = Unit.values()[unit.ordinal() + 1];
+        }
+        return nanos / unit.nanos + unit.symbol();
+    }
+}

@@ -1,0 +1,79 @@
+package org.gmp4j.agent;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The agent's argument: {@code default,procs=4,exclude=com.acme.gen.**}. Options have commas between them, and so have the values of
+ * some: what begins with no option's name belongs to the value before it.
+ */
+final class AgentOptions {
+    static final String DEFAULT = "default";
+    private static final List<String> OF_POINTS = List.of("points", "include", "exclude");
+    private static final String POINTS = "gmp.points";
+    /** Those of the default scheduler, whose names the properties {@code gmp.default.*} have as well. */
+    private static final List<String> OF_DEFAULT = List.of("procs", "spin", "quantum", "affinity", "stalled", "debug");
+    private static final List<String> LISTS = List.of("include", "exclude", "affinity");
+    private static final String DEBUG = "debug";
+
+    private final Map<String, String> points = new LinkedHashMap<>();
+    private final Map<String, String> ofDefault = new LinkedHashMap<>();
+    private String wanted;
+
+    private AgentOptions() {
+    }
+
+    /** Throws {@link IllegalArgumentException} with one sentence for the user. */
+    static AgentOptions of(String argument) {
+        AgentOptions options = new AgentOptions();
+        String name = null;
+        for (String part : argument == null || argument.isBlank() ? new String[0] : argument.split(",")) {
+            int equals = part.indexOf('=');
+            String word = name(equals < 0 ? part : part.substring(0, equals));
+            if (word.equals(DEFAULT)) {
+                name = word;
+                options.wanted = equals < 0 ? "on" : part.substring(equals + 1).strip();
+            } else if (equals >= 0 && (OF_POINTS.contains(word) || OF_DEFAULT.contains(word))) {
+                name = word;
+                String before = options.map(name).put(name, part.substring(equals + 1));
+            } else if (name != null && (equals < 0 ? LISTS.contains(name) : name.equals(DEBUG))) {
+                String all = options.map(name).merge(name, part, (old, more) -> old + "," + more);
+            } else if (equals < 0) {
+                throw new IllegalArgumentException("The agent's option \"%s\" has no value.".formatted(part));
+            } else {
+                throw new IllegalArgumentException("The agent knows no option \"%s\"; it knows default, %s, %s."
+                        .formatted(word, String.join(", ", OF_DEFAULT), String.join(", ", OF_POINTS)));
+            }
+        }
+        if (options.wanted == null && !options.ofDefault.isEmpty()) {
+            throw new IllegalArgumentException("The agent's option \"%s\" is one of the default scheduler: write default,%1$s=..."
+                    .formatted(options.ofDefault.keySet().iterator().next()));
+        }
+        return options;
+    }
+
+    /** Properties of points may stand there under their own names. */
+    private static String name(String text) {
+        String name = text.strip();
+        return name.equals(POINTS) ? OF_POINTS.get(0)
+                : name.startsWith(POINTS + ".") ? name.substring(POINTS.length() + 1) : name;
+    }
+
+    private Map<String, String> map(String name) {
+        return OF_POINTS.contains(name) ? points : ofDefault;
+    }
+
+    /** Those about points. */
+    Map<String, String> points() {
+        return points;
+    }
+
+    /** Those of the default scheduler go before properties: they become such. */
+    void setProperties() {
+        if (wanted != null) {
+            System.setProperty("gmp.default", wanted);
+        }
+        ofDefault.forEach((name, value) -> System.setProperty("gmp.default." + name, value));
+    }
+}

@@ -1,0 +1,129 @@
+package org.gmp4j.check;
+
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Processor;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
+
+/** The invariants that can be seen while everything runs: under sched.lock what it guards, the rest as it flies by. */
+final class FlyingInvariants extends InvariantChecks {
+    FlyingInvariants(Scheduler s) {
+        super(s);
+    }
+
+    @Override
+    void run() {
+        locked(() -> {
+            if (s.isStopped()) {
+                return;
+            }
+            lists();
+            int live = Schedt.gomaxprocsOpaque(sched);
+            for (Processor pr : s.procs()) {
+                if (P.id(pr.pp) >= live) {
+                    deadP(pr.pp);
+                }
+                flyingP(pr.pp);
+            }
+            for (Machine m : s.machines()) {
+                flyingM(m);
+            }
+        });
+        GStack own = GStack.current();
+        if (own != null && own.scheduler() == s) {
+            triangle(own.gp());
+        }
+        s.slots.forEach(this::flyingG);
+    }
+
+    private void flyingG(long gp) {
+        int status = status(gp);
+        require(legal(status), "G1", "a G has state %d", status);
+        if (status == GStatus.GRUNNING) {
+            long mp = G.mOpaque(gp);
+            expect(mp != 0 && M.curgOpaque(mp) == gp && M.pOpaque(mp) != 0 || status(gp) != status, "G2",
+                    "goroutine %d runs and its triangle with M and P is broken", G.goid(gp));
+        } else if (status == GStatus.GSYSCALL) {
+            inSyscall(gp);
+        }
+        lockedToItsM(gp, status);
+    }
+
+    private void flyingP(long pp) {
+        long id = P.id(pp);
+        int head = Runq.head(pp);
+        int n = Runq.tail(pp) - head;
+        // With the head unmoved around the reading of the tail, the two are one state of the ring.
+        require(Runq.head(pp) != head || n >= 0 && n <= Runq.LEN, "R1", "P%d: tail - head is %d, of %d", id, n, Runq.LEN);
+
+        long switches = P.nswitchOpaque(pp) + P.ninplaceOpaque(pp);
+        long next = Runq.runnext(pp);
+        if (next != 0) {
+            boolean runnable = status(next) == GStatus.GRUNNABLE;
+            boolean still = Runq.runnext(pp) == next && switches == P.nswitchOpaque(pp) + P.ninplaceOpaque(pp);
+            expect(runnable || !still, "R5", "runnext of P%d is not runnable", id);
+        }
+        long m = P.mOpaque(pp);
+        int status = PStatus.get(pp);
+        if (status == PStatus.PRUNNING) {
+            expect(m != 0 && M.pOpaque(m) == pp, "P1", "P%d runs and its M does not know", id);
+        } else if (status == PStatus.PIDLE) {
+            expect(m == 0, "P2", "P%d is idle and has an M", id);
+        } else if (status == PStatus.PSYSCALL) {
+            leftInSyscall(pp);
+        } else if (status == PStatus.PGCSTOP) {
+            // Both change under the lock.
+            require(Schedt.gcwaitingAcquire(sched) != 0, "P4", "P%d is stopped and the world is not", id);
+        } else {
+            require(id >= Schedt.gomaxprocsOpaque(sched), "P5", "P%d is dead and below gomaxprocs", id);
+        }
+        boolean bit = Idle.maskRead(Schedt.idlepMaskAcquire(sched), (int) id);
+        expect(bit == (status == PStatus.PIDLE) || onTheWay(pp), "P6", "P%d is not as its bit in idlepMask says", id);
+    }
+
+    /** P3. */
+    private void leftInSyscall(long pp) {
+        long id = P.id(pp);
+        int call = P.syscalltickOpaque(pp);
+        expect(P.mOpaque(pp) == 0 || PStatus.get(pp) != PStatus.PSYSCALL, "P3", "P%d is in a system call and has an M", id);
+        boolean left = false;
+        for (Machine m : s.machines()) {
+            left |= M.oldpOpaque(m.mp) == pp && M.pOpaque(m.mp) == 0;
+        }
+        expect(left || PStatus.get(pp) != PStatus.PSYSCALL, "P3", "P%d is in a system call and no M has left it", id);
+        // One call, named by its number: sysmon is to take the P from it.
+        expect(Runq.runqempty(pp) || PStatus.get(pp) != PStatus.PSYSCALL, "P3",
+                "P%d is in system call %d and has work", id, call);
+    }
+
+    /** Whether the P was given to an M that has yet to wake. */
+    private boolean onTheWay(long pp) {
+        for (Machine m : s.machines()) {
+            if (M.nextp(m.mp) == pp) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void flyingM(Machine m) {
+        long mp = m.mp;
+        long id = M.id(mp);
+        expect(M.blockedOpaque(mp) == 0 || m.held == 0, "G5", "M%d sleeps and holds %d runtime locks", id, m.held);
+        anyM(mp);
+        if (M.spinningOpaque(mp) != 0) {
+            long pp = M.pOpaque(mp);
+            expect(pp != 0 || M.nextp(mp) != 0, "M2", "M%d spins without a P", id);
+            expect(M.curgOpaque(mp) == 0, "M3", "M%d spins and runs a goroutine", id);
+            expect(pp == 0 || Runq.runqempty(pp), "M3", "M%d spins and its P has work", id);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+package org.gmp4j.check;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.proc.Processor;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.queue.GlobalRunq;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * One look of {@link Invariants}: what it found, and the checks that hold whether the world runs or not. Its subclasses know
+ * what to look at.
+ */
+abstract class InvariantChecks {
+    final Scheduler s;
+    final long sched;
+    final Set<String> broken = new LinkedHashSet<>();
+    final Set<String> doubtful = new LinkedHashSet<>();
+    /** Where each G was met. */
+    final Map<Long, String> place = new HashMap<>();
+
+    InvariantChecks(Scheduler s) {
+        this.s = s;
+        this.sched = s.sched;
+    }
+
+    /** The whole look. */
+    abstract void run();
+
+    void require(boolean holds, String invariant, String what, long... args) {
+        note(broken, holds, invariant, what, args);
+    }
+
+    void expect(boolean holds, String invariant, String what, long... args) {
+        note(doubtful, holds, invariant, what, args);
+    }
+
+    private static void note(Set<String> to, boolean holds, String invariant, String what, long... args) {
+        if (!holds) {
+            Object[] boxed = new Object[args.length];
+            for (int i = 0; i < args.length; i++) {
+                boxed[i] = args[i];
+            }
+            to.add(invariant + ": " + what.formatted(boxed));
+        }
+    }
+
+    // Under sched.lock.
+
+    void locked(Runnable body) {
+        SchedLock.lock(sched);
+        try {
+            body.run();
+        } finally {
+            SchedLock.unlock(sched);
+        }
+    }
+
+    void lists() {
+        globalQueue();
+        Set<Long> idleMs = new HashSet<>();
+        for (long mp = Schedt.midle(sched); mp != 0 && idleMs.add(mp); mp = M.schedlink(mp)) {
+            require(M.pOpaque(mp) == 0 && M.curgOpaque(mp) == 0, "M1", "M%d is idle and has a P or a goroutine", M.id(mp));
+            require(M.spinningOpaque(mp) == 0, "M2", "M%d is idle and spins", M.id(mp));
+        }
+        require(idleMs.size() == Schedt.nmidleOpaque(sched), "M1", "nmidle is %d, the list has %d",
+                Schedt.nmidleOpaque(sched), idleMs.size());
+        Set<Long> idlePs = new HashSet<>();
+        for (long pp = Schedt.pidle(sched); pp != 0 && idlePs.add(pp); pp = P.link(pp)) {
+            int status = PStatus.get(pp);
+            require(status == PStatus.PIDLE, status == PStatus.PSYSCALL ? "P3" : "P2", "P%d is in pidle in state %d",
+                    P.id(pp), status);
+            require(P.mOpaque(pp) == 0, "P2", "P%d is idle and has an M", P.id(pp));
+            require(Runq.runqempty(pp), "P2", "P%d is idle and has work", P.id(pp));
+        }
+        require(idlePs.size() == Schedt.npidleVolatile(sched), "P2", "npidle is %d, the list has %d",
+                Schedt.npidleVolatile(sched), idlePs.size());
+        for (Processor pr : s.procs()) {
+            require(Idle.maskRead(Schedt.idlepMaskAcquire(sched), P.id(pr.pp)) == idlePs.contains(pr.pp), "P6",
+                    "P%d is in only one of idlepMask and pidle", P.id(pr.pp));
+        }
+        int spinning = Schedt.nmspinningVolatile(sched);
+        // Go's own bound for one P is one: a lone M has to be able to look for work.
+        int most = Math.max(1, Schedt.gomaxprocsOpaque(sched) / 2);
+        require(spinning >= 0 && spinning <= most, "M7", "nmspinning is %d, with %d Ps", spinning,
+                Schedt.gomaxprocsOpaque(sched));
+    }
+
+    private void globalQueue() {
+        int size = Schedt.runqsizeOpaque(sched);
+        int n = 0;
+        long last = 0;
+        Set<Long> seen = new HashSet<>();
+        for (long gp = GlobalRunq.head(sched); gp != 0 && seen.add(gp); gp = G.schedlink(gp)) {
+            require(status(gp) == GStatus.GRUNNABLE, "R7", "goroutine %d is in sched.runq in state %d", G.goid(gp),
+                    status(gp));
+            require(G.mOpaque(gp) == 0, "R7", "goroutine %d is in sched.runq and on an M", G.goid(gp));
+            String other = place.put(gp, "sched.runq");
+            require(other == null, "G3", "goroutine %d is in sched.runq and in " + other, G.goid(gp));
+            last = gp;
+            n++;
+        }
+        require(n == size, "R6", "runqsize is %d, the list has %d", size, n);
+        require(last == GlobalRunq.tail(sched), "R7", "the last in sched.runq is not its tail");
+    }
+
+    // One struct.
+
+    void deadP(long pp) {
+        long id = P.id(pp);
+        require(PStatus.get(pp) == PStatus.PDEAD, "P5", "P%d is beyond gomaxprocs and not dead", id);
+        require(Runq.runqempty(pp) && P.gfree(pp) == 0 && P.sudogn(pp) == 0 && P.timersLenOpaque(pp) == 0,
+                "P5", "P%d is dead and not drained", id);
+    }
+
+    /** What holds for an M, whether the world runs or not. */
+    void anyM(long mp) {
+        long id = M.id(mp);
+        if (M.incgoOpaque(mp) != 0) {
+            long gp = M.curgOpaque(mp);
+            expect(M.pOpaque(mp) == 0, "M5", "M%d is in a native call and has a P", id);
+            expect(gp != 0 && status(gp) == GStatus.GSYSCALL, "M5",
+                    "M%d is in a native call and its goroutine in no system call", id);
+        }
+        long lockedg = M.lockedgOpaque(mp);
+        expect(lockedg == 0 || G.lockedmOpaque(lockedg) == mp, "M6", "M%d is locked to a G that is not locked to it", id);
+    }
+
+    /** M4. */
+    void inSyscall(long gp) {
+        long mp = G.mOpaque(gp);
+        expect(mp != 0 && M.curgOpaque(mp) == gp && M.pOpaque(mp) == 0 || status(gp) != GStatus.GSYSCALL, "M4",
+                "goroutine %d is in a system call and its M has a P", G.goid(gp));
+    }
+
+    /** M6, from the goroutine's side. */
+    void lockedToItsM(long gp, int status) {
+        long lockedm = G.lockedmOpaque(gp);
+        if (lockedm == 0) {
+            return;
+        }
+        expect(M.lockedgOpaque(lockedm) == gp || G.lockedmOpaque(gp) != lockedm, "M6",
+                "goroutine %d is locked to an M that is not locked to it", G.goid(gp));
+        boolean on = status == GStatus.GRUNNING || status == GStatus.GSYSCALL;
+        expect(!on || G.mOpaque(gp) == lockedm || status(gp) != status || G.lockedmOpaque(gp) != lockedm, "M6",
+                "goroutine %d is locked to an M and runs on another", G.goid(gp));
+    }
+
+    static boolean legal(int status) {
+        return switch (status) {
+            case GStatus.GRUNNABLE, GStatus.GRUNNING, GStatus.GSYSCALL, GStatus.GWAITING, GStatus.GDEAD,
+                    GStatus.GPREEMPTED -> true;
+            default -> false;
+        };
+    }
+
+    /** G2, of a goroutine that does not move. */
+    void triangle(long gp) {
+        long mp = G.mOpaque(gp);
+        require(status(gp) == GStatus.GRUNNING && mp != 0 && M.curgOpaque(mp) == gp && M.pOpaque(mp) != 0
+                && P.mOpaque(M.pOpaque(mp)) == mp, "G2", "goroutine %d runs and its triangle with M and P is broken",
+                G.goid(gp));
+    }
+
+    static int status(long gp) {
+        return GStatus.readgstatus(gp) & ~GStatus.GSCAN;
+    }
+}

@@ -1,0 +1,79 @@
+package org.gmp4j.check;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.JdkThreads;
+
+/**
+ * A debug tool: checks the invariants of the specification over the live structs of a scheduler, in two ways. {@link #check}
+ * wants the world stopped and sees everything; {@link #sample} takes {@code sched.lock} and sees what that lock keeps still,
+ * and the rest as it flies by.
+ *
+ * <p>Some invariants hold at every moment (what the lock guards; the ring's bound): one look decides. Others are broken for
+ * an instant by design, between two stores of one thread: a P is idle before it is in the idle list, and a G that a thread
+ * without a P has just readied is on no queue yet. Those count only if they last through many looks.
+ *
+ * <p>The checks are cross-checks: each thread obeys them by its own order of stores, and nothing here makes it so.
+ */
+public final class Invariants {
+    private static final int LOOKS = 100;
+    private static final int LONGEST_PAUSE_MILLIS = 50;
+
+    private Invariants() {
+    }
+
+    /** Checks all invariants; call it with the world stopped. Empty when all hold. */
+    public static List<String> check(Scheduler s) {
+        return look(s, true, LOOKS);
+    }
+
+    /** Checks what can be checked while everything runs; from any thread. Empty when it holds. */
+    public static List<String> sample(Scheduler s) {
+        return look(s, false, LOOKS);
+    }
+
+    /** Up to {@code looks} looks while something is in doubt. */
+    static List<String> look(Scheduler s, boolean stopped, int looks) {
+        Set<String> lasting = null;
+        for (int i = 1;; i++) {
+            InvariantChecks v = once(s, stopped);
+            if (lasting == null) {
+                lasting = v.doubtful;
+            } else {
+                lasting.retainAll(v.doubtful);
+            }
+            if (!v.broken.isEmpty() || lasting.isEmpty() || i >= looks) {
+                v.broken.addAll(lasting);
+                return new ArrayList<>(v.broken);
+            }
+            pause(Math.min(i, LONGEST_PAUSE_MILLIS));
+        }
+    }
+
+    private static InvariantChecks once(Scheduler s, boolean stopped) {
+        GStack st = GStack.enter();
+        try {
+            InvariantChecks v = stopped ? new StoppedInvariants(s) : new FlyingInvariants(s);
+            v.run();
+            return v;
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    /** Sleeps with the thread: a goroutine that stopped the world must not yield. */
+    private static void pause(int millis) {
+        JdkThreads.pin();
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            JdkThreads.unpin();
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package org.gmp4j.net;
+
+import java.io.IOException;
+
+import org.gmp4j.ffi.SocketAddresses;
+import org.gmp4j.netpoll.PollFd;
+
+/**
+ * A socket of the Unix domain for datagrams ({@code net.UnixConn} of the network {@code unixgram}). One from {@link #listen}
+ * has a name and speaks with all that have one; one from {@link #dial} has none and sends to one, which cannot answer. No
+ * datagram is lost on the way: {@link #write} waits while the receiver has no room, {@link #writeTo} fails then, since the
+ * kernel does not tell when there is room. Thread-safe: see {@link DatagramConn}.
+ */
+public final class UnixgramConn extends DatagramConn<String> {
+    private final String local;
+    private final String remote;
+    /** Null for one without a name. */
+    private final UnixFile file;
+
+    UnixgramConn(PollFd fd, String local, String remote) {
+        super(fd);
+        this.local = local;
+        this.remote = remote;
+        file = local == null ? null : new UnixFile(local);
+    }
+
+    /**
+     * Opens a socket with a name.
+     *
+     * @param path as for {@link ListenConfig#listenUnixgram}
+     * @return the socket
+     * @throws IOException as {@link ListenConfig#listenUnixgram}
+     */
+    public static UnixgramConn listen(String path) throws IOException {
+        return new ListenConfig().listenUnixgram(path);
+    }
+
+    /**
+     * Opens a socket for one peer.
+     *
+     * @param path its name
+     * @return the socket
+     * @throws IOException as {@link Dialer#dialUnixgram}
+     */
+    public static UnixgramConn dial(String path) throws IOException {
+        return new Dialer().dialUnixgram(path);
+    }
+
+    @Override
+    String what() {
+        return "unixgram " + (local == null ? "" : local) + (remote == null ? "" : "->" + remote);
+    }
+
+    /**
+     * The name of this socket.
+     *
+     * @return its path, or its name with {@code @}; null for one from {@link #dial}
+     */
+    public String localAddr() {
+        return local;
+    }
+
+    /**
+     * The peer.
+     *
+     * @return its name; null for one from {@link #listen}
+     */
+    public String remoteAddr() {
+        return remote;
+    }
+
+    @Override
+    boolean isConnected() {
+        return remote != null;
+    }
+
+    @Override
+    void encode(long place, String address) {
+        SocketAddresses.writeUnix(place, address);
+    }
+
+    @Override
+    String decode(long place) {
+        return SocketAddresses.readUnix(place);
+    }
+
+    @Override
+    boolean same(String a, String b) {
+        return a.equals(b);
+    }
+
+    /** An edge of the receiver's queue is reported to sockets that are connected to it. */
+    @Override
+    boolean waitsForReceiver() {
+        return false;
+    }
+
+    /** Closes it, and removes its file, if it is still there: that first. */
+    @Override
+    public void close() {
+        if (file != null) {
+            file.remove();
+        }
+        super.close();
+    }
+}

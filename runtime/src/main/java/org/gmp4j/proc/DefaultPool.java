@@ -1,0 +1,120 @@
+package org.gmp4j.proc;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+
+import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.JdkScheduler;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * A scheduler in the JDK's place: what virtual threads have that name none of their own. Each becomes a goroutine when it is
+ * started, as one does that a goroutine starts ({@link GStack#execute}), and has its own {@link GStack} for its scheduler from then on.
+ * So of a thread this is asked once. It is a {@link ForkJoinPool} because the JDK declares it to be one; the pool itself has no thread,
+ * and what the JDK's tools ask it about ({@code VirtualThreadSchedulerMXBean}, {@code jcmd PID Thread.vthread_scheduler}) is answered
+ * by the scheduler.
+ *
+ * <p>A thread may be of this scheduler and yet begin on the JDK's: when a thread that runs there, because it is older than the
+ * change, starts one that was made by a platform thread after it, the JDK puts that into the queues of the pool it is on
+ * ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). We hear of it when it is next to run, and leave it where it began.
+ */
+public final class DefaultPool extends ForkJoinPool {
+    private final Scheduler s;
+    /** Stands for a goroutine that starts the thread; its own is never started. */
+    private final GStack starter;
+
+    private DefaultPool(Scheduler s) {
+        super(1);
+        this.s = s;
+        starter = new GStack(s, () -> { });
+    }
+
+    /**
+     * From here on {@code s}, which must never close, has the virtual threads that name no scheduler.
+     *
+     * @throws IllegalStateException with one sentence, when that cannot be
+     */
+    public static void become(Scheduler s) {
+        s.inPlaceOfJdk = true;
+        JdkScheduler.replace(new DefaultPool(s));
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        Thread vt = JdkThreads.threadOf(task);
+        if (vt != null && !JdkThreads.isNew(vt)) {
+            JdkThreads.leaveToJdk(vt, task);
+        } else {
+            starter.execute(task);
+        }
+    }
+
+    /** The timer of a wait of a thread that began on the JDK's scheduler. */
+    @Override
+    public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+        return jdk().schedule(task, delay, unit);
+    }
+
+    private static ForkJoinPool jdk() {
+        Executor jdk = JdkThreads.jdkScheduler();
+        return (ForkJoinPool) jdk; // JdkScheduler.replace has looked.
+    }
+
+    /** The number of Ps. */
+    @Override
+    public int getParallelism() {
+        return s.gomaxprocs();
+    }
+
+    /** {@code GOMAXPROCS(n)}. */
+    @Override
+    public int setParallelism(int n) {
+        if (n < 1 || n > Config.MOST_PROCS) {
+            throw new IllegalArgumentException("parallelism is " + n + ": use 1 to " + Config.MOST_PROCS);
+        }
+        return s.setProcs(n);
+    }
+
+    /** The number of Ms. */
+    @Override
+    public int getPoolSize() {
+        return s.mcount();
+    }
+
+    /** How many Ms run a goroutine. */
+    @Override
+    public int getActiveThreadCount() {
+        int n = 0;
+        for (Machine m : s.machines()) {
+            n += M.curgOpaque(m.mp) == 0 ? 0 : 1;
+        }
+        return n;
+    }
+
+    /** How many goroutines stand in the queues of Ps. */
+    @Override
+    public long getQueuedTaskCount() {
+        long n = 0;
+        for (Processor pr : s.procs()) {
+            n += Runq.size(pr.pp) + (Runq.runnext(pr.pp) == 0 ? 0 : 1);
+        }
+        return n;
+    }
+
+    /** How many stand in the global queue. */
+    @Override
+    public int getQueuedSubmissionCount() {
+        return Schedt.runqsizeOpaque(s.sched);
+    }
+
+    @Override
+    public String toString() {
+        return "gmp4j " + s.name + "[procs = " + getParallelism() + ", threads = " + getPoolSize() + ", running = "
+                + getActiveThreadCount() + ", queued = " + getQueuedTaskCount() + ", submitted = " + getQueuedSubmissionCount()
+                + ", goroutines = " + s.gcount() + "]";
+    }
+}

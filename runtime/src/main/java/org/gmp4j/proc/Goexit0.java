@@ -1,0 +1,110 @@
+package org.gmp4j.proc;
+
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.queue.GFree;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * {@code goexit0}: the end of a goroutine, when its function, its deferred work and its reports are done ({@link Ends}). Which
+ * way it takes depends on its stack.
+ *
+ * <pre>
+ *  stack                       the next G   on that stack                       on g0
+ *  pooled                      fresh        {@link #goexit0}, and the next begins there    -
+ *  pooled                      another      {@link #goexit0}, yields with GOEXIT           {@link #exited}: the stack is the P's
+ *  pooled, no memory to yield  another      {@link #goexit0}, the virtual thread ends      {@link #ended}: the stack is dropped
+ *  a thread with an identity   -            the JDK ends the thread             {@link #ended}, which tells who joins it
+ * </pre>
+ *
+ * A goroutine that is locked to its thread takes that with it. A dead G goes to the free list of the P it died on.
+ */
+final class Goexit0 {
+    private Goexit0() {
+    }
+
+    /**
+     * Ends the goroutine on {@code st}, on that stack, and starts the next in place if it is fresh.
+     *
+     * @return true when the stack has its next goroutine; false when it must yield with {@link Mcall#GOEXIT}
+     */
+    static boolean goexit0(GStack st) {
+        Machine m = st.machine();
+        long gp = st.gp;
+        dead(m, gp);
+        long pick = FindRunnable.pickLocal(m);
+        long next = pick & ~Runq.INHERIT;
+        if (next == 0 || G.hasstack(next) != 0) {
+            m.op = Mcall.GOEXIT;
+            m.pick = pick;
+            return false;
+        }
+        Schedule.begin(m, next, Mcall.inherits(pick));
+        Newproc.give(next, st);
+        long pp = m.pp();
+        P.setNinplaceOpaque(pp, P.ninplaceOpaque(pp) + 1);
+        return true;
+    }
+
+    /** goexit0 of a stack that cannot go on in place: keep it for the next fresh G. */
+    static long exited(Machine m, GStack st) {
+        long pick = m.pick;
+        m.pick = 0;
+        JdkThreads.toWaiting(st);
+        if (M.lockedExt(m.mp) != 0) {
+            Threads.mexit(m); // It ended locked to its thread: so does the thread.
+        }
+        Processor pr = m.s.proc(m.pp());
+        boolean unused = pr.give(st); // If there are enough of them it is dropped, and the collector takes it.
+        return pick;
+    }
+
+    /** The virtual thread is done: an adopted one, or a pooled one that could not yield. */
+    static long ended(Machine m, GStack st, int op) {
+        long pick = 0;
+        if (op == Mcall.GOEXIT) {
+            pick = m.pick;
+            m.pick = 0;
+        } else {
+            dead(m, st.gp);
+            if (!st.pooled && !JdkThreads.afterDone(st)) { // A pooled one was never started as a thread: nobody joins it.
+                m.s.leftovers.add(st);
+            }
+        }
+        if (M.lockedExt(m.mp) != 0) {
+            Threads.mexit(m); // As exited does. No pick: an M that is locked takes none.
+        }
+        return pick;
+    }
+
+    /** The G is no more; its slot goes to the P's free list. The order keeps G2: first not running, then off the M. */
+    private static void dead(Machine m, long gp) {
+        long pp = m.pp();
+        GStatus.casgstatus(gp, pp == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GDEAD);
+        Schedule.dropg(m, gp);
+        GSlots.setFn(gp, null);
+        GSlots.setStack(gp, null);
+        G.setHasstack(gp, 0);
+        G.setLockedmOpaque(gp, 0);
+        G.setWaiting(gp, 0);
+        G.setParam(gp, 0);
+        if (pp != 0) {
+            GFree.gfput(m.s.sched, pp, gp);
+            P.setNexitRelease(pp, P.nexit(pp) + 1);
+        } else {
+            SchedLock.lock(m.s.sched);
+            GFree.putGlobal(m.s.sched, gp);
+            SchedLock.unlock(m.s.sched);
+            long unused = Schedt.addNexitextern(m.s.sched, 1);
+        }
+        if (Schedt.closingAcquire(m.s.sched) != 0) {
+            m.s.exitedWhileClosing();
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package org.gmp4j.proc;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+
+/**
+ * What is outside all schedulers and may ready a goroutine, of the whole process: threads that are not Ms, inside a blocking call of
+ * ours or out of one for less than a second, and timers without a scheduler. It holds off {@link Checkdead}. Any thread may call this.
+ */
+public final class Outside {
+    /** So long after its wait has ended a thread may do what readies a goroutine: it need not begin its next wait first. */
+    private static final long GRACE_NANOS = 1_000_000_000;
+
+    /** Threads that are not Ms and wait: they may be woken from outside. And functions of timers that run outside. */
+    private static final AtomicInteger THREADS = new AtomicInteger();
+    /** When one of them last left, by nanoTime; written before THREADS. */
+    private static volatile long left = System.nanoTime() - GRACE_NANOS;
+
+    /** Whether a timer outside all schedulers is set. */
+    private static volatile BooleanSupplier alarms; // Null until there may be any.
+
+    private Outside() {
+    }
+
+    /** A thread begins to wait, or begins what may ready a goroutine though it waits nowhere: the function of a timer. */
+    public static void begins() {
+        int unused = THREADS.incrementAndGet();
+    }
+
+    /** Ends {@link #begins}. */
+    public static void ends() {
+        left = System.nanoTime();
+        int unused = THREADS.decrementAndGet();
+    }
+
+    /** Whether threads that are not Ms wait, or did a moment ago. */
+    static boolean threads() {
+        return THREADS.get() > 0 || System.nanoTime() - left < GRACE_NANOS;
+    }
+
+    /** The rehearsal is over: what a thread did in there readies no goroutine of the user's. */
+    public static void rehearsed() {
+        left = System.nanoTime() - GRACE_NANOS;
+    }
+
+    /** From the timers: how to know whether one is set outside all schedulers; asked under sched.lock. */
+    public static void alarms(BooleanSupplier set) {
+        alarms = set;
+    }
+
+    /** Whether a timer outside all schedulers may ready a goroutine. */
+    static boolean alarms() {
+        BooleanSupplier set = alarms;
+        return set != null && set.getAsBoolean();
+    }
+}

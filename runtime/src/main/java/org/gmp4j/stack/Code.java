@@ -1,0 +1,207 @@
+package org.gmp4j.stack;
+
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+
+import org.gmp4j.classfile.ClassFileWriter;
+
+/**
+ * The instructions of one method of a class that {@link JdkMembers} writes. A member that is named by its class is looked for, and an
+ * exception names what is missing; one that is named by texts is not.
+ */
+final class Code {
+    static final int ACONST_NULL = 1;
+    static final int ICONST_0 = 3;
+    static final int ICONST_1 = 4;
+    static final int DUP = 89;
+    static final int ISUB = 100;
+    static final int ARRAYLENGTH = 190;
+    static final int BIPUSH = 16;
+    static final int ARETURN = 176;
+    static final int RETURN = 177;
+    private static final int LDC_W = 19;
+    private static final int ILOAD = 21;
+    private static final int LLOAD = 22;
+    private static final int ALOAD = 25;
+    private static final int IRETURN = 172;
+    private static final int LRETURN = 173;
+    private static final int GETSTATIC = 178;
+    private static final int PUTSTATIC = 179;
+    private static final int GETFIELD = 180;
+    private static final int PUTFIELD = 181;
+    private static final int INVOKEVIRTUAL = 182;
+    private static final int INVOKESPECIAL = 183;
+    private static final int INVOKESTATIC = 184;
+    private static final int INVOKEINTERFACE = 185;
+    private static final int NEW = 187;
+    private static final int CHECKCAST = 192;
+
+    private final ClassFileWriter c;
+    private int[] bytes = new int[64];
+    private int size;
+
+    Code(ClassFileWriter c) {
+        this.c = c;
+    }
+
+    static String name(Class<?> type) {
+        return type.getName().replace('.', '/');
+    }
+
+    int[] bytes() {
+        return Arrays.copyOf(bytes, size);
+    }
+
+    Code op(int opcode) {
+        if (size == bytes.length) {
+            bytes = Arrays.copyOf(bytes, 2 * size);
+        }
+        bytes[size++] = opcode;
+        return this;
+    }
+
+    private Code op(int opcode, int constant) {
+        return op(opcode).op(constant >> 8).op(constant & 0xFF);
+    }
+
+    Code object(int local) {
+        return op(ALOAD).op(local);
+    }
+
+    /** An int, a boolean. */
+    Code number(int local) {
+        return op(ILOAD).op(local);
+    }
+
+    Code big(int local) {
+        return op(LLOAD).op(local);
+    }
+
+    /** How many local variables an instance method with this descriptor has for itself and its arguments. */
+    static int locals(String descriptor) {
+        return arguments(descriptor, null);
+    }
+
+    /** Arguments from local variable 1 on, as a method's descriptor has them. */
+    Code arguments(String descriptor) {
+        int unused = arguments(descriptor, this);
+        return this;
+    }
+
+    private static int arguments(String descriptor, Code to) {
+        int local = 1;
+        for (int i = 1; descriptor.charAt(i) != ')'; i++) {
+            char t = descriptor.charAt(i);
+            if (to != null) {
+                switch (t) {
+                    case 'I', 'Z' -> {
+                        Code unused = to.number(local);
+                    }
+                    case 'J' -> {
+                        Code unused = to.big(local);
+                    }
+                    default -> {
+                        Code unused = to.object(local);
+                    }
+                }
+            }
+            local += t == 'J' ? 2 : 1;
+            while (t == '[') {
+                t = descriptor.charAt(++i);
+            }
+            if (t == 'L') {
+                i = descriptor.indexOf(';', i);
+            }
+        }
+        return local;
+    }
+
+    /** Returns what a method with this descriptor does. */
+    Code end(String descriptor) {
+        return op(switch (descriptor.charAt(descriptor.indexOf(')') + 1)) {
+            case 'V' -> RETURN;
+            case 'I', 'Z' -> IRETURN;
+            case 'J' -> LRETURN;
+            default -> ARETURN;
+        });
+    }
+
+    Code cast(Class<?> type) {
+        return op(CHECKCAST, c.type(name(type)));
+    }
+
+    Code type(Class<?> type) {
+        return op(LDC_W, c.type(name(type)));
+    }
+
+    Code text(String ascii) {
+        return op(LDC_W, c.string(ascii));
+    }
+
+    Code make(String type) {
+        return op(NEW, c.type(type)).op(DUP);
+    }
+
+    Code construct(String owner) {
+        return op(INVOKESPECIAL, c.method(owner, "<init>", "()V"));
+    }
+
+    Code construct(Class<?> owner, Class<?>... parameters) throws ReflectiveOperationException {
+        Constructor<?> unused = owner.getDeclaredConstructor(parameters);
+        return op(INVOKESPECIAL, c.method(name(owner), "<init>", descriptor(parameters, void.class)));
+    }
+
+    Code get(Class<?> owner, String field) throws ReflectiveOperationException {
+        return op(GETFIELD, field(owner, field));
+    }
+
+    Code put(Class<?> owner, String field) throws ReflectiveOperationException {
+        return op(PUTFIELD, field(owner, field));
+    }
+
+    Code getStatic(Class<?> owner, String field) throws ReflectiveOperationException {
+        return op(GETSTATIC, field(owner, field));
+    }
+
+    Code getStatic(String owner, String field, String type) {
+        return op(GETSTATIC, c.field(owner, field, type));
+    }
+
+    Code putStatic(String owner, String field, String type) {
+        return op(PUTSTATIC, c.field(owner, field, type));
+    }
+
+    private int field(Class<?> owner, String name) throws ReflectiveOperationException {
+        Field f = owner.getDeclaredField(name);
+        return c.field(name(owner), name, f.getType().descriptorString());
+    }
+
+    Code call(Class<?> owner, String name, Class<?>... parameters) throws ReflectiveOperationException {
+        Method m = owner.getDeclaredMethod(name, parameters);
+        return op(INVOKEVIRTUAL, c.method(name(owner), name, descriptor(parameters, m.getReturnType())));
+    }
+
+    Code callStatic(Class<?> owner, String name, Class<?>... parameters) throws ReflectiveOperationException {
+        Method m = owner.getDeclaredMethod(name, parameters);
+        return op(INVOKESTATIC, c.method(name(owner), name, descriptor(parameters, m.getReturnType())));
+    }
+
+    Code call(String owner, String name, String descriptor) {
+        return op(INVOKEVIRTUAL, c.method(owner, name, descriptor));
+    }
+
+    /** {@code words} is how much the call takes off the stack. */
+    Code callInterface(String owner, String name, String descriptor, int words) {
+        return op(INVOKEINTERFACE, c.interfaceMethod(owner, name, descriptor)).op(words).op(0);
+    }
+
+    static String descriptor(Class<?>[] parameters, Class<?> result) {
+        StringBuilder d = new StringBuilder("(");
+        for (Class<?> p : parameters) {
+            d.append(p.descriptorString());
+        }
+        return d.append(')').append(result.descriptorString()).toString();
+    }
+}

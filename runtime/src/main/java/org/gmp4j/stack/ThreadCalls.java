@@ -1,0 +1,109 @@
+package org.gmp4j.stack;
+
+import java.lang.reflect.Field;
+import java.util.concurrent.Executor;
+
+import jdk.internal.vm.Continuation;
+import jdk.internal.vm.StackChunk;
+import jdk.internal.vm.StackableScope;
+import jdk.internal.vm.ThreadContainer;
+
+/**
+ * What {@link JdkThreads} calls of private members of {@code java.lang.VirtualThread} and {@code Thread}, and reads of {@code
+ * Continuation}; implemented by {@link JdkMembers}. A {@code Thread} is a {@code VirtualThread} unless said otherwise. Reads and
+ * writes are of the fields' own mode, volatile for all words of state, unless the name says otherwise.
+ */
+abstract class ThreadCalls {
+    /** The implementation's one object, which its initialiser puts here. */
+    static ThreadCalls made;
+
+    abstract Thread newVirtualThread(Executor scheduler, String name, Runnable body);
+
+    abstract void mount(Thread vt);
+
+    abstract void unmount(Thread vt);
+
+    /** The part of {@code unmount} that a host needs which waits out interrupters itself. */
+    abstract void unmountLight(Thread vt, Thread carrier);
+
+    abstract boolean yieldContinuation(Thread vt);
+
+    abstract void afterYield(Thread vt);
+
+    abstract void afterDone(Thread vt);
+
+    abstract void cancelTimeoutTask(Thread vt);
+
+    abstract void notifyJvmtiMount(Thread vt, boolean hide);
+
+    abstract void notifyJvmtiUnmount(Thread vt, boolean hide);
+
+    abstract Continuation cont(Thread vt);
+
+    abstract Runnable runContinuation(Thread vt);
+
+    abstract Executor scheduler(Thread vt);
+
+    /** Of a thread that nobody else looks at yet: the field is final. */
+    abstract void setScheduler(Thread vt, Executor scheduler);
+
+    abstract Executor defaultScheduler();
+
+    abstract int state(Thread vt);
+
+    abstract void setState(Thread vt, int state);
+
+    abstract void setStateRelease(Thread vt, int state);
+
+    abstract boolean casState(Thread vt, int from, int to);
+
+    abstract boolean parkPermit(Thread vt);
+
+    abstract void setParkPermit(Thread vt, boolean permit);
+
+    abstract boolean getAndSetParkPermit(Thread vt, boolean permit);
+
+    abstract void setBlockPermit(Thread vt, boolean permit);
+
+    abstract Thread carrier(Thread vt);
+
+    /** Of any thread, as the following. */
+    abstract boolean interrupted(Thread t);
+
+    abstract Object interruptLock(Thread t);
+
+    abstract Object threadLocals(Thread t);
+
+    abstract Object inheritableThreadLocals(Thread t);
+
+    /** Both. */
+    abstract void clearThreadLocals(Thread t);
+
+    abstract void setContainer(Thread t, ThreadContainer container);
+
+    abstract StackableScope scopes(Thread t);
+
+    abstract boolean casName(Thread t, String from, String to);
+
+    /** What a virtual thread's continuation was made to run: the task that the thread was made with. */
+    abstract Runnable task(Continuation c);
+
+    /** Before it ever ran: the field is final. */
+    abstract void setTask(Continuation c, Runnable task);
+
+    /** Where a continuation's frames are, newest first. */
+    abstract StackChunk tail(Continuation c);
+
+    /** How much of a chunk holds frames, in words. */
+    abstract int used(StackChunk c);
+
+    abstract boolean shouldBeInitialized(Class<?> c);
+
+    /** Where a field of an instance is, for {@link #get}. */
+    abstract long offset(Field f);
+
+    abstract Object get(Object o, long offset);
+
+    /** Opens a package of a module to another. */
+    abstract void open(Module m, String packageName, Module to);
+}

@@ -1,0 +1,32 @@
+package org.gmp4j.struct;
+
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.Memory;
+
+/**
+ * A long anywhere off-heap, by its address, in the access modes of {@link VarHandle}.
+ *
+ * <p>One handle, as the layout has it, over one unbounded segment: combinators over it would have the JVM generate classes for each access
+ * mode, and the compilers work through them at each place.
+ */
+public final class LongWord {
+    /** Coordinates: {@link Memory#ALL} and an address that is a multiple of the word's size. */
+    static final VarHandle AT = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
+
+    LongWord() {
+    }
+
+    private static long at(long address) {
+        return Mem.word(address, Mem.LONGS);
+    }
+
+    public long get(long address) {
+        return (long) AT.get(Memory.ALL, at(address));
+    }
+
+    public void set(long address, long v) {
+        AT.set(Memory.ALL, at(address), v);
+    }
+}

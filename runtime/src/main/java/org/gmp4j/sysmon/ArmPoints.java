@@ -1,0 +1,192 @@
+package org.gmp4j.sysmon;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.agent.Points;
+import org.gmp4j.ffi.VmFlags;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.M;
+
+/**
+ * How sysmon brings a goroutine that overran its quantum, or runs on without a P ({@link Strays}), to a preemption point of
+ * the agent. One for each scheduler, used by its sysmon alone.
+ *
+ * <p>For each overrun: points are wanted; when it runs on all the same the threads are nudged through them, {@value
+ * #NUDGES} times at most; a millisecond later the outermost loops of what the goroutine runs are armed; then a level deeper
+ * each millisecond, or at sysmon's next look. When there is nothing left to arm, or no class with points was loaded at all,
+ * the P is taken instead, if it has one. The point at which a nudge stopped a goroutine is armed at the next look, for all
+ * that come there later ({@link Points#armLearnt}). What is armed and stops nobody for a second is disarmed, and after
+ * longer each time that it has to be armed again. Where loops have no safepoint polls all are armed, for good, at the first
+ * overrun.
+ *
+ * <p>They are wanted anew at each look at one who is awaited, and at no other moment: whoever stops clears that, often within
+ * a microsecond, and with it set once more his successor would pass a thousand points in vain until the next look. A nudge stops
+ * all threads, and what is interpreted, or armed, needs none.
+ *
+ * <p>Arming is what costs: code is compiled again, and a loop that was vectorised is not any more. All these times are of the
+ * thread's CPU time: one that waits for a CPU had no chance to reach a point.
+ */
+final class ArmPoints {
+    private static final long LEVEL_NANOS = 1_000_000;
+    private static final int NUDGES = 3;
+    /** Of its CPU time: so long a goroutine that was told to yield runs on before the first nudge, and then the next. */
+    private static final long FIRST_NUDGE_NANOS = 20_000;
+    private static final long NUDGE_NANOS = 100_000;
+    /** No time slice. */
+    private static final long NONE = Long.MIN_VALUE;
+    private static final long DISARM_EVERY = 1_000_000_000;
+
+    /** Schedulers that want points: the agent has one switch for all. */
+    private static final AtomicInteger WANTING = new AtomicInteger();
+
+    /** Under the class's lock: whether it is known if loops have polls. */
+    private static boolean asked;
+
+    private boolean wanting;
+    private long disarmed;
+
+    /** What sysmon knows of the overrun on an M. */
+    static final class Overrun {
+        private long slice = NONE;
+        private int nudges = 1;
+        /** Whether the last one took no nudge. */
+        private boolean prompt;
+        private int level;
+        /** The thread's CPU time when the level was reached, and that from which on it is nudged again. */
+        private long cpu;
+        private long nextNudge;
+        private boolean helpless;
+
+        boolean prompt() {
+            return prompt && nudges == 0;
+        }
+
+        /** What follows is about another goroutine, though perhaps in the same time slice. */
+        void forget() {
+            slice = NONE;
+        }
+    }
+
+    /**
+     * The goroutine on {@code m} should have yielded by now.
+     *
+     * @param slice names the time slice, or the call of a stray, to tell one overrun from the next
+     * @return false when no point can stop it
+     */
+    boolean overran(Machine m, long slice) {
+        Overrun o = WatchedM.of(m).overrun;
+        try {
+            return reaches(o, m, slice);
+        } catch (LinkageError e) { // A class of the JDK had no memory as it was initialised, and can never be used again.
+            o.helpless = true;
+            return false;
+        }
+    }
+
+    private boolean reaches(Overrun o, Machine m, long slice) {
+        if (o.slice != slice) {
+            o.slice = slice;
+            o.level = -1;
+            o.helpless = !Points.any();
+            o.prompt = o.nudges == 0;
+            o.nudges = 0;
+            if (!o.helpless) {
+                VmThread.hurry(Sysmon.SLICE);
+                armWhereNudgesAreLate();
+                want(true);
+                o.cpu = ThreadState.cpuNanos(m);
+                o.nextNudge = o.cpu + FIRST_NUDGE_NANOS;
+            }
+            return !o.helpless;
+        }
+        if (o.helpless) {
+            return false;
+        }
+        want(true);
+        long cpu = ThreadState.cpuNanos(m);
+        if (cpu == 0 && o.cpu == 0) { // It cannot be read here: nobody knows whether it could have come to a point.
+            o.helpless = true;
+            return false;
+        }
+        if (o.nudges < NUDGES && cpu >= o.nextNudge) {
+            o.nudges++;
+            o.nextNudge = cpu + NUDGE_NANOS;
+            Points.nudge();
+        } else if (cpu - o.cpu >= LEVEL_NANOS) {
+            o.level++;
+            o.cpu = cpu;
+            long gp = M.curgOpaque(m.mp);
+            Stack st = gp == 0 ? null : GSlots.stack(gp);
+            o.helpless = st == null || !Points.arm(st.thread.getStackTrace(), o.level);
+        }
+        return !o.helpless;
+    }
+
+    /**
+     * A nudge comes at a safepoint poll. C2 leaves them out of counted loops with the serial and the parallel collector, unless told
+     * otherwise; the JVM chooses the serial one where it sees one CPU. Sysmon then waited in the nudge until the loop had ended, and
+     * the point that was learnt was the one behind it: in four servers of five, every request of 5 ms ran to its end.
+     */
+    private static synchronized void armWhereNudgesAreLate() {
+        if (!asked) {
+            if (!VmFlags.countedLoopsPoll()) {
+                Points.armAll();
+            }
+            asked = true; // Without memory for it the next overrun asks again.
+        }
+    }
+
+    /** What the first overrun loads: with the heap full, some of it could never be used. */
+    static void rehearse() {
+        boolean unused = VmThread.setSlice(0);
+        unused = VmFlags.countedLoopsPoll();
+        try {
+            StackTraceElement[] stack = Thread.currentThread().getStackTrace();
+            Points.rehearse();
+        } catch (LinkageError e) {
+            return; // It is too late: overran goes without.
+        }
+    }
+
+    /** It had yielded already when points were wanted for it. Those who are awaited besides have them wanted at the next look. */
+    static void gone() {
+        Points.setWanted(false);
+    }
+
+    /** After each look: whether any goroutine should come to a point. */
+    void looked(boolean anyAwaited, long now) {
+        if (!anyAwaited) {
+            want(false);
+        }
+        Points.armLearnt();
+        if (now - disarmed >= DISARM_EVERY) {
+            disarmed = now;
+            int unused = Points.disarm(DISARM_EVERY);
+        }
+    }
+
+    /** Nobody is waited for any more. */
+    void close() {
+        want(false);
+    }
+
+    private void want(boolean on) {
+        if (on != wanting) {
+            int change = on ? 1 : -1;
+            int now = WANTING.addAndGet(change);
+            try {
+                if (on || now == 0) { // Whoever stopped may have cleared it, though another scheduler wants them as well.
+                    Points.setWanted(on);
+                }
+                wanting = on;
+            } catch (OutOfMemoryError e) {
+                int unused = WANTING.addAndGet(-change);
+                throw e; // Again at the next look.
+            }
+        } else if (on) {
+            Points.setWanted(true); // Another that stopped has cleared it.
+        }
+    }
+}

@@ -1,0 +1,403 @@
+package org.gmp4j.sysmon;
+
+import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.proc.Gate;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Preempt;
+import org.gmp4j.proc.Processor;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.SliceClock;
+import org.gmp4j.proc.Threads;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.JdkPollers;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.IntField;
+import org.gmp4j.struct.LongField;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * {@code retake}: sysmon's look at each P, to take it from a system call, from a goroutine that sleeps in the kernel, and
+ * from one that has had its time slice.
+ *
+ * <pre>
+ *  P                                   work waits for it    after                  what
+ *  _Psyscall                           yes, or nobody idle  one tick               CAS to _Pidle, handoffp
+ *  _Psyscall                           no                   10 ms                  the same
+ *  _Prunning, thread asleep            yes                  two looks              handoff, then the same
+ *  _Prunning                           yes                  the quantum            g.preempt, points (ArmPoints)
+ *  _Prunning, no point stops it        yes                  a look more, or more   handoff, then the same
+ * </pre>
+ *
+ * The P is taken by {@link Gate}; where the kernel cannot do that, by signal, and then what follows of requests and answers
+ * applies.
+ *
+ * <p>A goroutine that runs on without its P is a stray: one more thread that wants a CPU, with the share of one, and with a
+ * turn on a P in order with all others when it next calls the runtime ({@link Strays}). So that they do not become many,
+ * a goroutine that no point stops keeps its P the longer, the more strays run: twice as long for each one a CPU, up to
+ * {@value #MAX_DOUBLINGS} times. n hogs that never end take about n - log n quanta where each would have had its own thread after n;
+ * no number of them keeps the others waiting for ever, as a fixed bound on strays would.
+ *
+ * <p>Rejected: strays at {@code SCHED_IDLE}, weight 3 where others have 1,024. One that holds a lock keeps whoever wants it
+ * waiting for as long as the others have work: a sort of 0.33 s under a monitor was not done after 40 s; one in the JDK's code keeps a
+ * safepoint waiting when other processes want the CPUs: 1.3 s.
+ */
+final class Retake {
+    private static final long SYSCALL_NANOS = 10_000_000;
+    /**
+     * How long a request by signal may take before sysmon looks elsewhere; it is answered at the next look. A thread that
+     * sleeps must be woken to answer.
+     */
+    private static final long ANSWER_NANOS = 50_000;
+    private static final long WAKE_ANSWER_NANOS = 150_000;
+    /** So long a request that the thread has not seen stands: the signal may have gone to other code's handler. */
+    private static final long ASK_AGAIN_NANOS = 10_000_000;
+    /** By so much at most, and a quarter of a quantum, a slice is taken to have begun before the look that first saw it. */
+    private static final long MAX_EARLIER = 250_000;
+
+    /** For so many strays a CPU a goroutine that no point stops keeps its P longer and longer. */
+    private static final int MAX_DOUBLINGS = 6;
+    /** So long one who was told to yield is looked at as often as sysmon can. Later he may well be waiting for a CPU. */
+    private static final long LOOK_CLOSELY = 500_000;
+    /** After so long sysmon looks whether one has come to a point who did so by himself the last time. */
+    private static final long PROMPT = 50_000;
+    /** So long after a P was taken from a system call, or from a thread asleep, another such is expected. */
+    private static final long TOOK_FROM_SYSCALL = 20_000_000;
+    private static final long TOOK_FROM_SLEEPER = 1_000_000_000;
+
+    private static final IntField SCHEDTICK = Mem.intField(p.layout(), "sysmontick", "schedtick");
+    private static final IntField SYSCALLTICK = Mem.intField(p.layout(), "sysmontick", "syscalltick");
+    private static final LongField SCHEDWHEN = Mem.longField(p.layout(), "sysmontick", "schedwhen");
+    private static final LongField SYSCALLWHEN = Mem.longField(p.layout(), "sysmontick", "syscallwhen");
+
+    private final Scheduler s;
+    private final long quantum;
+    private final ThreadState threads = new ThreadState();
+    private final ArmPoints points = new ArmPoints();
+    private final Strays strays;
+    private final Stalls stalls;
+    private boolean workWaits;
+    private boolean busy;
+    private boolean anyOver;
+    /** How soon one of those is to have come to a point. */
+    private long awaited;
+    /** Whether it is known of all with work waiting when their slices began. */
+    private boolean exact;
+    /** Whether a thread was seen asleep that was not at the look before. */
+    private boolean suspected;
+    /** Whether a P was in a system call; when one was last taken from there, and from a thread asleep. */
+    private boolean inSyscall;
+    private long tookFromSyscall = System.nanoTime() - TOOK_FROM_SYSCALL;
+    private long tookFromSleeper = System.nanoTime() - TOOK_FROM_SLEEPER;
+    /** The last look; and when the first of the goroutines that others wait for will have had its quantum. */
+    private long lastLook;
+    private long firstOver;
+
+    Retake(Scheduler s, Stalls stalls) {
+        this.s = s;
+        this.stalls = stalls;
+        strays = new Strays(s, points);
+        quantum = s.config.quantumNanos();
+    }
+
+    /** Whether at the last look a P had work waiting: sysmon must look again soon. */
+    boolean workWaits() {
+        return workWaits;
+    }
+
+    /** Whether at the last look a P ran a goroutine. */
+    boolean busy() {
+        return busy;
+    }
+
+    /**
+     * Nanoseconds from {@code now} until a goroutine will have had its quantum, or a part of one if it has had it and nobody waits.
+     * 0 for {@value
+     * #LOOK_CLOSELY} ns after one was told to yield, or a little more if it came to a point by itself the last time: what
+     * makes it yield slows others down until sysmon sees that it did.
+     */
+    long untilOver(long now) {
+        long until = firstOver == Long.MAX_VALUE ? firstOver : Math.max(0, firstOver - now);
+        return Math.min(until, awaited);
+    }
+
+    /** Whether {@link #untilOver} can be relied on: where it is not known when a slice began, sysmon looks several times in each. */
+    boolean exact() {
+        return exact;
+    }
+
+    /** Whether at the last look a thread that others wait for seemed to sleep in the kernel: the second look decides. */
+    boolean suspected() {
+        return suspected;
+    }
+
+    /** Whether a P was in a system call at the last look. */
+    boolean inSyscall() {
+        return inSyscall;
+    }
+
+    /** Whether a P is in a system call that no look has seen yet. */
+    boolean newSyscall() {
+        for (Processor pr : s.procs()) {
+            if (PStatus.get(pr.pp) == PStatus.PSYSCALL && P.syscalltickOpaque(pr.pp) != SYSCALLTICK.get(pr.pp)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether one was taken from a system call lately. */
+    boolean tookFromSyscall() {
+        return lastLook - tookFromSyscall < TOOK_FROM_SYSCALL;
+    }
+
+    /** Whether one was taken from a thread asleep lately. */
+    boolean tookFromSleeper() {
+        return lastLook - tookFromSleeper < TOOK_FROM_SLEEPER;
+    }
+
+    /** A look when all Ps are idle, or the world stops: then points that are wanted stay so, for who is to stop. */
+    void lookForStrays(long now) {
+        strays.look(now);
+        if (Schedt.gcwaitingAcquire(s.sched) == 0) {
+            points.looked(strays.calling(), now);
+        }
+    }
+
+    /** Whether one is called home: sysmon must look again soon. */
+    boolean callsStray() {
+        return strays.calling();
+    }
+
+    /** One look at all Ps; whether there was something to do. */
+    boolean look(long now) {
+        boolean took = false;
+        // A new slice began since the last look, half the time ago on average.
+        long earlier = Math.min((now - lastLook) / 2, Math.min(MAX_EARLIER, quantum / 4));
+        lastLook = now;
+        firstOver = Long.MAX_VALUE;
+        workWaits = false;
+        busy = false;
+        inSyscall = false;
+        anyOver = false;
+        awaited = Long.MAX_VALUE;
+        exact = true;
+        int procs = Schedt.gomaxprocsOpaque(s.sched);
+        Processor[] all = s.procs();
+        for (int i = 0; i < Math.min(procs, all.length); i++) {
+            Processor pr = all[i];
+            long pp = pr.pp;
+            int status = PStatus.get(pp);
+            if (status != PStatus.PRUNNING && status != PStatus.PSYSCALL) {
+                continue;
+            }
+            busy = true;
+            int tick = P.schedtickOpaque(pp);
+            boolean same = tick == SCHEDTICK.get(pp);
+            if (!same) {
+                SCHEDTICK.set(pp, tick);
+                SCHEDWHEN.set(pp, began(pp, tick, now - earlier));
+            }
+            try {
+                took |= look(pr, status, same, now);
+            } catch (OutOfMemoryError e) {
+                took = true; // For the others there may be enough; for this one it looks again soon.
+            }
+        }
+        suspected = threads.suspected();
+        strays.look(now);
+        points.looked(anyOver || strays.calling(), now);
+        return took;
+    }
+
+    private boolean look(Processor pr, int status, boolean same, long now) {
+        long pp = pr.pp;
+        if (status == PStatus.PSYSCALL) {
+            inSyscall = true;
+            return answered(pr) ? takeFrom(pr) : syscall(pp, now);
+        }
+        boolean waits = work(pp, now);
+        workWaits |= waits;
+        long mp = P.mOpaque(pp);
+        if (mp != 0) {
+            SliceClock slices = s.machine(mp).slices;
+            if (same && waits) {
+                slices.ranOn(now);
+            }
+            exact &= slices.look(now);
+        }
+        long over = SCHEDWHEN.get(pp) + quantum;
+        if (over > now) {
+            firstOver = Math.min(firstOver, over);
+        } else if (!waits) {
+            firstOver = Math.min(firstOver, now + quantum / Sysmon.BUSY_LOOKS); // To be told to yield as soon as somebody waits.
+        }
+        return same && waits && running(pr, now, now - SCHEDWHEN.get(pp));
+    }
+
+    private long began(long pp, int tick, long estimate) {
+        long mp = P.mOpaque(pp);
+        return mp == 0 ? estimate : s.machine(mp).slices.began(SliceClock.slice(pp, tick), estimate);
+    }
+
+    /** Whether anything could run on this P. */
+    private boolean work(long pp, long now) {
+        long when = P.timer0WhenAcquire(pp);
+        return when != 0 && when <= now || !Runq.runqempty(pp) || Schedt.runqsizeOpaque(s.sched) > 0;
+    }
+
+    private boolean syscall(long pp, long now) {
+        int tick = P.syscalltickOpaque(pp);
+        if (SYSCALLTICK.get(pp) != tick) {
+            SYSCALLTICK.set(pp, tick);
+            SYSCALLWHEN.set(pp, now);
+            workWaits |= work(pp, now);
+            return false;
+        }
+        // With nothing to run and others idle or searching, leave the P where it will soon be wanted.
+        if (!work(pp, now) && Schedt.nmspinningVolatile(s.sched) + Schedt.npidleVolatile(s.sched) > 0
+                && now - SYSCALLWHEN.get(pp) < SYSCALL_NANOS) {
+            return false;
+        }
+        if (!take(pp)) {
+            return false;
+        }
+        tookFromSyscall = now;
+        return true;
+    }
+
+    /** From _Psyscall; the M may be coming back at this moment. */
+    private boolean take(long pp) {
+        if (!PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE)) {
+            return false;
+        }
+        P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
+        Threads.handoffp(s, pp);
+        return true;
+    }
+
+    private boolean running(Processor pr, long now, long age) {
+        long pp = pr.pp;
+        long mp = P.mOpaque(pp);
+        if (mp == 0) {
+            return false;
+        }
+        int tick = P.schedtickOpaque(pp);
+        if (unanswered(pr, mp, tick, now)) {
+            anyOver |= age >= quantum;
+            return false; // It waits for a CPU, for a disk, or has signals blocked: another signal would not help.
+        }
+        Machine m = s.machine(mp);
+        WatchedM w = WatchedM.of(m);
+        if (threads.asleep(m, now)) {
+            if (JdkPollers.initializing(now) || !handoff(pr, mp, tick, false)) {
+                return false;
+            }
+            tookFromSleeper = now;
+            return true;
+        }
+        if (age < quantum) {
+            return false;
+        }
+        anyOver = true;
+        long gp = M.curgOpaque(mp);
+        if (w.preempted != SliceClock.slice(pp, tick) || gp == 0 || G.preemptOpaque(gp) == 0) {
+            // The first time; or the one that was told has parked before it looked, and another runs on what is left of the
+            // slice, which is nothing.
+            w.preempted = SliceClock.slice(pp, tick);
+            if (gp != 0) {
+                w.overrun.forget();
+            }
+            boolean unused = Preempt.preemptone(pp);
+        }
+        if (M.locksOpaque(mp) != 0) {
+            return false; // It looks as it leaves the runtime; or leaves its P to another, who would pass points in vain.
+        }
+        if (w.awaited != SliceClock.slice(pp, tick)) {
+            w.awaited = SliceClock.slice(pp, tick);
+            w.awaitedSince = now;
+        }
+        boolean helps = points.overran(m, SliceClock.slice(pp, tick));
+        if (P.schedtickOpaque(pp) != tick) {
+            ArmPoints.gone(); // Sysmon had lost its CPU.
+            return false;
+        }
+        if (helps) {
+            if (now - w.awaitedSince < LOOK_CLOSELY) { // Not its age: work may have come for one that ran alone for long.
+                awaited = w.overrun.prompt() ? Math.min(awaited, PROMPT) : 0;
+            }
+            return false;
+        }
+        return patient(w, SliceClock.slice(pp, tick), now, age) ? false : handoff(pr, mp, tick, true);
+    }
+
+    /** Whether a goroutine that no point stops keeps its P a while, as so many run on without one. */
+    private boolean patient(WatchedM w, long slice, long now, long age) {
+        if (w.takenSlice != slice) {
+            w.takenSlice = slice;
+            w.takenAt = now - age + patience(quantum, strays.running(), Runtime.getRuntime().availableProcessors());
+        }
+        return now < w.takenAt;
+    }
+
+    /** How long a goroutine that no point stops keeps its P, of which {@code strays} run without one. */
+    static long patience(long quantum, int strays, int cpus) {
+        return quantum << Math.min(strays / cpus, MAX_DOUBLINGS);
+    }
+
+    /** Whether the request of an earlier look has yet to reach the thread. */
+    private static boolean unanswered(Processor pr, long mp, int tick, long now) {
+        Request r = Request.of(pr);
+        return r.mp == mp && r.tick == tick && M.sigreqOpaque(mp) != 0 && now - r.asked < ASK_AGAIN_NANOS;
+    }
+
+    /** Takes the P where its goroutine stands, which runs on without. */
+    private boolean handoff(Processor pr, long mp, int tick, boolean running) {
+        Request r = Request.of(pr);
+        r.mp = mp;
+        r.tick = tick;
+        r.gp = M.curgOpaque(mp);
+        r.goid = r.gp == 0 ? 0 : G.goid(r.gp);
+        r.running = running;
+        if (Gate.possible()) {
+            return Gate.take(s, mp, tick) && takeFrom(pr); // Else it is inside the runtime, from where it yields.
+        }
+        r.handoffs = M.sighandoffOpaque(mp);
+        if (!Preempt.handoff(mp, tick)) {
+            r.mp = 0;
+            return false;
+        }
+        r.asked = System.nanoTime();
+        long end = r.asked + (running ? ANSWER_NANOS : WAKE_ANSWER_NANOS);
+        while (!answered(pr)) {
+            if (M.sigreqOpaque(mp) == 0 && PStatus.get(pr.pp) == PStatus.PRUNNING || System.nanoTime() > end) {
+                return true; // Refused, or not answered yet: the next look, soon, takes the P or asks again.
+            }
+            Thread.onSpinWait();
+        }
+        return takeFrom(pr);
+    }
+
+    /** Whether the handler gave the P up as asked: it counts that last, and the time slice is still the one. */
+    private static boolean answered(Processor pr) {
+        Request r = Request.of(pr);
+        return r.mp != 0 && M.sighandoffOpaque(r.mp) != r.handoffs && P.schedtickOpaque(pr.pp) == r.tick;
+    }
+
+    /** The P is in _Psyscall, and its goroutine may be coming back already. */
+    private boolean takeFrom(Processor pr) {
+        Request r = Request.of(pr);
+        boolean unused = take(pr.pp);
+        r.mp = 0;
+        stalls.add(r);
+        return true; // Also when the thread was faster: it blocks others, so look again soon.
+    }
+
+    /** Ends sysmon's part. Without memory nothing has happened yet. */
+    void close() {
+        points.close();
+    }
+}

@@ -1,0 +1,104 @@
+package org.gmp4j.sysmon;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+
+import org.gmp4j.proc.DebugVars;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Stderr;
+import org.gmp4j.proc.ThrowableText;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.Throw;
+
+/**
+ * The stall detector: goroutines that kept a P from others, blocked in the kernel or running without a point, until sysmon
+ * took it. Counted always; {@code GMPDEBUG=stall=N} prints at most one a N milliseconds, with the stack; a callback gets
+ * them at the same rate.
+ */
+public final class Stalls {
+    private static final long DEFAULT_RATE_NANOS = 1_000_000_000;
+
+    /**
+     * One stall.
+     *
+     * @param goid the goroutine
+     * @param running true when it ran, false when it slept in the kernel
+     * @param stack where it was
+     */
+    public record Stall(long goid, boolean running, StackTraceElement[] stack) {
+    }
+
+    private final AtomicLong blocked = new AtomicLong();
+    private final AtomicLong ran = new AtomicLong();
+    private final long printRate;
+    private volatile Consumer<Stall> callback;
+    private long last;
+
+    Stalls(DebugVars debug) {
+        printRate = debug.stall() * 1_000_000L;
+    }
+
+    /** Those of {@code s}, which sysmon watches. */
+    public static Stalls of(Scheduler s) {
+        return ((Sysmon) s.monitor()).stalls;
+    }
+
+    /** Sets who is told; on sysmon's thread, so it must be quick. Null for nobody. */
+    public void setCallback(Consumer<Stall> c) {
+        callback = c;
+    }
+
+    /** How often a P was taken from a goroutine that slept in the kernel. */
+    public long blocked() {
+        return blocked.get();
+    }
+
+    /** How often a P was taken from a goroutine that ran past its quantum and reached no point. */
+    public long ran() {
+        return ran.get();
+    }
+
+    /** On sysmon: the P was taken from the goroutine of this request. */
+    void add(Request r) {
+        long unused = (r.running ? ran : blocked).incrementAndGet();
+        Consumer<Stall> c = callback;
+        long now = System.nanoTime();
+        if (printRate == 0 && c == null || last != 0 && now - last < (printRate == 0 ? DEFAULT_RATE_NANOS : printRate)) {
+            return;
+        }
+        Stack st = r.gp == 0 ? null : GSlots.stack(r.gp);
+        if (st == null || G.goid(r.gp) != r.goid) {
+            return; // It has ended.
+        }
+        last = now;
+        try {
+            tell(r, c, st);
+        } catch (OutOfMemoryError e) {
+            return; // It is counted.
+        }
+    }
+
+    private void tell(Request r, Consumer<Stall> c, Stack st) {
+        Stall stall = new Stall(r.goid, r.running, st.thread.getStackTrace());
+        if (c != null) {
+            try {
+                c.accept(stall);
+            } catch (Throw t) {
+                throw t; // A call of the runtime found it corrupt.
+            } catch (Throwable t) {
+                callback = null;
+                Stderr.tryPrint("gmp4j: the stall callback threw %s and is off\n", ThrowableText.line(t));
+            }
+        }
+        if (printRate > 0) {
+            StringBuilder b = new StringBuilder("STALL goroutine ").append(stall.goid)
+                    .append(r.running ? " ran past its quantum without a point:\n" : " blocked its thread:\n");
+            for (StackTraceElement e : stall.stack) {
+                b.append('\t').append(e).append('\n');
+            }
+            Stderr.print(b.toString());
+        }
+    }
+}

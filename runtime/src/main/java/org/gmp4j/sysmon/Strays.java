@@ -1,0 +1,143 @@
+package org.gmp4j.sysmon;
+
+import org.gmp4j.agent.Points;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * Goroutines that run on without a P, which was taken from them: where they were nothing could stop them. A call of the
+ * runtime brings them home: to a P that is idle, or to the end of the global queue. When they have come to code with preemption
+ * points those can as well ({@link ArmPoints}), and must: a loop there may call nothing for hours.
+ *
+ * <p>Sysmon looks for them at most each 10 ms, and calls one at a time: first after 10 ms, then ever more rarely, down to
+ * once in 1.3 s, for a call slows others down a little. It calls only who had a good part of a CPU since he was last seen.
+ * Who sleeps in the kernel comes to no point; and who gets no CPU, because others of a higher priority want it all, would
+ * keep sysmon waiting: a nudge is over when each thread has taken part. (So none is called while more than
+ * {@value #GOOD_PART} share each CPU.) All of this is sysmon's alone.
+ */
+final class Strays {
+    private static final long SCAN_NANOS = 10_000_000;
+    private static final int MAX_DOUBLINGS = 7;
+    /** One part in so many of the time that has passed is a good part of a CPU. */
+    private static final int GOOD_PART = 4;
+    private static final long CALL_NANOS = 50_000_000;
+
+    private final Scheduler s;
+    private final ArmPoints points;
+    private long lastScan;
+    /** Where in the list of Ms the next to be called may be. */
+    private int from;
+    /** Who is called; null for nobody. Since when, and which of all calls it is. */
+    private Machine called;
+    private long since;
+    private int calls;
+
+    /** What sysmon knows of the stray on an M. */
+    static final class Stray {
+        /** Which goroutine; 0 for none. */
+        private long goid;
+        /** When it was last looked at, and its thread's CPU time then. */
+        private long seen;
+        private long cpu;
+        /** When it may be called next, and how often that was put off. */
+        private long next;
+        private int doublings;
+
+        private void see(Machine m, long now) {
+            seen = now;
+            cpu = ThreadState.cpuNanos(m);
+        }
+
+        private boolean ran(Machine m, long now) {
+            return ThreadState.cpuNanos(m) - cpu >= (now - seen) / GOOD_PART;
+        }
+
+        private void putOff(Machine m, long now) {
+            see(m, now);
+            next = now + (SCAN_NANOS << doublings);
+            doublings = Math.min(doublings + 1, MAX_DOUBLINGS);
+        }
+    }
+
+    Strays(Scheduler s, ArmPoints points) {
+        this.s = s;
+        this.points = points;
+    }
+
+    /** Whether one is called just now: points must be wanted, and sysmon look again soon. */
+    boolean calling() {
+        return called != null;
+    }
+
+    /** A look at who is called, and at all Ms if it is time; none while the world is stopped. */
+    void look(long now) {
+        boolean stopped = Schedt.gcwaitingAcquire(s.sched) != 0;
+        if (called != null) {
+            goOn(now, stopped);
+        }
+        if (stopped || now - lastScan < SCAN_NANOS || !Points.any()) {
+            return;
+        }
+        lastScan = now;
+        Machine[] all = s.machines();
+        int first = from;
+        for (int i = 0; i < all.length; i++) {
+            int at = (first + i) % all.length;
+            Machine m = all[at];
+            if (!m.astray()) {
+                WatchedM.of(m).stray.goid = 0;
+            } else if (m != called && found(m, now)) {
+                from = at + 1;
+                goOn(now, false);
+            }
+        }
+    }
+
+    /** How many of them want a CPU. */
+    int running() {
+        int n = 0;
+        for (Machine m : s.machines()) {
+            n += m.astray() && ThreadState.runs(m) ? 1 : 0;
+        }
+        return n;
+    }
+
+    /** One is astray: whether it is to be called. */
+    private boolean found(Machine m, long now) {
+        long gp = M.curgOpaque(m.mp);
+        if (gp == 0) {
+            return false;
+        }
+        Stray stray = WatchedM.of(m).stray;
+        long goid = G.goid(gp);
+        if (stray.goid != goid) {
+            stray.goid = goid;
+            stray.doublings = 0;
+            stray.putOff(m, now);
+        } else if (now >= stray.next && called == null) {
+            if (stray.ran(m, now)) {
+                called = m;
+                since = now;
+                calls++;
+                stray.see(m, now);
+                return true;
+            }
+            stray.putOff(m, now);
+        }
+        return false;
+    }
+
+    private void goOn(long now, boolean stopped) {
+        Machine m = called;
+        Stray stray = WatchedM.of(m).stray;
+        boolean sleeps = now - since >= SCAN_NANOS && !stray.ran(m, now);
+        if (stopped || sleeps || now - since >= CALL_NANOS || !m.astray()
+                || !points.overran(m, -calls)) { // No time slice has such a name.
+            called = null;
+            stray.putOff(m, now);
+        }
+    }
+}

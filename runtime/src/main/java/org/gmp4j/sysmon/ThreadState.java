@@ -1,0 +1,88 @@
+package org.gmp4j.sysmon;
+
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+
+/**
+ * What the kernel says of an M's thread: {@code /proc/self/task/TID/stat}. For sysmon alone; takes no memory and keeps no file
+ * open.
+ *
+ * <p>A thread that is asleep at two looks in a row, some tens of microseconds apart or more, with the same schedtick is blocked
+ * in the kernel: in a system call, in native code, in a JDK park that is pinned. A thread that merely waits for a CPU is
+ * running. One that had a CPU for most of the time since the last look is not asked for, so that it may have fallen asleep a look
+ * earlier. Where its state cannot be read, as the process has no file to spare, or /proc is another PID namespace's, a thread
+ * counts as asleep that had no CPU time at all for 10 ms.
+ */
+final class ThreadState {
+    /** So long without any CPU time a thread is asleep whose state cannot be read. */
+    private static final long UNREAD_NANOS = 10_000_000;
+
+    private boolean suspected;
+
+    /** The last look at an M's thread. */
+    static final class Seen {
+        private long tid;
+        private int schedtick;
+        private boolean asleep;
+        /** When it was, and the thread's CPU time then. */
+        private long at;
+        private long cpu;
+        /** The last look by which it had had more of that than before. */
+        private long ranAt;
+    }
+
+    /** Whether the thread was asleep at this look and at the last, in the same time slice. */
+    boolean asleep(Machine m, long now) {
+        long tid = M.procid(m.mp);
+        long pp = m.attachedP();
+        if (tid == 0 || pp == 0 || M.locksOpaque(m.mp) != 0) {
+            return false;
+        }
+        Seen e = WatchedM.of(m).seen;
+        if (e.tid != tid) { // An M that was free has a new thread.
+            e.tid = tid;
+            e.at = 0;
+            e.cpu = 0;
+            e.ranAt = now;
+            e.asleep = false;
+        }
+        long cpu = cpuNanos(m);
+        boolean ran = cpu - e.cpu > (now - e.at) / 2; // Then the state, which takes twenty times as long to ask for, is R.
+        if (cpu != e.cpu) {
+            e.cpu = cpu;
+            e.ranAt = now;
+        }
+        e.at = now;
+        boolean before = e.asleep && e.schedtick == P.schedtickOpaque(pp);
+        e.schedtick = P.schedtickOpaque(pp);
+        e.asleep = !ran && !runs(tid, now - e.ranAt);
+        suspected |= e.asleep && !before;
+        return before && e.asleep;
+    }
+
+    /** Whether the thread has a CPU or waits for one. */
+    static boolean runs(Machine m) {
+        long tid = M.procid(m.mp);
+        return tid != 0 && runs(tid, 0);
+    }
+
+    /** Where that cannot be read: unless it has had no CPU for so long. */
+    private static boolean runs(long tid, long nanos) {
+        int state = OsThread.state((int) tid);
+        return state == 'R' || state < 0 && nanos < UNREAD_NANOS;
+    }
+
+    /** Whether a thread was found asleep for the first time since this was last asked: the second look should come soon. */
+    boolean suspected() {
+        boolean was = suspected;
+        suspected = false;
+        return was;
+    }
+
+    /** The CPU time of the thread in nanoseconds; 0 when it has ended. */
+    static long cpuNanos(Machine m) {
+        return Math.max(0, OsThread.cpuNanos((int) M.procid(m.mp)));
+    }
+}

@@ -1,0 +1,28 @@
+package org.gmp4j.sysmon;
+
+import org.gmp4j.ffi.OsThread;
+
+/**
+ * HotSpot's VM thread, which carries out each {@link org.gmp4j.agent.Points#nudge}. Where the goroutine that is to be nudged has
+ * the only CPU it would wait for the goroutine's kernel slice to end: seen were 3 to 5 ms, longer than what was to be
+ * preempted. So it gets short slices, as sysmon has. GC threads that it starts inherit them, which changes no one's share.
+ */
+final class VmThread {
+    /** Guarded by the class: several schedulers' sysmons come here. */
+    private static boolean done;
+
+    private VmThread() {
+    }
+
+    /** Once a process. What fails is left as it is: nudges come later then. */
+    static synchronized void hurry(long sliceNanos) {
+        if (!done) {
+            done = true;
+            boolean unused = setSlice(sliceNanos);
+        }
+    }
+
+    static boolean setSlice(long nanos) {
+        return OsThread.setVmSlice(nanos);
+    }
+}

@@ -1,0 +1,32 @@
+package org.gmp4j.sysmon;
+
+import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Monitor;
+
+/** What sysmon knows of an M. All of it is sysmon's alone, but for {@link #renew}, before there is anything to see of the M. */
+final class WatchedM implements Monitor.Watched {
+    /** The time slice in which it told the goroutine to yield; that in which it waits for a point, and since when. */
+    long preempted = -1;
+    long awaited = -1;
+    long awaitedSince;
+    /** The time slice whose goroutine no point stops, and when it may lose its P. */
+    long takenSlice = -1;
+    long takenAt;
+    // They name the slice, the call, the goroutine or the thread that they are about, and so need not be renewed.
+    final ArmPoints.Overrun overrun = new ArmPoints.Overrun();
+    final Strays.Stray stray = new Strays.Stray();
+    final ThreadState.Seen seen = new ThreadState.Seen();
+
+    static WatchedM of(Machine m) {
+        return (WatchedM) m.watched;
+    }
+
+    @Override
+    public void renew() {
+        preempted = -1;
+        awaited = -1;
+        awaitedSince = 0;
+        takenSlice = -1;
+        takenAt = 0;
+    }
+}

@@ -1,0 +1,168 @@
+package org.gmp4j.wait;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Park;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.queue.SemaRoot;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Sudog;
+import org.gmp4j.struct.Throw;
+
+/**
+ * {@code semacquire} and {@code semrelease}: a counting semaphore, what the locks of {@code org.gmp4j.sync} sleep on. It
+ * starts at 0. Goroutines, the JDK's virtual threads and plain threads wait alike ({@link Waiting}); the callers are inside
+ * {@link GStack#enter}.
+ *
+ * <p>No wake-up is lost.
+ *
+ * <pre>
+ *  who waits, under the root's lock         who releases
+ *  1 nwait+1                 (full fence)   1 value+1                 (full fence)
+ *  2 value above 0? take one, nwait-1, go   2 nwait 0? nobody to wake
+ *  3 queue, sleep; gives the lock back      3 lock the root, take the first waiter out, nwait-1; wake it
+ * </pre>
+ *
+ * Dekker's pattern: if the release reads nwait as 0, its value+1 came before the waiter's step 1, so step 2 sees it. If it
+ * reads nwait above 0, it waits for the lock, under which the waiter has queued itself or taken a unit.
+ *
+ * <p>Who is woken competes for the unit with whoever comes by, and waits again if it loses. With {@code handoff} the
+ * releaser takes the unit for it, says so in the ticket (1), and lets it run at once in its own place and time slice.
+ */
+public final class Sema extends SemaRoot.Key {
+    private static final int ACTIVE_SPIN = 4;
+    private static final int SPIN_PAUSES = 30;
+    private static final boolean MULTIPROCESSOR = Runtime.getRuntime().availableProcessors() > 1;
+
+    private static final Park.Unlock UNLOCK = new Park.Unlock() {
+        @Override
+        public boolean unlock(long gp, Object root) {
+            ((SemaRoot) root).unlock();
+            return true;
+        }
+    };
+
+    private static final VarHandle VALUE;
+
+    static {
+        try {
+            VALUE = MethodHandles.lookup().findVarHandle(Sema.class, "value", int.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Units there are: anyone, by CAS and addition. */
+    private volatile int value;
+
+    /** Without a unit. */
+    public Sema() {
+    }
+
+    /** {@code cansemacquire}: takes a unit if there is one. */
+    public boolean take() {
+        for (int v = value; v != 0; v = value) {
+            if (VALUE.compareAndSet(this, v, v - 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Takes a unit, waiting for it.
+     *
+     * @param first before those that wait already, instead of behind them
+     */
+    public void acquire(boolean first, WaitReason reason) {
+        if (take()) {
+            return;
+        }
+        SemaRoot root = SemaRoot.of(this);
+        GStack st = GStack.current();
+        long sg;
+        while ((sg = Waiting.sudogOrNap(st)) == 0) {
+            if (take()) { // As one that is woken late.
+                return;
+            }
+        }
+        do {
+            root.lock();
+            root.addNwait(1); // Before the look at the value: see the class comment.
+            if (take()) {
+                root.addNwait(-1);
+                root.unlock();
+                break;
+            }
+            root.queue(sg, this, first);
+            Waiting.park(st, sg, UNLOCK, root, reason);
+        } while (Sudog.ticket(sg) == 0 && !take());
+        Waiting.release(st, sg);
+    }
+
+    /**
+     * Gives a unit.
+     *
+     * @param handoff to who waits longest, if anyone does, and have it run now
+     */
+    public void release(boolean handoff) {
+        int unused = (int) VALUE.getAndAdd(this, 1); // Before the look at nwait: see the class comment.
+        SemaRoot root = SemaRoot.of(this);
+        if (root.nwait() == 0) {
+            return;
+        }
+        root.lock();
+        long sg = root.dequeue(this);
+        if (sg != 0) {
+            root.addNwait(-1);
+        }
+        root.unlock();
+        if (sg == 0) {
+            return; // They wait for another semaphore, or somebody has woken ours.
+        }
+        if (Sudog.ticket(sg) != 0) {
+            throw Throw.of("corrupted semaphore ticket");
+        }
+        boolean handed = handoff && take();
+        if (handed) {
+            Sudog.setTicket(sg, 1);
+        }
+        GStack st = GStack.current();
+        long gp = Sudog.g(sg); // Before the wake: then the sudog is the waiter's.
+        boolean here = st != null && gp != 0 && GSlots.owner(gp) == st.scheduler(); // It will stand in this P's runnext.
+        Waiting.wake(sg);
+        if (handed && here) {
+            Park.goyield(st);
+        }
+    }
+
+    /** {@code canSpin}: whether waiting a moment for a lock may pay, after {@code spun} such moments. */
+    public static boolean canSpin(int spun) {
+        if (spun >= ACTIVE_SPIN || !MULTIPROCESSOR) {
+            return false;
+        }
+        GStack st = GStack.current();
+        if (st == null) {
+            return true;
+        }
+        long sched = st.scheduler().sched; // Somebody else runs who may hold the lock, and nothing here waits to run.
+        return Schedt.gomaxprocsOpaque(sched) > Schedt.npidleVolatile(sched) + Schedt.nmspinningVolatile(sched) + 1
+                && Runq.runqempty(st.pp());
+    }
+
+    /** {@code doSpin}: about a microsecond. */
+    public static void spin() {
+        for (int i = 0; i < SPIN_PAUSES; i++) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** How many wait for this and for what shares its root. */
+    int nwait() {
+        return SemaRoot.of(this).nwait();
+    }
+}

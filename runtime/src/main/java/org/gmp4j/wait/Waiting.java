@@ -1,0 +1,254 @@
+package org.gmp4j.wait;
+
+import java.util.concurrent.locks.LockSupport;
+
+import org.gmp4j.ffi.Futex;
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.Note;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Outside;
+import org.gmp4j.proc.Park;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.queue.SudogCache;
+import org.gmp4j.queue.WaitQ;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Sudog;
+import org.gmp4j.struct.SudogSlots;
+
+/**
+ * Waiting on a heap object (a channel, a wait group), for goroutines and for threads that are not Ms alike.
+ *
+ * <p>The waiter holds the object's lock, queues a sudog and waits; the lock is given back when it is parked. The waker
+ * takes the sudog off the queue under the lock, fills it, and calls {@link #wake} after the lock is free. Between the
+ * dequeue and the wake the sudog belongs to the waker, after it to the waiter again, which releases it. The value in the
+ * sudog is ordered by the wake: the CAS on the G's status, or the note of a thread.
+ */
+public final class Waiting {
+    private static final Park.Unlock UNLOCK = new Park.Unlock() {
+        @Override
+        public boolean unlock(long gp, Object lock) {
+            ((HeapMutex) lock).unlock();
+            return true;
+        }
+    };
+
+    /** A futex word that never changes. */
+    private static final long NAP = Memory.map(Mem.LINE);
+    private static final long NAP_NANOS = 1_000_000;
+
+    private Waiting() {
+    }
+
+    /**
+     * A sudog for the caller, which is inside {@link GStack#enter}; {@code st} is its stack, null for a thread.
+     *
+     * @throws OutOfMemoryError when there is no memory for one; nothing has changed
+     */
+    public static long sudog(GStack st) {
+        return SudogCache.acquire(st == null ? 0 : st.pp());
+    }
+
+    /** The same for a caller that holds {@code lock}: it is given back when there is no memory. */
+    public static long sudogOrUnlock(GStack st, HeapMutex lock) {
+        try {
+            return sudog(st);
+        } catch (OutOfMemoryError e) {
+            lock.unlock();
+            throw e;
+        }
+    }
+
+    /**
+     * The same for a caller that has told others that it will wait, and cannot take that back: where there is no memory it
+     * sleeps for a millisecond instead, and looks again whether it still has to wait.
+     *
+     * @return 0 when it has slept; the caller may have another P now
+     */
+    public static long sudogOrNap(GStack st) {
+        try {
+            return sudog(st);
+        } catch (OutOfMemoryError e) {
+            int unused = Futex.await(NAP, 0, NAP_NANOS); // With the P: what could others do with it?
+            if (st != null) {
+                Park.gosched(st);
+            }
+            return 0;
+        }
+    }
+
+    /**
+     * Waits on {@code q} with a sudog of {@link #sudog}; the caller holds {@code lock}, which is free afterwards, and is
+     * inside {@link GStack#enter}. Afterwards it reads the sudog's element and success, then {@link #release}s it.
+     */
+    public static void await(GStack st, long sg, WaitQ q, HeapMutex lock, WaitReason reason) {
+        q.enqueue(sg);
+        park(st, sg, UNLOCK, lock, reason);
+    }
+
+    /**
+     * Waits; {@code sg} is where a waker finds it, under a lock that {@code unlock} gives back. Afterwards it may be queued
+     * and wait again. A thread waits whatever {@code unlock} returns.
+     */
+    public static void park(GStack st, long sg, Park.Unlock unlock, Object lock, WaitReason reason) {
+        if (st != null) {
+            Sudog.setG(sg, st.gp());
+            Park.gopark(st, unlock, lock, reason, 1);
+        } else {
+            Note.clear(Sudog.threadAddress(sg));
+            awaitThread(sg, unlock, lock);
+        }
+    }
+
+    private static void awaitThread(long sg, Park.Unlock unlock, Object lock) {
+        long note = Sudog.threadAddress(sg);
+        Outside.begins();
+        if (Thread.currentThread().isVirtual()) { // Of the JDK's scheduler: it waits without its carrier.
+            SudogSlots.setThread(sg, Thread.currentThread());
+            boolean free = unlock.unlock(0, lock);
+            parkUntilWoken(note);
+            SudogSlots.setThread(sg, null);
+        } else {
+            boolean free = unlock.unlock(0, lock);
+            Note.sleep(note);
+        }
+        Outside.ends();
+    }
+
+    // A select: one waiter with a sudog on each channel. See WaitQ for who wakes it.
+
+    /**
+     * Who waits in a select: the goroutine, or a sudog that stands for the thread.
+     *
+     * @param st the caller's stack, inside {@link GStack#enter}; null for a thread that is no M
+     */
+    public static long selector(GStack st) {
+        if (st != null) {
+            return st.gp();
+        }
+        long who = sudog(null);
+        Note.clear(Sudog.threadAddress(who));
+        return who;
+    }
+
+    /** A sudog for a case of the select of {@link #selector} {@code who}. */
+    public static long selectSudog(GStack st, long who) {
+        long sg = sudog(st);
+        Sudog.setG(sg, who);
+        Sudog.setIsSelect(sg, st != null ? Sudog.SELECT : Sudog.SELECT_THREAD);
+        return sg;
+    }
+
+    /**
+     * Waits until one of the select's sudogs is woken. All are queued, and the caller holds the locks of all queues.
+     *
+     * @param unlock gives the locks back, with the waiter parked
+     * @param locks its argument
+     * @param count how many they are
+     * @param reason for the traceback
+     * @return the sudog that was woken
+     */
+    public static long awaitSelect(GStack st, long who, Park.Unlock unlock, Object locks, int count, WaitReason reason) {
+        if (st != null) {
+            Park.gopark(st, unlock, locks, reason, count);
+            return G.param(who);
+        }
+        awaitThread(who, unlock, locks);
+        return Sudog.next(who);
+    }
+
+    /** Opens the select for its next wait; with all locks held, before the sudogs that were not woken are taken out. */
+    public static void reopenSelect(GStack st, long who) {
+        if (st != null) {
+            G.setSelectDone(who, 0);
+        } else {
+            Sudog.setTicket(who, 0);
+        }
+    }
+
+    /** Gives back what {@link #selector} took; all sudogs of the select are out of the queues. */
+    public static void releaseSelector(GStack st, long who) {
+        if (st == null) {
+            SudogCache.release(0, who);
+        }
+    }
+
+    /** An interrupt does not end the wait; it is there again afterwards. */
+    private static void parkUntilWoken(long note) {
+        boolean interrupted = false;
+        while (!Note.woken(note)) {
+            try {
+                LockSupport.park();
+            } catch (OutOfMemoryError e) { // For the frames. It is queued, so it waits with its carrier.
+                boolean unused = Note.sleep(note, NAP_NANOS);
+            }
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Wakes a waiter that was taken off its queue; the lock is not held. */
+    public static void wake(long sg) {
+        GStack st = GStack.enterChecked();
+        ready(sg);
+        GStack.exit(st);
+    }
+
+    /** The same, inside {@link GStack#enter}. */
+    public static void ready(long sg) {
+        long who = Sudog.g(sg);
+        if (Sudog.isSelect(sg) == Sudog.SELECT_THREAD) {
+            Sudog.setNext(who, sg);
+            wakeThread(who);
+        } else if (who != 0) {
+            G.setParam(who, sg); // For a select; ordered by the CAS on the status.
+            Park.goready(who);
+        } else {
+            wakeThread(sg);
+        }
+    }
+
+    private static void wakeThread(long sg) {
+        Thread virtual = SudogSlots.thread(sg); // Afterwards the sudog is its waiter's.
+        Note.wakeup(Sudog.threadAddress(sg));
+        if (virtual != null) {
+            JdkThreads.pin(); // The JDK's scheduler takes locks.
+            try {
+                LockSupport.unpark(virtual);
+            } finally {
+                JdkThreads.unpin();
+            }
+        }
+    }
+
+    /** Gives a woken sudog back. */
+    public static void release(long sg) {
+        GStack st = GStack.enterChecked();
+        release(st, sg);
+        GStack.exit(st);
+    }
+
+    /** The same, inside {@link GStack#enter}. */
+    public static void release(GStack st, long sg) {
+        SudogCache.release(st == null ? 0 : st.pp(), sg);
+    }
+
+    /** Blocks the calling goroutine, or thread, for ever. */
+    public static void forever(WaitReason reason) {
+        WaitQ q = new WaitQ();
+        HeapMutex lock = new HeapMutex(org.gmp4j.lock.LockRank.SEMA);
+        GStack st = GStack.enter();
+        try {
+            long sg = sudog(st);
+            lock.lock();
+            await(st, sg, q, lock, reason);
+        } finally { // There may be no memory.
+            GStack.exit(st);
+        }
+        throw new IllegalStateException("woken from a wait without end");
+    }
+}

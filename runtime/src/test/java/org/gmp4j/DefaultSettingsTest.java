@@ -1,0 +1,71 @@
+package org.gmp4j;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Map;
+import java.util.Properties;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Where the settings of the default scheduler come from, and what is refused. With JVMs: {@link DefaultModeTest}. */
+class DefaultSettingsTest {
+    private static DefaultGmp of(Map<String, String> properties, Map<String, String> environment) {
+        Properties p = new Properties();
+        p.putAll(properties);
+        return new DefaultGmp(p, environment);
+    }
+
+    private static String refusal(DefaultGmp settings) {
+        return assertThrows(IllegalArgumentException.class, () -> settings.apply(Gmp.builder())).getMessage();
+    }
+
+    @Test
+    void onAndOff() {
+        assertFalse(of(Map.of(), Map.of()).wanted());
+        assertTrue(of(Map.of("gmp.default", "on"), Map.of()).wanted());
+        assertTrue(of(Map.of("gmp.default", " ON "), Map.of("GMP_DEFAULT", "off")).wanted());
+        assertFalse(of(Map.of("gmp.default", "off"), Map.of("GMP_DEFAULT", "on")).wanted());
+        assertTrue(of(Map.of("gmp.default", ""), Map.of("GMP_DEFAULT", "on")).wanted());
+        assertEquals("GMP_DEFAULT is \"yes\": use on or off", assertThrows(IllegalArgumentException.class,
+                of(Map.of(), Map.of("GMP_DEFAULT", "yes"))::wanted).getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "procs|4097|is \"4097\": use a number from 1 to 4096",
+        "procs|many|is \"many\": use a number from 1 to 4096",
+        "quantum|1us|is \"1us\": use a duration from 200us to 60s, such as 500us or 10ms",
+        "quantum|61s|is \"61s\": use a duration from 200us to 60s, such as 500us or 10ms",
+        "quantum|10|is \"10\": use a duration from 200us to 60s, such as 500us or 10ms",
+        "stalled|often|is \"often\": use on, off, or how often at most, from 1ms to 1000s",
+        "stalled|0s|is \"0s\": use on, off, or how often at most, from 1ms to 1000s",
+        "spin|fast|: spin policy \"fast\" is unknown: use go, busy, latency, or latency with a duration in ns, us, ms or s: "
+                + "latency:50us.",
+        "debug|x=1|: GMPDEBUG: the key \"x\" is unknown; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, and "
+                + "stall=MILLISECONDS."})
+    void bad(String setting, String value, String sentence) {
+        String space = sentence.startsWith(":") ? "" : " ";
+        String property = "gmp.default." + setting;
+        String variable = "GMP_DEFAULT_" + setting.toUpperCase(java.util.Locale.ROOT);
+        assertEquals(property + space + sentence, refusal(of(Map.of(property, value), Map.of(variable, "on"))));
+        assertEquals(variable + space + sentence, refusal(of(Map.of(), Map.of(variable, value))));
+    }
+
+    @Test
+    void affinityThatIsNone() {
+        assertTrue(refusal(of(Map.of("gmp.default.affinity", "near"), Map.of()))
+                .startsWith("gmp.default.affinity: affinity \"near\" is unknown: use none, compact, "));
+    }
+
+    @Test
+    void unknownNames() {
+        String has = " is no setting of the default scheduler; it has procs, spin, quantum, affinity, stalled, debug";
+        assertEquals("gmp.default.prcs" + has, refusal(of(Map.of("gmp.default.prcs", "2"), Map.of())));
+        assertEquals("GMP_DEFAULT_PROC" + has, refusal(of(Map.of(), Map.of("GMP_DEFAULT_PROC", "2"))));
+    }
+}

@@ -1,0 +1,99 @@
+package org.gmp4j.netpoll;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
+
+import org.gmp4j.ffi.Epoll;
+import org.gmp4j.ffi.EventFd;
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.proc.GStack;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The poller of threads goes on when there is no memory for one of its steps, and forgets nobody. */
+@Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class OutsidePollerTest {
+    private static final int ROUNDS = 8;
+    private static final int EVENTS = 64;
+
+    /** Each step fails at first. */
+    private static final class WithoutMemory extends OutsidePoller {
+        private int failures;
+        private boolean fails = true;
+
+        WithoutMemory() {
+            super(Epoll.create(), Memory.map((long) EVENTS * Epoll.EVENT_BYTES));
+        }
+
+        private void step() {
+            fails ^= true;
+            if (!fails) {
+                failures++;
+                throw new OutOfMemoryError("as if there were none");
+            }
+        }
+
+        @Override
+        int await() {
+            step();
+            return super.await();
+        }
+
+        @Override
+        void event(int i) {
+            step();
+            super.event(i);
+        }
+    }
+
+    @Test
+    void nobodyIsForgotten() throws Exception {
+        WithoutMemory poller = new WithoutMemory();
+        int descriptor = EventFd.create();
+        PollFd fd = new PollFd(descriptor);
+        Registration r = Registration.of(poller);
+        assertEquals(0, poller.registerForGood(descriptor, r.pd));
+        Thread.ofPlatform().daemon().start(poller::loop);
+        SynchronousQueue<Integer> woken = new SynchronousQueue<>();
+        Thread waiter = Thread.ofPlatform().daemon().start(() -> {
+            for (int i = 0; i < ROUNDS; i++) {
+                long taken = 0;
+                while (taken <= 0) {
+                    r.reset(false);
+                    taken = EventFd.take(descriptor);
+                    if (taken <= 0) {
+                        await(r, fd);
+                    }
+                }
+                put(woken, i);
+            }
+        });
+        for (int i = 0; i < ROUNDS; i++) {
+            assertEquals(0, EventFd.add(descriptor, 1));
+            assertEquals(i, woken.take());
+        }
+        waiter.join();
+        assertTrue(poller.failures > 0); // Fewer than rounds where the waiter took an event before it waited.
+        fd.close();
+    }
+
+    private static void await(Registration r, PollFd fd) {
+        GStack st = GStack.enterChecked();
+        try {
+            r.await(st, fd, false);
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    private static void put(SynchronousQueue<Integer> to, int i) {
+        try {
+            to.put(i);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

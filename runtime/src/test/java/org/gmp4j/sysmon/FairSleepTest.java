@@ -1,0 +1,31 @@
+package org.gmp4j.sysmon;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+/** How long sysmon sleeps after a look, so that it is behind its share of the CPU when it wakes up. */
+class FairSleepTest {
+    /** Beside a hog and a few compiler threads each has run as long as the look took when it wakes up. */
+    @Test
+    void aLookIsPaidForBeforeTheNext() {
+        for (long awake : new long[] {1_000, 10_000, 40_000}) {
+            assertTrue(Sysmon.fairSleep(awake, false) >= Sysmon.OTHERS * awake, "after a look of " + awake + " ns");
+        }
+    }
+
+    /** One that blocks leaves its CPU to sysmon: only the P that it holds waits. */
+    @Test
+    void whoBlocksIsLookedAtSooner() {
+        assertTrue(Sysmon.fairSleep(40_000, true) < Sysmon.fairSleep(40_000, false));
+        assertTrue(Sysmon.fairSleep(40_000, true) > 40_000);
+    }
+
+    /** Sysmon itself may have waited for a CPU while it was awake. */
+    @Test
+    void aLostCpuDoesNotMakeItSleepLong() {
+        assertEquals(Sysmon.MAX_FAIR_SLEEP, Sysmon.fairSleep(50_000_000, false));
+        assertEquals(Sysmon.MAX_FAIR_SLEEP, Sysmon.fairSleep(50_000_000, true));
+    }
+}

@@ -1,0 +1,64 @@
+package org.gmp4j.sysmon;
+
+import java.util.List;
+
+import org.gmp4j.Gmp;
+import org.gmp4j.proc.Ballast;
+import org.gmp4j.proc.Config;
+import org.gmp4j.proc.DebugVars;
+import org.gmp4j.proc.Monitor;
+import org.gmp4j.proc.Netpoll;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.timer.TimerHeaps;
+
+/** A scheduler of which all is made when the heap becomes full, but for its sysmon's thread. */
+final class FullHeapBeginProgram {
+    private static final long BEGIN_NANOS = 100_000_000;
+
+    private FullHeapBeginProgram() {
+    }
+
+    /** Starts the thread with a full heap. */
+    private static final class Late implements Monitor {
+        private final Sysmon sysmon;
+
+        Late(Scheduler s) {
+            sysmon = new Sysmon(s);
+        }
+
+        @Override
+        public Watched ofM() {
+            return sysmon.ofM();
+        }
+
+        @Override
+        public Watched ofP() {
+            return sysmon.ofP();
+        }
+
+        @Override
+        public void start() {
+            Ballast.fill();
+            sysmon.start();
+            for (long end = System.nanoTime() + BEGIN_NANOS; System.nanoTime() < end;) {
+                Thread.onSpinWait(); // Without an object.
+            }
+            Ballast.drop();
+        }
+
+        @Override
+        public Thread stop() {
+            return sysmon.stop();
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        Gmp gmp = Gmp.builder().procs(1).build(); // Rehearses.
+        Scheduler s = Scheduler.schedinit(new Config(1, null, List.of(), 0, 10_000_000, 10, -1, 1 << 20, null, false, false,
+                DebugVars.parse("")), new TimerHeaps(), Netpoll.NONE, Late::new);
+        boolean closed = s.close(-1); // Waits for the thread.
+        int answer = gmp.call(() -> 42);
+        System.out.println(closed ? answer : 0);
+        System.exit(0);
+    }
+}

@@ -1,0 +1,155 @@
+package org.gmp4j.sysmon;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongUnaryOperator;
+
+import org.gmp4j.Go;
+import org.gmp4j.agent.PointLoader;
+import org.gmp4j.agent.Points;
+import org.gmp4j.ffi.gmp.m;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Machines;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStatus;
+import org.gmp4j.testing.ChildJvm;
+import org.gmp4j.testing.ChildJvm.Result;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What {@link Retake} tells {@link Sysmon} of when to look again. */
+class RetakeTest {
+    private static final int CALLS = 1_000;
+    private static final Duration QUANTUM = Duration.ofMinutes(1);
+    private static final int TRIES = 10_000;
+    private static final long SOON = 50_000;
+
+    private static volatile int sink;
+
+    /** Any code that has points; the test runs a copy that does. */
+    public static final class Loop implements LongUnaryOperator {
+        @Override
+        public long applyAsLong(long n) {
+            long sum = 0;
+            for (long i = 0; i < n; i++) {
+                sum += i ^ n;
+            }
+            return sum;
+        }
+    }
+
+    /** Where the CPU time of a thread cannot be read, nobody waits for it: the P is taken. */
+    @Test
+    void noClock() throws ReflectiveOperationException {
+        LongUnaryOperator loop = (LongUnaryOperator) PointLoader.ofCopy(Loop.class).loadClass(Loop.class.getName())
+                .getConstructor().newInstance();
+        assertTrue(loop.applyAsLong(1) != 0 && Points.any(), "a point has been linked");
+        long mp = Mem.alloc(m.layout(), 1);
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            Machine unread = Machines.of(gmp.scheduler(), mp);
+            M.setProcid(mp, 1 << 23); // Nobody's.
+            ArmPoints points = new ArmPoints();
+            assertTrue(points.overran(unread, 1), "asked to yield first");
+            assertFalse(points.overran(unread, 1));
+            points.looked(false, System.nanoTime());
+        } finally {
+            Mem.recycle(m.layout(), mp);
+        }
+    }
+
+    /** One that ran alone for long is told to yield when work comes, and is looked at again as soon as any other. */
+    @Test
+    void lookedAtCloselyOnceTold() throws ReflectiveOperationException, InterruptedException {
+        LongUnaryOperator loop = (LongUnaryOperator) PointLoader.ofCopy(Loop.class).loadClass(Loop.class.getName())
+                .getConstructor().newInstance();
+        assertTrue(loop.applyAsLong(1) != 0 && Points.any(), "a point has been linked");
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
+            Retake retake = retake(gmp.scheduler());
+            AtomicBoolean end = new AtomicBoolean();
+            CountDownLatch runs = new CountDownLatch(1);
+            byte[] bytes = new byte[1 << 20];
+            gmp.go(() -> {
+                runs.countDown();
+                while (!end.get()) {
+                    // The JDK's code has no points: told to yield, it runs on a while. And it makes nothing, so that no collection
+                    // has its thread sleep.
+                    sink = Arrays.hashCode(bytes);
+                }
+            });
+            runs.await();
+            long until = Long.MAX_VALUE;
+            for (int i = 0; i < TRIES && until > SOON; i++) {
+                gmp.go(() -> { // Work that waits: that of the last try may have been run.
+                });
+                boolean unused = retake.look(System.nanoTime()); // The slice began by now, if sysmon has not seen it.
+                long now = System.nanoTime() + QUANTUM.multipliedBy(2).toNanos();
+                unused = retake.look(now);
+                until = retake.untilOver(now);
+            }
+            end.set(true);
+            retake.close();
+            assertTrue(Points.any(), () -> "no points of " + loop);
+            assertTrue(until <= SOON, "the next look is " + until + " ns off");
+        }
+    }
+
+    @Test
+    void theMoreRunWithoutAPTheLongerOneKeepsIt() {
+        long quantum = 1_000_000;
+        assertEquals(quantum, Retake.patience(quantum, 0, 2));
+        assertEquals(quantum, Retake.patience(quantum, 1, 2));
+        assertEquals(2 * quantum, Retake.patience(quantum, 2, 2));
+        assertEquals(4 * quantum, Retake.patience(quantum, 5, 2));
+        assertEquals(64 * quantum, Retake.patience(quantum, 1_000, 2), "but not for ever");
+    }
+
+    /** Where C2 leaves polls out of loops a nudge comes too late: their points are armed. */
+    @ParameterizedTest
+    @ValueSource(strings = {"Serial", "Parallel", "G1"})
+    void loopsWithoutPolls(String collector) {
+        Result r = new ChildJvm(UnpolledLoopProgram.class).with("-XX:+Use" + collector + "GC", "-XX:TieredStopAtLevel=4").run();
+        assertEquals("in time\n", r.out(), r::toString);
+    }
+
+    /** A system call whose P nobody wants is new to sysmon once: it does not keep it awake until it ends. */
+    @Test
+    void aSyscallIsNewOnce() {
+        boolean noted = false;
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(QUANTUM))) {
+            for (int i = 0; i < CALLS && !noted; i++) {
+                noted = gmp.call(() -> {
+                    Machine m = Machine.current();
+                    long pp = m.attachedP();
+                    return Go.blocking(() -> notedWhileInSyscall(retake(m.s), pp));
+                });
+            }
+        }
+        assertTrue(noted, "a call that sysmon has seen is new all the time");
+    }
+
+    private static Retake retake(Scheduler s) {
+        return new Retake(s, Stalls.of(s));
+    }
+
+    /** Until sysmon has noted the call, which it then does at a look, or has taken the P: only the first will do. */
+    private static boolean notedWhileInSyscall(Retake retake, long pp) {
+        int tick = P.syscalltickOpaque(pp);
+        while (PStatus.get(pp) == PStatus.PSYSCALL && P.syscalltickOpaque(pp) == tick) {
+            if (!retake.newSyscall()) {
+                return tick != 0 && PStatus.get(pp) == PStatus.PSYSCALL && P.syscalltickOpaque(pp) == tick;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,77 @@
+package org.gmp4j.sysmon;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+class VmThreadTest {
+    private static final long NANOS = 300_000;
+
+    /** Where the kernel tells what slices a thread has. */
+    @Test
+    void itsSliceIsSet() throws IOException {
+        Path vm = vmThread();
+        long before = slice(vm);
+        assumeTrue(before > 0, "this kernel tells no slices");
+        try {
+            assertTrue(VmThread.setSlice(NANOS));
+            assertEquals(NANOS, slice(vm));
+        } finally {
+            assertTrue(VmThread.setSlice(before)); // Short ones, if a test in this JVM had an overrun.
+        }
+        assertEquals(before, slice(vm));
+    }
+
+    /** An M begins as the process's threads do, which the VM thread stands for. */
+    @Test
+    void whatBeginsLaterDoesNotInheritIt() throws IOException {
+        long ofVm = slice(vmThread());
+        assumeTrue(ofVm > 0, "this kernel tells no slices");
+        long before = sliceOfAnM();
+        try {
+            assertTrue(VmThread.setSlice(NANOS));
+            assertEquals(before, sliceOfAnM());
+        } finally {
+            assertTrue(VmThread.setSlice(ofVm));
+        }
+    }
+
+    private static long sliceOfAnM() {
+        AtomicLong slice = new AtomicLong();
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> slice.set(slice(Path.of("/proc/thread-self"))));
+        }
+        return slice.get();
+    }
+
+    private static Path vmThread() throws IOException {
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+            for (Path task : tasks) {
+                if (Files.readString(task.resolve("comm")).equals("VM Thread\n")) {
+                    return task;
+                }
+            }
+        }
+        throw new AssertionError("no VM thread");
+    }
+
+    /** 0 where it is not told. */
+    private static long slice(Path task) {
+        try {
+            return Files.readAllLines(task.resolve("sched")).stream().filter(l -> l.startsWith("se.slice")).findFirst()
+                    .map(l -> Long.parseLong(l.substring(l.indexOf(':') + 1).strip())).orElse(0L);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
