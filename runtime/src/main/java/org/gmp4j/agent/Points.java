@@ -74,6 +74,20 @@ public final class Points {
     }
 
     /**
+     * Initialises what a point links through. Later the stack may be nearly full, and a class whose initialiser runs out of stack is
+     * lost for good.
+     */
+    static void initialize() {
+        try {
+            for (Class<?> c : new Class<?>[] {Site.class, ClassSites.class}) {
+                MethodHandles.lookup().ensureInitialized(c);
+            }
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /**
      * The class file with points, as the agent would load the class; null where it gets none. For class loaders of
      * measurements that hold a class both ways.
      *

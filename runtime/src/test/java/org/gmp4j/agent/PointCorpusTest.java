@@ -54,6 +54,7 @@ class PointCorpusTest {
         }
         if (verify) {
             ClassFile.of().verify(points).forEach(e -> wrong.add(name + ": " + e));
+            ClassFile.of().verify(PointWriter.writeAlone(scan)).forEach(e -> wrong.add(name + ", woven: " + e));
         }
         return true;
     }
