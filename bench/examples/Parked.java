@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./gmp run [-XX:+UseSerialGC ...] bench/examples/Parked.java [GOROUTINES]
 // So many goroutines wait in a receive: what memory they take, heap and all.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./gmp run bench/examples/Philosophers.java [PHILOSOPHERS] [MEALS]
 // Dining philosophers: a fork is a channel with room for one; whoever cannot get the second fork at once puts the first
 // one back and lets the others go on. On 1, 2 and 8 Ps, three times each.

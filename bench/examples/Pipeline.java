@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./gmp run bench/examples/Pipeline.java [NUMBERS] [WANTED]
 // Numbers go through a stage of four goroutines that square them and come together again; the reader has enough after
 // WANTED of them and cancels the context whose end stands in all selects: everybody ends. On 1, 2 and 8 Ps, three times each.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./gmp run bench/examples/RateLimiter.java [REQUESTS] [PER_SECOND] [BURST]
 // A token bucket: a ticker puts a permit into a channel with room for BURST of them, and leaves it out when there is none.
 // Workers take a permit for each request. No request is early, none is lost. On 1, 2 and 8 Ps.

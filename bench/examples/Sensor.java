@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cc -O2 -shared -fPIC -pthread -I c-shims/include -o /tmp/libsensor.so c-shims/examples/sensor.c
 // ./gmp run bench/examples/Sensor.java /tmp/libsensor.so [SAMPLES]
 // Four threads of a C library measure; each hands its samples to a goroutine through a ring and wakes it with gmp_ready,

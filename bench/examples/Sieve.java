@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./gmp run bench/examples/Sieve.java [PRIMES]
 // The sieve of primes, a goroutine for each prime: it hands on what its prime does not divide. On 1, 2 and 8 Ps, three times each.
 

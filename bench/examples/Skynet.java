@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./gmp run bench/examples/Skynet.java [LEAVES]
 // A tree of goroutines, ten children each; a leaf sends its number up, the others add up. 1,000,000 leaves by default.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./gmp run bench/examples/Spawns.java [GOROUTINES]
 // So many goroutines start and end, six times over: what stays resident does not grow.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./gmp run bench/examples/Tokens.java [GOROUTINES] [TOKENS]
 // A ring of goroutines hands tokens on through channels; the last adds up what arrives. On 1, 2 and 8 Ps.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ./gmp run bench/examples/resp/Resp.java [PORT [TRANSPORT [SCHEDULER]]]
 // A server that speaks Redis' protocol, for redis-cli and redis-benchmark: a goroutine a connection; requests that come
 // together are answered in one write; what is published goes through channels. TRANSPORT: net (org.gmp4j.net) or socket

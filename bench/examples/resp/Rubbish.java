@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package resp;
 
 /** A request that the protocol does not allow: its connection is told why, and closed. */

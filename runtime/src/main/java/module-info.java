@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Go's scheduler for the JVM. */
 module org.gmp4j.runtime {
     requires org.gmp4j.nativebindings;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
 /** A case of a select ({@code scase}), and the element that it received. */

@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
             PreemptCommand.class,
             LauncherCommands.Test.class,
             LauncherCommands.Run.class,
+            WeaveCommand.class,
             BenchCommand.class,
             PeersCommand.class,
             ScaleCommand.class,

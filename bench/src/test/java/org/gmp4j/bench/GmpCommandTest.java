@@ -23,7 +23,9 @@ class GmpCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "nope", "--nope", "help nope", "bench --json", "bench NoSuchBenchmark", "bench -nope", "run X",
-            "preempt nope", "preempt --runs=0", "scale nope", "scale --seconds=NaN", "scale --max=99", "scale --max=10000001",
+            "weave", "weave a.jar",
+            "weave /no/such.jar target/x.jar", "weave pom.xml target/x.jar", "weave --include=a..b pom.xml target/x.jar", "preempt nope",
+            "preempt --runs=0", "scale nope", "scale --seconds=NaN", "scale --max=99", "scale --max=10000001",
             "scale gc --json=/no/such/dir/f", "peers nope", "peers (", "peers --forks=0", "peers --forks=x", "peers --seconds=0",
             "peers --warmup=NaN", "peers --peers=gmp4j,erlang", "peers --json=/no/such/dir/f",
             "peers --json=/dev/full --html=/dev/full --markdown=target"})

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Linux and libgmp4j for the runtime, one class a concern.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
 import java.util.LinkedHashMap;
@@ -56,7 +57,7 @@ final class AgentOptions {
     /** Properties of points may stand there under their own names. */
     private static String name(String text) {
         String name = text.strip();
-        return name.equals(POINTS) ? OF_POINTS.get(0)
+        return name.equals(POINTS) ? OF_POINTS.getFirst()
                 : name.startsWith(POINTS + ".") ? name.substring(POINTS.length() + 1) : name;
     }
 
@@ -64,13 +65,21 @@ final class AgentOptions {
         return OF_POINTS.contains(name) ? points : ofDefault;
     }
 
+    /** Whether there are others than these. */
+    boolean hasOther(String... names) {
+        return wanted != null || !List.of(names).containsAll(points.keySet());
+    }
+
     /** Those about points. */
     Map<String, String> points() {
         return points;
     }
 
-    /** Those of the default scheduler go before properties: they become such. */
+    /** Those of the default scheduler go before properties: they become such. So does the one that classes woven before look at. */
     void setProperties() {
+        if (points.containsKey(OF_POINTS.getFirst())) {
+            System.setProperty(POINTS, points.get(OF_POINTS.getFirst()).strip());
+        }
         if (wanted != null) {
             System.setProperty("gmp.default", wanted);
         }

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
 import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
-import java.lang.reflect.InvocationTargetException;
 import java.util.Map;
 import java.util.Set;
 
@@ -23,28 +23,7 @@ final class AgentStart {
         AgentOptions options = AgentOptions.of(args);
         addPoints(PointOptions.of(options, System.getProperties()), instrumentation, attached);
         options.setProperties();
-        if (isSet(System.getProperty("gmp.default")) || isSet(System.getenv("GMP_DEFAULT"))) {
-            makeDefault();
-        }
-    }
-
-    private static boolean isSet(String value) {
-        return value != null && !value.isBlank();
-    }
-
-    /** The runtime looks itself whether it is on. By name: of all the runtime only this agent is below it, and may come without it. */
-    private static void makeDefault() {
-        try {
-            Object unused = Class.forName("org.gmp4j.Gmp").getMethod("builder").invoke(null);
-        } catch (InvocationTargetException e) {
-            switch (e.getCause()) {
-                case RuntimeException r -> throw r;
-                case Error error -> throw error;
-                default -> throw new IllegalStateException(e.getCause());
-            }
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException("gmp4j finds no runtime beside its agent: " + e.getMessage(), e);
-        }
+        DefaultStart.ifAsked();
     }
 
     private static void open(Instrumentation instrumentation) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
 import java.util.concurrent.atomic.LongAdder;
@@ -11,6 +12,8 @@ public enum LeftAlone {
     EXCLUDED,
     /** A class in which nothing loops or calls itself. */
     NO_LOOPS,
+    /** A class that has points: put in before the program ran, or by another agent of ours. */
+    HAS_POINTS,
     /** A class file older than Java 7's: it cannot hold an {@code invokedynamic}. */
     OLD_CLASS_FILE,
     /** A class file of a version or a shape that we do not know. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
 import static java.lang.classfile.constantpool.PoolEntry.*;
@@ -5,6 +6,7 @@ import static java.lang.classfile.constantpool.PoolEntry.*;
 import static org.gmp4j.classfile.Bytes.i4;
 import static org.gmp4j.classfile.Bytes.u2;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -40,6 +42,7 @@ final class PointScan {
     private static final int JUMP_LIMIT = Short.MAX_VALUE;
     /** Leaves room for what the points need of the 65,535 constants. */
     private static final int POOL_LIMIT = 64_000;
+    private static final int INTERFACE = 0x0200;
     /** The length of an {@code invokedynamic}. */
     static final int POINT_SIZE = 5;
     /** At most so many bytes are put in front of a switch's table. */
@@ -59,7 +62,7 @@ final class PointScan {
     /** The offset behind the constants. */
     private int body;
     private int thisClass;
-    /** The first method. */
+    /** How many methods there are, and behind it they. */
     private int methods;
     /** The class's attributes. */
     private int attributes;
@@ -90,10 +93,20 @@ final class PointScan {
         } catch (IndexOutOfBoundsException | NegativeArraySizeException | ArithmeticException e) {
             scan.reason = LeftAlone.UNKNOWN_FORMAT;
         }
-        if (scan.reason == null && scan.found.isEmpty()) {
-            scan.reason = LeftAlone.NO_LOOPS;
+        if (scan.reason == null) {
+            scan.reason = scan.found.isEmpty() ? LeftAlone.NO_LOOPS : scan.hasPoints() ? LeftAlone.HAS_POINTS : null;
         }
         return scan;
+    }
+
+    /** Whether the class has points already: nothing else names the class that they link to. */
+    private boolean hasPoints() {
+        for (int i = 1; i < pool.length; i++) {
+            if (pool[i] != 0 && b[pool[i]] == TAG_UTF8 && isUtf8(i, JdkPoint.CLASS)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Why the class gets no points, or null when it gets some. */
@@ -124,6 +137,21 @@ final class PointScan {
 
     int attributes() {
         return attributes;
+    }
+
+    /** The constant of the class itself. */
+    int thisClass() {
+        return thisClass;
+    }
+
+    /** The class's name, with slashes. */
+    String name() {
+        int utf8 = pool[u2(b, pool[thisClass] + 1)];
+        return new String(b, utf8 + 3, u2(b, utf8 + 1), StandardCharsets.UTF_8);
+    }
+
+    boolean isInterface() {
+        return (u2(b, body) & INTERFACE) != 0;
     }
 
     /** Whether the constant is this text, plain ASCII. */

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
 import java.lang.instrument.ClassFileTransformer;
-import java.lang.invoke.MethodHandles;
 import java.security.CodeSource;
 import java.security.ProtectionDomain;
 import java.util.concurrent.atomic.LongAdder;
@@ -24,15 +24,7 @@ final class PointTransformer implements ClassFileTransformer {
 
     PointTransformer(PointOptions options) {
         this.options = options;
-        // What a point links through. At its first use the stack may be nearly full, and a class whose initialiser runs
-        // out of stack is lost for good.
-        try {
-            for (Class<?> c : new Class<?>[] {Points.class, Site.class, ClassSites.class}) {
-                MethodHandles.lookup().ensureInitialized(c);
-            }
-        } catch (IllegalAccessException e) {
-            throw new IllegalStateException(e);
-        }
+        Points.initialize();
     }
 
     @Override
@@ -81,10 +73,12 @@ final class PointTransformer implements ClassFileTransformer {
 
     /** The runtime's classes get none: their loops run on the Ms, and they yield where they mean to. */
     private boolean isOurs(String name, ProtectionDomain domain) {
-        if (!name.startsWith(OURS) || name.startsWith(PROGRAMS)) {
-            return false;
-        }
-        return name.startsWith(BINDINGS) || runtime == null || runtime.equals(codeSource(domain));
+        return isOurs(name) && (name.startsWith(BINDINGS) || runtime == null || runtime.equals(codeSource(domain)));
+    }
+
+    /** The same, as far as the name says. */
+    static boolean isOurs(String name) {
+        return name.startsWith(OURS) && !name.startsWith(PROGRAMS);
     }
 
     private static CodeSource codeSource(ProtectionDomain domain) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
 import static org.gmp4j.classfile.Bytes.i4;
@@ -23,6 +24,7 @@ final class PointWriter {
     static final int VECTOR = Byte.MAX_VALUE + 1;
 
     private final PointScan scan;
+    private final boolean alone;
     private final byte[] b;
     private final Constants constants;
     /** The bootstrap methods that are added: one for each method and depth. */
@@ -36,26 +38,36 @@ final class PointWriter {
     private int methodName;
     private final int[] sites = new int[2 * VECTOR];
 
-    private PointWriter(PointScan scan) {
+    private PointWriter(PointScan scan, boolean alone) {
         this.scan = scan;
+        this.alone = alone;
         b = scan.classFile();
         constants = new Constants(scan.poolCount());
     }
 
     /** The class with its points; {@code scan} has found some. */
     static byte[] write(PointScan scan) {
-        return new PointWriter(scan).writeClass();
+        return new PointWriter(scan, false).writeClass();
+    }
+
+    /** The same for a class that is going to be loaded without the agent: {@link LinkMethod}. */
+    static byte[] writeAlone(PointScan scan) {
+        return new PointWriter(scan, true).writeClass();
     }
 
     private byte[] writeClass() {
         int bootstrap = bootstrapMethods();
         firstLink = bootstrap < 0 ? 0 : u2(b, bootstrap + 6);
-        link = constants.staticHandle(constants.method(constants.type(JdkPoint.CLASS), JdkPoint.LINK, JdkPoint.LINK_TYPE));
+        link = constants.staticHandle(alone ? LinkMethod.of(scan, constants)
+                : constants.method(constants.type(JdkPoint.CLASS), JdkPoint.LINK, JdkPoint.LINK_TYPE));
         nameAndType = constants.nameAndType(JdkPoint.POINT, "()V");
         int attributeName = bootstrap < 0 ? constants.utf8("BootstrapMethods") : 0;
         // The methods go behind the constants, and they decide which constants there are.
         Bytes methods = new Bytes(b.length + b.length / 8);
         writeMethods(methods);
+        if (alone) {
+            LinkMethod.write(constants, methods);
+        }
 
         Bytes out = new Bytes(b.length + methods.size() / 8 + 1024);
         out.copy(b, 0, 8);
@@ -63,6 +75,7 @@ final class PointWriter {
         out.copy(b, 10, scan.body());
         constants.writeTo(out);
         out.copy(b, scan.body(), scan.methods());
+        out.u2(u2(b, scan.methods()) + (alone ? 1 : 0));
         out.append(methods);
         writeAttributes(out, bootstrap, attributeName);
         return out.toArray();
@@ -103,7 +116,7 @@ final class PointWriter {
     }
 
     private void writeMethods(Bytes out) {
-        int copied = scan.methods();
+        int copied = scan.methods() + 2;
         for (MethodPoints m : scan.found()) {
             out.copy(b, copied, m.code());
             methodName = constants.string(m.name());

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
 import java.lang.foreign.Arena;
@@ -71,6 +72,20 @@ public final class Points {
     /** What was done so far; {@code armed} is what is armed now. */
     public record Counters(long classes, long methods, long points, long linked, int armed, long armings, long disarmings,
             long nudges, long reached, Map<LeftAlone, Long> leftAlone) {
+    }
+
+    /**
+     * Initialises what a point links through. Later the stack may be nearly full, and a class whose initialiser runs out of stack is
+     * lost for good.
+     */
+    static void initialize() {
+        try {
+            for (Class<?> c : new Class<?>[] {Site.class, ClassSites.class}) {
+                MethodHandles.lookup().ensureInitialized(c);
+            }
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /**

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.context;
 
 /** Who is told when a context is cancelled: an element of its list of children, under the lock of that {@link Cancellation}. */

@@ -1,2 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Cancellation, deadlines and values that go down a tree of calls and goroutines. Source: Go's package {@code context}. */
 package org.gmp4j.context;

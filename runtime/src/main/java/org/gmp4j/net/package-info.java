@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * TCP, UDP and Unix sockets in the scheduler. A goroutine that waits for one gives its thread up, and the M that finds it
  * ready runs it: no other thread, and no system call but {@code epoll_wait} is in between. Names are those of Go's package

@@ -1,2 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The network poller of a scheduler, and the JDK's sockets on it. */
 package org.gmp4j.netpoll;

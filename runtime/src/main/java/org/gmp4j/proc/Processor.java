@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
 /** The Java side of a P. The stacks that dead goroutines left belong to the M that holds the P. */

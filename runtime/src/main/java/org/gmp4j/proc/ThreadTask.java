@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
 /** The task of a virtual thread with an identity, which then ends as every goroutine does. */

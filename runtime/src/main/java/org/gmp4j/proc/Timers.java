@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
 /** What the loop asks of the timers, which live a floor above. The next due time of a P is {@code p.timer0When}. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.stack;
 
 /** Unwinds a goroutine for {@code goexit}: no stack trace, no suppression, one instance. It is no Exception. */

@@ -1,2 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Tests of concurrent code with a virtual clock. Source: Go's package {@code testing/synctest}. */
 package org.gmp4j.synctest;

@@ -1,2 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Timers and tickers, from goroutines and from plain threads. Source: Go's package {@code time}. */
 package org.gmp4j.time;

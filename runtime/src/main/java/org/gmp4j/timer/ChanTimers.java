@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.timer;
 
 /** Timers with a channel: made by the class that knows channels, which stands beside this floor, for packages above. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
 /** Code that calls nothing and does not end by itself; {@link PointsTest} stops it. */

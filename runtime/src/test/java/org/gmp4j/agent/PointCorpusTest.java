@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -54,6 +55,7 @@ class PointCorpusTest {
         }
         if (verify) {
             ClassFile.of().verify(points).forEach(e -> wrong.add(name + ": " + e));
+            ClassFile.of().verify(PointWriter.writeAlone(scan)).forEach(e -> wrong.add(name + ", woven: " + e));
         }
         return true;
     }

@@ -37,6 +37,7 @@ import org.gmp4j.Gmp;
 import org.gmp4j.bench.library.app.HelidonService;
 import org.gmp4j.bench.library.app.SpringService;
 import org.gmp4j.ffi.NativeException;
+import org.gmp4j.weave.Weave;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
@@ -49,7 +50,7 @@ import org.springframework.boot.loader.tools.Repackager;
 
 /**
  * Services of frameworks, unchanged, with the agent's option {@code default} and without: a Spring Boot jar with its libraries inside,
- * and Helidon SE. Each answers the same, on goroutines with the flag, and stops on SIGTERM as before: the request under way
+ * the same woven, without the agent, and Helidon SE. Each answers the same, on goroutines with the flag, and stops on SIGTERM as before: the request under way
  * is answered.
  */
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -122,6 +123,25 @@ class ServicesByOneFlagTest {
                 return List.of("-jar", jar.toString(), "--server.port=0", "--spring.threads.virtual.enabled=true");
             }
         },
+        /** The same, its jars woven: no agent. The runtime is beside it, in sight of Spring's class loader. */
+        WOVEN {
+            @Override
+            List<String> flags() {
+                return List.of("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED",
+                        "-Dgmp.default=on", "-Dgmp.default.debug=schedtrace=500");
+            }
+
+            @Override
+            List<String> command() throws Exception {
+                List<String> plain = SPRING.command();
+                Path woven = folder.resolve("woven.jar");
+                Weave.weave(plain.get(1), woven.toString(), null, System.out);
+                List<String> command = new ArrayList<>(List.of("-cp", woven + File.pathSeparator + agent,
+                        "org.springframework.boot.loader.launch.JarLauncher"));
+                command.addAll(plain.subList(2, plain.size()));
+                return command;
+            }
+        },
         HELIDON {
             @Override
             List<String> command() throws Exception {
@@ -130,6 +150,10 @@ class ServicesByOneFlagTest {
                 return List.of("-cp", String.join(File.pathSeparator, path), HelidonService.class.getName());
             }
         };
+
+        List<String> flags() {
+            return List.of("-javaagent:" + agent + "=default,debug=schedtrace=500");
+        }
 
         abstract List<String> command() throws Exception;
     }
@@ -145,7 +169,8 @@ class ServicesByOneFlagTest {
             List<String> command =
                     new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
             if (flag) {
-                command.addAll(List.of("-javaagent:" + agent + "=default,debug=schedtrace=500", "--enable-native-access=ALL-UNNAMED"));
+                command.add("--enable-native-access=ALL-UNNAMED");
+                command.addAll(service.flags());
             }
             command.addAll(service.command());
             process = new ProcessBuilder(command).redirectErrorStream(true).start();
@@ -190,7 +215,7 @@ class ServicesByOneFlagTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"SPRING, false", "SPRING, true", "HELIDON, false", "HELIDON, true"})
+    @CsvSource({"SPRING, false", "SPRING, true", "WOVEN, true", "HELIDON, false", "HELIDON, true"})
     void answersAndStops(Service service, boolean flag) throws Exception {
         try (Running running = new Running(service, flag);
                 ExecutorService clients = Executors.newFixedThreadPool(CONNECTIONS)) {

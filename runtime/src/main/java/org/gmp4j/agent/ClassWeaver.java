@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.agent;
+
+import java.util.EnumMap;
+import java.util.Map;
+
+import org.gmp4j.agent.PointScan.MethodPoints;
+
+/**
+ * Puts points into class files that are going to be loaded without the agent. They do what the agent's do; where there is no runtime
+ * they do nothing. Not safe for use by several threads.
+ */
+public final class ClassWeaver {
+    private final PointOptions options;
+    private final Map<LeftAlone, Integer> leftAlone = new EnumMap<>(LeftAlone.class);
+    private int classes;
+    private int methods;
+    private int points;
+
+    /**
+     * A weaver with the patterns of {@code gmp.points.include} and {@code gmp.points.exclude}.
+     *
+     * @param argument as the agent's, {@code include} and {@code exclude} only; null for none
+     * @throws IllegalArgumentException with one sentence for the user
+     */
+    public ClassWeaver(String argument) {
+        AgentOptions given = AgentOptions.of(argument);
+        if (given.hasOther("include", "exclude")) {
+            throw new IllegalArgumentException("Where a jar is woven include and exclude may be said; the other options are for the "
+                    + "program's start.");
+        }
+        options = PointOptions.of(given, System.getProperties());
+        if (!options.on()) {
+            throw new IllegalArgumentException("gmp.points is off, so there is nothing to weave.");
+        }
+    }
+
+    /** The class with points, or null where it gets none. */
+    public byte[] weave(byte[] classFile) {
+        PointScan scan = PointScan.of(classFile);
+        LeftAlone reason = scan.leftAlone();
+        if (reason == null && (!options.includes(scan.name(), false) || PointTransformer.isOurs(scan.name()))) {
+            reason = LeftAlone.EXCLUDED;
+        }
+        if (reason != null) {
+            Integer unused = leftAlone.merge(reason, 1, Integer::sum);
+            return null;
+        }
+        byte[] woven = PointWriter.writeAlone(scan);
+        classes++;
+        methods += scan.found().size();
+        for (MethodPoints m : scan.found()) {
+            points += m.count();
+        }
+        return woven;
+    }
+
+    /** How many classes got points so far. */
+    public int classes() {
+        return classes;
+    }
+
+    /** How many methods. */
+    public int methods() {
+        return methods;
+    }
+
+    /** How many points. */
+    public int points() {
+        return points;
+    }
+
+    /** How many classes were left as they were for this reason. */
+    public int leftAlone(LeftAlone reason) {
+        return leftAlone.getOrDefault(reason, 0);
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.agent;
+
+import java.lang.reflect.InvocationTargetException;
+
+/** Makes all virtual threads goroutines where a property or a variable asks for that, for programs that ask for no {@code Gmp}. */
+final class DefaultStart {
+    private DefaultStart() {
+    }
+
+    /**
+     * Does it; nothing where it is done.
+     *
+     * @throws IllegalArgumentException with one sentence about a bad setting
+     * @throws IllegalStateException with one sentence, when the scheduler cannot run in this JVM
+     */
+    static void ifAsked() {
+        if (isSet(System.getProperty("gmp.default")) || isSet(System.getenv("GMP_DEFAULT"))) {
+            makeDefault();
+        }
+    }
+
+    private static boolean isSet(String value) {
+        return value != null && !value.isBlank();
+    }
+
+    /** The runtime looks itself whether it is on. By name: of all the runtime only this package is below it, and may come without it. */
+    private static void makeDefault() {
+        try {
+            Object unused = Class.forName("org.gmp4j.Gmp").getMethod("builder").invoke(null);
+        } catch (InvocationTargetException e) {
+            switch (e.getCause()) {
+                case RuntimeException r -> throw r;
+                case Error error -> throw error;
+                default -> throw new IllegalStateException(e.getCause());
+            }
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("gmp4j finds no runtime beside its agent: " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.agent;
+
+import org.gmp4j.classfile.Bytes;
+import org.gmp4j.classfile.Constants;
+
+/**
+ * The method that links the points of a class which got them before the program ran. It is a method of the class itself, so it is
+ * found whatever loads the class, and in Java it would read
+ *
+ * <pre>
+ * private static CallSite gmp4j$link(Lookup l, String name, MethodType t, String method, int depth) {
+ *     try {
+ *         Class.forName("org.gmp4j.agent.Woven", true, l.lookupClass().getClassLoader());
+ *     } catch (Exception | LinkageError e) {
+ *         // The runtime is not in sight of this loader, or for an older Java. Another class may have found it.
+ *     }
+ *     try {
+ *         return GmpPoint.link(l, name, t, method, depth); // as the agent's points do
+ *     } catch (LinkageError e) {
+ *         return new ConstantCallSite(MethodHandles.empty(t)); // There is no runtime: the point is nothing.
+ *     }
+ * }
+ * </pre>
+ *
+ * <p>{@link Woven} makes {@code GmpPoint} as it is initialised. A point that is linked to nothing stays so; nothing is lost with it, as
+ * a runtime that is in sight is found at the first point already, and one that is not would have come too late for some anyway.
+ *
+ * <p>Rejected: a class of ours in the woven jar, in each package or in one of its own (frameworks list the classes of a package; two
+ * modules must not have the same package); calling a class of the runtime's directly, which ends a program that runs without it, or
+ * whose class loader or module does not see it, with a LinkageError at its first loop.
+ *
+ * <p>The names {@code gmp4j$link}, {@code GmpPoint.link} and {@code org.gmp4j.agent.Woven} with the types here stay as they are:
+ * jars that were woven by an older gmp4j rely on them.
+ */
+final class LinkMethod {
+    static final String NAME = "gmp4j$link";
+
+    private static final int PRIVATE_STATIC_SYNTHETIC = 0x100A;
+    private static final int MAX_STACK = 5;
+    private static final int MAX_LOCALS = 5;
+    private static final int CODE_LENGTH = 38;
+    /** Where it goes on after forName, with its value or what it threw on the stack; and after a LinkageError. */
+    private static final int FOUND = 14;
+    private static final int LINK_FAILED = 25;
+    private static final int EXCEPTIONS = 3 * 8;
+    private static final int FRAMES = 2 + 2 * 4;
+    private static final int SAME_LOCALS_ONE_ON_STACK = 64;
+    private static final int OBJECT_TYPE = 7;
+
+    private LinkMethod() {
+    }
+
+    /** The constant of the method, in the class that was scanned. */
+    static int of(PointScan scan, Constants c) {
+        return scan.isInterface() ? c.interfaceMethod(scan.thisClass(), NAME, JdkPoint.LINK_TYPE)
+                : c.method(scan.thisClass(), NAME, JdkPoint.LINK_TYPE);
+    }
+
+    /** Writes the method as {@code method_info}, its constants to {@code c}. */
+    static void write(Constants c, Bytes out) {
+        int lookup = c.type("java/lang/invoke/MethodHandles$Lookup");
+        int type = c.type("java/lang/Class");
+        int constantSite = c.type("java/lang/invoke/ConstantCallSite");
+        int object = c.type("java/lang/Object");
+        int linkageError = c.type("java/lang/LinkageError");
+
+        out.u2(PRIVATE_STATIC_SYNTHETIC);
+        out.u2(c.utf8(NAME));
+        out.u2(c.utf8(JdkPoint.LINK_TYPE));
+        out.u2(1);
+        out.u2(c.utf8("Code"));
+        out.i4(8 + CODE_LENGTH + 2 + EXCEPTIONS + 2 + 6 + FRAMES);
+        out.u2(MAX_STACK);
+        out.u2(MAX_LOCALS);
+        out.i4(CODE_LENGTH);
+        op(out, 0x13, c.string(c.utf8(Woven.NAME))); // ldc_w
+        out.u2(0x042A); // iconst_1, aload_0
+        op(out, 0xB6, c.method(lookup, "lookupClass", "()Ljava/lang/Class;")); // invokevirtual
+        op(out, 0xB6, c.method(type, "getClassLoader", "()Ljava/lang/ClassLoader;"));
+        op(out, 0xB8, c.method(type, "forName", "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;")); // invokestatic
+        out.u1(0x57); // FOUND: pop
+        out.i4(0x2A2B2C2D); // aload_0 to aload_3
+        out.u2(0x1504); // iload 4
+        op(out, 0xB8, c.method(c.type(JdkPoint.CLASS), JdkPoint.LINK, JdkPoint.LINK_TYPE));
+        out.u1(0xB0); // areturn
+        out.u1(0x57); // LINK_FAILED: pop
+        op(out, 0xBB, constantSite); // new
+        out.u2(0x592C); // dup, aload_2
+        op(out, 0xB8, c.method(c.type("java/lang/invoke/MethodHandles"), "empty",
+                "(Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/MethodHandle;"));
+        op(out, 0xB7, c.method(constantSite, "<init>", "(Ljava/lang/invoke/MethodHandle;)V")); // invokespecial
+        out.u1(0xB0); // areturn
+
+        out.u2(3);
+        handler(out, 0, FOUND, FOUND, c.type("java/lang/Exception"));
+        handler(out, 0, FOUND, FOUND, linkageError);
+        handler(out, FOUND, LINK_FAILED, LINK_FAILED, linkageError);
+
+        out.u2(1);
+        out.u2(c.utf8("StackMapTable"));
+        out.i4(FRAMES);
+        out.u2(2);
+        frame(out, FOUND, object);
+        frame(out, LINK_FAILED - FOUND - 1, linkageError);
+    }
+
+    private static void op(Bytes out, int opcode, int constant) {
+        out.u1(opcode);
+        out.u2(constant);
+    }
+
+    private static void handler(Bytes out, int start, int end, int handler, int type) {
+        out.u2(start);
+        out.u2(end);
+        out.u2(handler);
+        out.u2(type);
+    }
+
+    private static void frame(Bytes out, int delta, int type) {
+        out.u1(SAME_LOCALS_ONE_ON_STACK + delta);
+        out.u1(OBJECT_TYPE);
+        out.u2(type);
+    }
+}

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Jars whose classes get their preemption points before the program runs. */
+package org.gmp4j.weave;
