@@ -190,6 +190,7 @@ public final class Threads {
             if (m == Scheduler.TOO_MANY) {
                 return LIMIT;
             }
+            s.spare.hold();
             newosproc(m, pp, spinning);
             return STARTED;
         } catch (OutOfMemoryError | NativeException e) {
@@ -202,6 +203,9 @@ public final class Threads {
             if (!heap && s.config.program()) {
                 throw Fatal.fatal(s, "runtime: failed to create new OS thread (have %d already): %s\n"
                         .formatted(s.mcount(), e.getMessage()), "newosproc");
+            }
+            if (!heap) {
+                s.spare.letGo();
             }
             return reason(heap);
         }
