@@ -100,7 +100,9 @@ public final class Threads {
                 } else {
                     M.setCpu(m.mp, -1);
                     BitSet any = new BitSet();
-                    place.forEach(any::or); // Or it would stay where its last P, or who started it, was pinned.
+                    for (BitSet one : place) {
+                        any.or(one); // Or it would stay where its last P, or who started it, was pinned.
+                    }
                     boolean unused = runOn(any);
                 }
             } catch (OutOfMemoryError e) {
