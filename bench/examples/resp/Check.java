@@ -105,6 +105,7 @@ final class Check {
                 && asks("x".repeat(LARGE), "-ERR Protocol error: too big inline request\r\n")
                 && asks("*2\r\n$3\r\nGET\r\n:1\r\n", "-ERR Protocol error: expected '$'\r\n")
                 && asks("*9999\r\n", "-ERR Protocol error: invalid multibulk length\r\n")
+                && asks("subscribe c\r\n*1\r\nx\r\n", subscribed("subscribe", "c", 1) + "-ERR Protocol error: expected '$'\r\n")
                 && asks("*2\r\n$3\r\nGE", "")
                 && asks("\r\nPING\r\nset k v\r\nget k\r\nnone\r\nexpire k 0\r\nget k\r\ndel k\r\nincr\r\n".replace("k", key),
                         "+PONG\r\n+OK\r\n$1\r\nv\r\n-ERR unknown command 'NONE'\r\n:1\r\n$-1\r\n:0\r\n"

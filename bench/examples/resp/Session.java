@@ -37,34 +37,39 @@ final class Session {
 
     /** Answers until the client ends, or has sent rubbish. */
     void run() throws IOException {
+        boolean more = false;
         try {
-            answer();
+            more = answer();
         } finally {
             if (outbox != null) {
                 server.hub.change(() -> channels.forEach(c -> server.hub.remove(c, this)));
                 outbox.close();
             }
         }
+        if (more) {
+            conn.linger(); // All is written by now.
+        }
     }
 
-    private void answer() throws IOException {
+    /** Whether the client may send more, though it ends here. */
+    private boolean answer() throws IOException {
         try {
             for (;;) {
                 while (request.next()) {
                     if (!command()) {
                         reply.flush();
-                        return;
+                        return false;
                     }
                 }
                 reply.flush(); // All that was asked for is answered before this waits.
                 if (!request.read(conn)) {
-                    return;
+                    return false;
                 }
             }
         } catch (Rubbish e) {
             reply.error("Protocol error: " + e.getMessage());
             reply.flush();
-            conn.linger();
+            return true;
         }
     }
 

@@ -41,7 +41,7 @@ func newSession(s *server, c *net.TCPConn) *session {
 
 // run answers until the client ends, or has sent rubbish.
 func (s *session) run() {
-	s.answer()
+	more := s.answer()
 	if s.outbox != nil {
 		s.server.hub.mu.Lock()
 		for _, c := range s.channels {
@@ -50,37 +50,41 @@ func (s *session) run() {
 		s.server.hub.mu.Unlock()
 		s.outbox.close()
 	}
+	if more { // All is written by now.
+		s.conn.CloseWrite()
+		s.conn.SetReadDeadline(time.Now().Add(linger))
+		io.CopyN(io.Discard, s.conn, mostBytes)
+	}
 }
 
-func (s *session) answer() {
+// answer says whether the client may send more, though it ends here.
+func (s *session) answer() bool {
 	for s.err == nil {
 		ok, err := s.request.next()
 		if ok {
 			if !s.command() {
 				s.flush()
-				return
+				return false
 			}
 			continue
 		}
 		if err == nil {
 			s.flush() // all that was asked for is answered before this waits
 			if s.err != nil {
-				return
+				return false
 			}
 			err = s.request.read(s.conn)
 		}
 		if text, is := isRubbish(err); is {
 			s.error("Protocol error: " + text)
 			s.flush()
-			s.conn.CloseWrite()
-			s.conn.SetReadDeadline(time.Now().Add(linger))
-			io.CopyN(io.Discard, s.conn, mostBytes)
-			return
+			return true
 		}
 		if err != nil {
-			return
+			return false
 		}
 	}
+	return false
 }
 
 // command says whether it was not the last.

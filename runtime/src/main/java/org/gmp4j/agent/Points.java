@@ -136,18 +136,26 @@ public final class Points {
     }
 
     /**
-     * The same, and arms those that are linked already: for a JVM in whose loops there are no safepoint polls, where a nudge comes
-     * when the loop has ended.
+     * The same, and arms those that are linked already, or a part of them: for a JVM in whose loops there are no safepoint polls, where a
+     * nudge comes when the loop has ended. So does each change of a point that is in compiled code: arming 200 of those at once took
+     * sysmon 5 s beside loops of 20 ms.
      *
-     * @throws OutOfMemoryError when there is no memory to arm those; nothing was armed then
+     * @param nanos for how long it goes on; it arms one at least
+     * @return whether all are armed now
+     * @throws OutOfMemoryError when there is no memory to arm one; it was not armed then
      */
-    public static void armAll() {
+    public static boolean armAll(long nanos) {
         eager = true;
         VarHandle.fullFence(); // Whoever links one either sees eager, or has added it before we look. Partner: in link.
+        long began = System.nanoTime();
         synchronized (LOCK) {
             List<Site> fresh = new ArrayList<>();
             ClassSites.addUnarmed(fresh);
-            arm(fresh);
+            int done = 0;
+            while (done < fresh.size() && (done == 0 || System.nanoTime() - began < nanos)) {
+                arm(List.of(fresh.get(done++)));
+            }
+            return done == fresh.size();
         }
     }
 

@@ -2,10 +2,9 @@
 package org.gmp4j.agent;
 
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.MutableCallSite;
-import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * One preemption point that has been reached at least once. It names its class and holds nothing of it, so it does not
@@ -13,15 +12,6 @@ import java.lang.invoke.VarHandle;
  */
 final class Site extends MutableCallSite implements Runnable {
     private static final MethodType VOID = MethodType.methodType(void.class);
-    private static final VarHandle LEARNT;
-
-    static {
-        try {
-            LEARNT = MethodHandles.lookup().findVarHandle(Site.class, "learnt", int.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
 
     /** The method, and how many loops of the method hold this one. */
     final String method;
@@ -30,8 +20,8 @@ final class Site extends MutableCallSite implements Runnable {
     final boolean vector;
     /** Armed when it was linked, and for good: such a point is not in the list of armed ones. */
     final boolean eager;
-    /** 1 while it is among those to be armed, as a goroutine stopped here. By CAS. */
-    private int learnt;
+    /** 1 while it is among those to be armed, as a goroutine stopped here. (A VarHandle takes memory when first used, on sysmon.) */
+    private final AtomicInteger learnt = new AtomicInteger();
     /** The site that was learnt before, until it is armed. Written before the site is published. */
     Site learntBefore;
     /** The class's sites, and the one that was linked before. Written before the site is published. */
@@ -82,12 +72,12 @@ final class Site extends MutableCallSite implements Runnable {
 
     /** Whether the caller is to put it among those to be armed. */
     boolean learn() {
-        return LEARNT.compareAndSet(this, 0, 1);
+        return learnt.compareAndSet(0, 1);
     }
 
     /** It is no longer among them. */
     void forget() {
-        LEARNT.setRelease(this, 0);
+        learnt.setRelease(0);
     }
 
     void disarm() {

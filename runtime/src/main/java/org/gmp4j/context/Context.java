@@ -100,6 +100,7 @@ public final class Context {
      * @param cause why; null for {@link #DEADLINE_EXCEEDED}
      */
     public Context withTimeout(Duration d, Throwable cause) {
+        GStack.checkAll(); // A class of the JDK that finds no room as it is initialised can never be used again.
         Instant at;
         try {
             at = TimeBubble.instant().plus(d);
@@ -120,6 +121,7 @@ public final class Context {
      * @param cause why; null for {@link #DEADLINE_EXCEEDED}
      */
     public Context withDeadline(Instant at, Throwable cause) {
+        GStack.checkAll(); // As above.
         Instant now = TimeBubble.instant();
         Duration left;
         try {

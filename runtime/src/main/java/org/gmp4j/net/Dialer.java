@@ -142,6 +142,7 @@ public final class Dialer {
      * @throws IOException as {@link #dial(String)}
      */
     public TcpConn dial(Context ctx, String address) throws IOException {
+        GStack.checkAll(); // A class of the JDK that finds no room as it is initialised can never be used again.
         Addresses.HostPort hp = Addresses.parse(address);
         String what = "tcp " + address;
         long end = end(ctx);
@@ -183,7 +184,9 @@ public final class Dialer {
         private final Context ctx;
         private final int port;
         private final long end;
+        /** Whether one has connected; and whether the caller has left without it, for want of memory or stack. */
         private final AtomicBoolean won = new AtomicBoolean();
+        private volatile boolean abandoned;
         /** A connection, or what was thrown; of the first family, and of the other. Nobody waits who puts something in. */
         private final Chan<Object> primary = Chan.make(1);
         private final Chan<Object> fallback = Chan.make(1);
@@ -195,30 +198,53 @@ public final class Dialer {
         }
 
         TcpConn run(List<InetAddress> first, List<InetAddress> others) throws IOException {
+            GStack.checkAll(); // Refused before anything is started.
             Timer delay = Time.newTimer(fallbackDelay);
+            boolean answered = false;
             try {
-                start(first, primary);
-                Object[] got = new Object[1];
-                int which = Select.of().recv(primary, v -> got[0] = v).recv(delay.c(), v -> { }).run();
+                TcpConn c = await(first, others, delay);
+                answered = true;
+                return c;
+            } catch (IOException e) {
+                answered = true;
+                throw e;
+            } finally {
+                abandoned = !answered;
+                ctx.cancel();
+                boolean stopped = delay.stop();
+                if (!answered) {
+                    closeUnclaimed(primary);
+                    closeUnclaimed(fallback);
+                }
+            }
+        }
+
+        private TcpConn await(List<InetAddress> first, List<InetAddress> others, Timer delay) throws IOException {
+            start(first, primary);
+            Object[] got = new Object[1];
+            int which = Select.of().recv(primary, v -> got[0] = v).recv(delay.c(), v -> { }).run();
+            if (got[0] instanceof TcpConn c) {
+                return c;
+            }
+            start(others, fallback);
+            Object ofFirst = got[0];
+            if (which == 1) {
+                which = Select.of().recv(primary, v -> got[0] = v).recv(fallback, v -> got[0] = v).run();
                 if (got[0] instanceof TcpConn c) {
                     return c;
                 }
-                start(others, fallback);
-                Object ofFirst = got[0];
+                ofFirst = which == 0 ? got[0] : primary.recv();
                 if (which == 1) {
-                    which = Select.of().recv(primary, v -> got[0] = v).recv(fallback, v -> got[0] = v).run();
-                    if (got[0] instanceof TcpConn c) {
-                        return c;
-                    }
-                    ofFirst = which == 0 ? got[0] : primary.recv();
-                    if (which == 1) {
-                        return connection(ofFirst, ofFirst);
-                    }
+                    return connection(ofFirst, ofFirst);
                 }
-                return connection(fallback.recv(), ofFirst);
-            } finally {
-                ctx.cancel();
-                boolean stopped = delay.stop();
+            }
+            return connection(fallback.recv(), ofFirst);
+        }
+
+        /** By the caller that leaves, and by whoever connects and sees that it has: one of them finds the connection. */
+        private static void closeUnclaimed(Chan<Object> outcome) {
+            if (outcome.tryRecv() instanceof TcpConn c) {
+                c.close();
             }
         }
 
@@ -236,6 +262,9 @@ public final class Dialer {
                     o = t;
                 }
                 outcome.send(o);
+                if (abandoned) {
+                    closeUnclaimed(outcome);
+                }
             });
         }
 
@@ -385,6 +414,7 @@ public final class Dialer {
      * @throws IOException when there is no way there, or the host is unknown; {@link ExhaustedException}
      */
     public UdpConn dialUdp(String address) throws IOException {
+        GStack.checkAll(); // As for TCP.
         Addresses.HostPort hp = Addresses.parse(address);
         Context ctx = Context.background();
         InetSocketAddress to = new InetSocketAddress(addresses(hp, end(ctx), ctx, "udp " + address)[0], hp.port());

@@ -2,6 +2,7 @@
 package org.gmp4j.proc;
 
 import java.lang.invoke.VarHandle;
+import java.util.function.LongPredicate;
 
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
@@ -35,7 +36,7 @@ import org.gmp4j.struct.Schedt;
  * which counts as set until it has readied it, or for C code, which is outside until that G has run.
  * Nothing is left that could ready one, now or later.
  */
-final class Checkdead {
+final class Checkdead implements LongPredicate {
     private final Scheduler s;
     /** The runs at the last look: nothing is looked at unless they stand still. */
     private long lastRuns = -1;
@@ -119,15 +120,18 @@ final class Checkdead {
     /** Whether each living goroutine waits, and there is one, or main has gone. */
     private boolean allWait() {
         living = 0;
-        boolean wait = s.slots.all(gp -> {
-            int status = GStatus.readgstatus(gp);
-            if (status == GStatus.GDEAD || status == GStatus.GIDLE) {
-                return true;
-            }
-            living++;
-            return (status & ~GStatus.GSCAN) == GStatus.GWAITING;
-        });
-        return wait && (living > 0 || s.mainExited() && Newproc.gcount(s) == 0);
+        return s.slots.all(this) && (living > 0 || s.mainExited() && Newproc.gcount(s) == 0);
+    }
+
+    /** Whether a goroutine waits or is dead; counts it if it lives. */
+    @Override
+    public boolean test(long gp) {
+        int status = GStatus.readgstatus(gp);
+        if (status == GStatus.GDEAD || status == GStatus.GIDLE) {
+            return true;
+        }
+        living++;
+        return (status & ~GStatus.GSCAN) == GStatus.GWAITING;
     }
 
     /** Whether each M sleeps until it gets a P, or searches for work. */

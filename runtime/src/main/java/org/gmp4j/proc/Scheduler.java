@@ -75,6 +75,7 @@ public final class Scheduler {
     private Machine lastFreem;
     private int starts;
     final Shortage shortage = new Shortage(this);
+    final SpareThreads spare = new SpareThreads(this);
     final Leftovers leftovers = new Leftovers();
     private final Monitor monitor;
     private final Semaphore exited = new Semaphore(0);
@@ -607,6 +608,7 @@ public final class Scheduler {
             exited.acquireUninterruptibly(count);
             exits = true;
         }
+        spare.letGo();
         joinUninterruptibly(monitor.stop());
         LiveSchedulers.remove(this);
         goroutines.deregister();

@@ -13,7 +13,8 @@ import org.gmp4j.struct.Schedt;
 /**
  * An M is wanted and none can be made: the heap is full, the system gives no thread, or {@code maxThreads} of them live. Then
  * the P goes idle and what there is to do waits for an M. Any M that runs finds it when it next looks for work, and sysmon
- * tries again to make one every 10 ms. Until it does nobody else tries: with a full heap each try is a collection or two.
+ * tries again to make one after 10 ms, after 20 ms more, and so on up to every second. Until it does nobody else tries: with a full heap
+ * each try is a collection or two, and without threads two lines of HotSpot's on stdout.
  *
  * <p>Nothing is left lying. {@link #without} works under sched.lock: an M that had put itself on the idle list by then is
  * taken, one that comes later sees the P idle, no spinner counted for it, and what was on its ring in the global queue, and
@@ -21,14 +22,16 @@ import org.gmp4j.struct.Schedt;
  * not to be waits for sysmon's look.
  */
 final class Shortage {
-    private static final long RETRY_NANOS = 10_000_000;
+    private static final long FIRST_WAIT = 10_000_000;
+    private static final long LONGEST_WAIT = 1_000_000_000;
     private static final long TELL_NANOS = 60_000_000_000L;
 
     private final Scheduler s;
     /** Why the last try failed; null when it did not. Set by whoever tried, cleared by sysmon alone. */
     private volatile String why;
-    /** Sysmon's: when it last tried and told. */
+    /** Sysmon's: when it last tried and told, and how long it waits before it tries again. */
     private long tried;
+    private long wait = FIRST_WAIT;
     private long told = System.nanoTime() - TELL_NANOS;
 
     Shortage(Scheduler s) {
@@ -80,7 +83,7 @@ final class Shortage {
     /** From sysmon: another try. */
     void look(long now) {
         String reason = why;
-        if (reason == null || now - tried < RETRY_NANOS) {
+        if (reason == null || now - tried < wait) {
             return;
         }
         tried = now;
@@ -91,6 +94,7 @@ final class Shortage {
         why = null; // From here on others may try as well.
         startLocked();
         Wakep.wakepForWork(s);
+        wait = why == null ? FIRST_WAIT : Math.min(2 * wait, LONGEST_WAIT);
     }
 
     /** A goroutine whose own M sleeps needs no other but to be handed a P: all others may be blocked. */

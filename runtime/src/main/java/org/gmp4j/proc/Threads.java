@@ -101,7 +101,9 @@ public final class Threads {
                 } else {
                     M.setCpu(m.mp, -1);
                     BitSet any = new BitSet();
-                    place.forEach(any::or); // Or it would stay where its last P, or who started it, was pinned.
+                    for (BitSet one : place) {
+                        any.or(one); // Or it would stay where its last P, or who started it, was pinned.
+                    }
                     boolean unused = runOn(any);
                 }
             } catch (OutOfMemoryError e) {
@@ -191,6 +193,7 @@ public final class Threads {
             if (m == Scheduler.TOO_MANY) {
                 return LIMIT;
             }
+            s.spare.hold();
             newosproc(m, pp, spinning);
             return STARTED;
         } catch (OutOfMemoryError | NativeException e) {
@@ -203,6 +206,9 @@ public final class Threads {
             if (!heap && s.config.program()) {
                 throw Fatal.fatal(s, "runtime: failed to create new OS thread (have %d already): %s\n"
                         .formatted(s.mcount(), e.getMessage()), "newosproc");
+            }
+            if (!heap) {
+                s.spare.letGo();
             }
             return reason(heap);
         }

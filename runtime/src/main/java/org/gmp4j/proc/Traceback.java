@@ -2,6 +2,7 @@
 package org.gmp4j.proc;
 
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
@@ -54,11 +55,17 @@ public final class Traceback {
      * @param part which goroutines: 0, then what this returned, until that is 0
      */
     static int timeWaits(Scheduler s, int part, long now) {
-        return s.slots.forEachIn(part, gp -> {
+        return s.slots.forEachIn(part, new Since(now | 1)); // Not 0, which is for none.
+    }
+
+    /** Those that wait do so since now, unless that was noted before. (A lambda would be linked on sysmon, maybe without memory.) */
+    private record Since(long now) implements LongConsumer {
+        @Override
+        public void accept(long gp) {
             if (GStatus.readgstatus(gp) == GStatus.GWAITING && G.waitsinceOpaque(gp) == 0) {
-                G.setWaitsinceOpaque(gp, now | 1); // Not 0, which is for none.
+                G.setWaitsinceOpaque(gp, now);
             }
-        });
+        }
     }
 
     /** The goroutine that an exception ended. */

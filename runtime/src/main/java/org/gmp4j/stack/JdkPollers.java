@@ -9,7 +9,6 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.net.InetAddress;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntPredicate;
@@ -90,12 +89,20 @@ public final class JdkPollers {
         }
         until = System.nanoTime() + PATIENCE | 1; // 0 is none.
         try {
-            Thread t = new Thread(null, JdkPollers::change, "gmp-sockets", 0, false);
+            Thread t = new Thread(null, new Changer(), "gmp-sockets", 0, false);
             t.setDaemon(true);
             t.start();
         } catch (OutOfMemoryError e) {
             until = 0;
             BEGUN.set(false); // No thread to be had just now. Sockets work without.
+        }
+    }
+
+    /** On a thread of its own. (A method reference would be linked on sysmon, maybe without memory.) */
+    private static final class Changer implements Runnable {
+        @Override
+        public void run() {
+            change();
         }
     }
 
@@ -198,7 +205,13 @@ public final class JdkPollers {
      * to wait for a socket. To be asked where it is started: its name alone could be a user's.
      */
     public static boolean isPoller(Thread vt) {
-        return vt.getName().startsWith("SubPoller-") && Arrays.stream(new Throwable().getStackTrace())
-                .anyMatch(frame -> frame.getClassName().startsWith(POLLER));
+        if (vt.getName().startsWith("SubPoller-")) {
+            for (StackTraceElement frame : new Throwable().getStackTrace()) {
+                if (frame.getClassName().startsWith(POLLER)) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 }

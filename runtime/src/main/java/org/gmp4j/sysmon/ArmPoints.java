@@ -19,8 +19,8 @@ import org.gmp4j.struct.M;
  * each millisecond, or at sysmon's next look. When there is nothing left to arm, or no class with points was loaded at all,
  * the P is taken instead, if it has one. The point at which a nudge stopped a goroutine is armed at the next look, for all
  * that come there later ({@link Points#armLearnt}). What is armed and stops nobody for a second is disarmed, and after
- * longer each time that it has to be armed again. Where loops have no safepoint polls all are armed, for good, at the first
- * overrun.
+ * longer each time that it has to be armed again. Where loops have no safepoint polls all are armed, for good, from the first
+ * overrun on, a millisecond's worth of them at each.
  *
  * <p>They are wanted anew at each look at one who is awaited, and at no other moment: whoever stops clears that, often within
  * a microsecond, and with it set once more his successor would pass a thousand points in vain until the next look. A nudge stops
@@ -42,8 +42,11 @@ final class ArmPoints {
     /** Schedulers that want points: the agent has one switch for all. */
     private static final AtomicInteger WANTING = new AtomicInteger();
 
-    /** Under the class's lock: whether it is known if loops have polls. */
-    private static boolean asked;
+    /** At each overrun so many nanoseconds are spent on arming all points, where nudges are late. */
+    private static final long ARM_ALL = 1_000_000;
+
+    /** Under the class's lock: whether loops have polls, or all points are armed that were linked before that was known. */
+    private static boolean settled;
 
     private boolean wanting;
     private long disarmed;
@@ -131,11 +134,8 @@ final class ArmPoints {
      * the point that was learnt was the one behind it: in four servers of five, every request of 5 ms ran to its end.
      */
     private static synchronized void armWhereNudgesAreLate() {
-        if (!asked) {
-            if (!VmFlags.countedLoopsPoll()) {
-                Points.armAll();
-            }
-            asked = true; // Without memory for it the next overrun asks again.
+        if (!settled) {
+            settled = VmFlags.countedLoopsPoll() || Points.armAll(ARM_ALL); // Or the next overrun goes on with it.
         }
     }
 

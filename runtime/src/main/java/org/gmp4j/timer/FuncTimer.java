@@ -76,16 +76,22 @@ public final class FuncTimer extends RuntimeTimer {
         Outside.begins();
         boolean started = false;
         try {
-            Thread unused = Thread.startVirtualThread(() -> {
-                try {
-                    fn.run();
-                } finally {
-                    Outside.ends();
-                }
-            });
+            Thread unused = Thread.startVirtualThread(new FromOutside(fn));
             started = true;
         } finally {
             if (!started) {
+                Outside.ends();
+            }
+        }
+    }
+
+    /** A function that may ready goroutines from outside. */
+    private record FromOutside(Runnable fn) implements Runnable {
+        @Override
+        public void run() {
+            try {
+                fn.run();
+            } finally {
                 Outside.ends();
             }
         }

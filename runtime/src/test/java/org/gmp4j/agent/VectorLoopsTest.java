@@ -186,12 +186,20 @@ class VectorLoopsTest {
     @Test
     void allAreArmed() {
         Site plain = new Site("m", 0, false, false);
+        Site another = new Site("m", 0, false, false);
         Site vector = new Site("m", 0, true, false);
         ClassSites.add(VectorLoopsTest.class, plain);
+        ClassSites.add(VectorLoopsTest.class, another);
         ClassSites.add(VectorLoopsTest.class, vector);
         try {
-            Points.armAll();
+            long before = Points.counters().armings();
+            assertFalse(Points.armAll(0), "each may take as long as a loop");
+            assertEquals(before + 1, Points.counters().armings());
+            while (!Points.armAll(0)) {
+                Thread.onSpinWait();
+            }
             assertTrue(plain.isArmed);
+            assertTrue(another.isArmed);
             assertFalse(vector.isArmed, "it may be vectorised");
             int unused = Points.disarm(0);
             assertTrue(plain.isArmed, "for good");

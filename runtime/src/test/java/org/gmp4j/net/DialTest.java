@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.gmp4j.context.Context;
 import org.gmp4j.netpoll.PollFd;
@@ -292,6 +293,61 @@ class DialTest {
                 }
             }
         });
+    }
+
+    /** A caller that has no stack to wait on leaves; what connects all the same is closed. */
+    @Test
+    void nobodyWaitsForIt() throws Exception {
+        List<TcpConn> accepted = new CopyOnWriteArrayList<>();
+        InetAddress[] all = both();
+        TcpConn[] dialled = new TcpConn[10_000];
+        int[] counts = new int[2];
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).maxStack(256 << 10)); TcpListener l = TcpListener.listen(LOOPBACK)) {
+            Dialer d = new Dialer().fallbackDelay(Duration.ofHours(1));
+            int port = l.addr().getPort();
+            gmp.go(() -> {
+                IOException closed = thrown(() -> {
+                    for (;;) {
+                        accepted.add(l.accept());
+                    }
+                });
+            });
+            gmp.run(() -> dialDeep(d, all, port, 0, dialled, counts));
+            for (int i = 0; i < counts[0]; i++) {
+                dialled[i].close(); // Not so deep: that could be refused too.
+            }
+            try (TcpConn last = TcpConn.dial(text(l))) { // All that connected before it have been accepted when it was.
+                InetSocketAddress from = last.localAddr();
+                while (accepted.stream().noneMatch(c -> c.remoteAddr().equals(from))) {
+                    Thread.sleep(1);
+                }
+            }
+            for (TcpConn c : accepted) {
+                c.setReadDeadlineAfter(Duration.ofSeconds(10));
+                IOException end = thrown(() -> assertEquals(-1, c.read(new byte[1], 0, 1)));
+                assertTrue(!(end instanceof SocketTimeoutException), () -> "nobody has closed it: " + end);
+                c.close();
+            }
+        }
+        assertTrue(counts[0] > 0 && counts[1] > 1, () -> counts[0] + " connected, refused " + counts[1]);
+    }
+
+    private static void dialDeep(Dialer d, InetAddress[] all, int port, int depth, TcpConn[] dialled, int[] counts) {
+        try {
+            dialDeep(d, all, port, depth + 1, dialled, counts);
+        } catch (StackOverflowError e) {
+            counts[1]++;
+        }
+        if (depth % 8 == 0) {
+            try {
+                dialled[counts[0]] = d.dial(Context.background(), all, port, NO_END);
+                counts[0]++;
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            } catch (StackOverflowError e) {
+                counts[1]++;
+            }
+        }
     }
 
     @Test

@@ -9,6 +9,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 import org.gmp4j.Gmp;
 
@@ -44,14 +46,17 @@ final class NoThreadProgram {
     private static String refusal(MethodHandle set, MemorySegment limit) throws Throwable {
         long size = Files.readAllLines(Path.of("/proc/self/status")).stream().filter(l -> l.startsWith("VmSize:"))
                 .mapToLong(l -> Long.parseLong(l.replaceAll("\\D+", ""))).sum() << 10;
+        List<Gmp> built = new ArrayList<>();
         limit(set, limit, size + LEFT);
         try {
-            Gmp gmp = Gmp.builder().procs(1).build();
-            return "built";
+            for (;;) { // The C library may have kept the stack of a thread that has ended: that is for the first.
+                built.add(Gmp.builder().procs(1).build());
+            }
         } catch (OutOfMemoryError e) {
             return e.getMessage().replaceAll("[:,].*", "");
         } finally {
             limit(set, limit, -1);
+            built.forEach(Gmp::close);
         }
     }
 

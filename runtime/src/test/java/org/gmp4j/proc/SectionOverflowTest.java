@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.gmp4j.testing.ChildJvm;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -34,6 +35,21 @@ class SectionOverflowTest {
     @CsvSource({"goroutine", "thread"})
     void compiled(String from) {
         sweep(from, 2, COMPILED, "-XX:TieredStopAtLevel=4", "-Dtest.warm=20");
+    }
+
+    @Test
+    void theFirstTimeOfAll() {
+        ChildJvm.Result r = new ChildJvm(FirstUseProgram.class).run();
+        assertEquals("""
+                timeout true
+                deadline true
+                sockets true
+                udp true
+                group true
+                flight true
+                bubble true
+                """, r.out(), r::toString);
+        assertEquals("", r.err(), r::toString);
     }
 
     private static void sweep(String from, int rounds, String... options) {

@@ -2,7 +2,9 @@
 package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 import org.gmp4j.Chan;
@@ -54,6 +56,21 @@ class ThreadLimitTest {
                 .with("-XX:ThreadStackSize=65536", "-Xlog:disable", "-Xmx64m", "-Xms64m").run();
         assertEquals("unable to create native thread\nunable to create native thread\nlive 1\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
+    }
+
+    /**
+     * The system gives no more threads. HotSpot needs one to handle a SIGTERM, and one for each hook; and says so on stdout whenever
+     * there is none for us, so that we are not to ask often: some seven times in the first second, with 100 for every 10 ms.
+     */
+    @Test
+    void aSignalFindsAThread() {
+        ChildJvm.Result r = new ChildJvm(LastThreadProgram.class).env("MALLOC_ARENA_MAX", "1")
+                .with("-XX:ThreadStackSize=65536", "-Xmx64m", "-Xms64m").run();
+        assertEquals(143, r.exit(), r::toString);
+        assertEquals(List.of("Ms true", "hook"), r.out().lines().filter(l -> l.matches("Ms .*|hook")).toList(), r::toString);
+        long seconds = r.out().lines().filter(l -> l.startsWith("seconds ")).mapToLong(l -> Long.parseLong(l.substring(8))).sum();
+        long refused = r.out().lines().filter(l -> l.contains("Failed to start the native thread")).count();
+        assertTrue(refused > 0 && refused < 20 + 2 * seconds, r::toString);
     }
 
     /** The one thread that may be sleeps with the goroutine that is locked to it, until that is ready. */

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.MethodModel;
+import java.lang.classfile.instruction.InvokeDynamicInstruction;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+/**
+ * Ms and sysmon link no lambda: the first of a JVM initialises classes of the JDK, and where the heap is full just then those can never be
+ * used again, so that a scheduler could not go on.
+ */
+class LinkedEarlyTest {
+    /** Floors that are below goroutines, or watch them. */
+    private static final List<String> PACKAGES = List.of("sysmon", "proc", "queue", "lock", "struct", "timer", "wait", "netpoll", "stack");
+    private static final Set<String> ELSEWHERE = Set.of(
+            // As a scheduler is made, or the network first used; or on the JDK's threads.
+            "proc/Preempt.install", "proc/DefaultPool.<init>", "sysmon/Sysmon.<init>", "netpoll/FdRehearsal.all",
+            "netpoll/Registration.<clinit>", "stack/JdkPollers$Change.<init>", "stack/JdkPollers$Change.inFront",
+            // For a user, who is told; nothing has happened then.
+            "netpoll/FdWaits.setDeadline", "netpoll/OutsidePoller.make", "timer/OutsideTimers.make", "proc/CleanStart.startTemplate",
+            "proc/Traceback.all", "proc/Traceback.each", "proc/Goroutines.stacks", "struct/GSlots.forEach",
+            "stack/JdkContainer.threads", "proc/SchedTrace.detail",
+            // At the end.
+            "proc/Exiters.onlyTheyAreLeft", "proc/Fatal.guard", "proc/Fatal.print", "proc/Fatal.stacks");
+
+    @Test
+    void noLambdas() throws IOException {
+        Path root = Path.of(Scheduler.class.getProtectionDomain().getCodeSource().getLocation().getPath(), "org", "gmp4j");
+        Set<String> found = new TreeSet<>();
+        for (String name : PACKAGES) {
+            try (Stream<Path> files = Files.list(root.resolve(name))) {
+                for (Path file : files.filter(f -> f.toString().endsWith(".class")).toList()) {
+                    add(ClassFile.of().parse(file), found);
+                }
+            }
+        }
+        assertEquals(new TreeSet<>(ELSEWHERE), found);
+    }
+
+    private static void add(ClassModel c, Set<String> found) {
+        String of = c.thisClass().asInternalName().substring("org/gmp4j/".length());
+        for (MethodModel m : c.methods()) {
+            m.code().ifPresent(code -> code.forEach(e -> {
+                if (e instanceof InvokeDynamicInstruction i && !i.bootstrapMethod().owner().displayName().equals("ObjectMethods")) {
+                    boolean unused = found.add(of + "." + m.methodName().stringValue());
+                }
+            }));
+        }
+    }
+}
