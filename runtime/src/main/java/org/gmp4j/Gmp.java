@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
@@ -38,7 +40,7 @@ import org.gmp4j.wait.Waiting;
  *
  * <p>Source: the G-M-P scheduler of Go's runtime; {@code ARCHITECTURE.md} and {@code HACKING.md} say what differs on the JVM.
  */
-public final class Gmp implements AutoCloseable {
+public final class Gmp implements Executor, AutoCloseable {
     private static final int BAD_USAGE = 2;
     private static final int DEFAULT_MAX_THREADS = 10_000;
     private static final long DEFAULT_MAX_STACK = 8L << 20;
@@ -394,6 +396,31 @@ public final class Gmp implements AutoCloseable {
      */
     public void go(Runnable fn) {
         s.go(Objects.requireNonNull(fn, "go of nil func value"));
+    }
+
+    /**
+     * The same for those who want an {@link Executor}: {@code CompletableFuture.supplyAsync(f, gmp)}.
+     *
+     * @throws NullPointerException "go of nil func value"
+     * @throws RejectedExecutionException after {@link #close}
+     */
+    @Override
+    public void execute(Runnable fn) {
+        try {
+            go(fn);
+        } catch (IllegalStateException closed) {
+            throw new RejectedExecutionException(closed.getMessage(), closed);
+        }
+    }
+
+    /**
+     * Starts a goroutine with a result; from any thread.
+     *
+     * @throws NullPointerException "go of nil func value"
+     * @throws IllegalStateException after {@link #close}
+     */
+    public <T> Task<T> submit(Callable<T> fn) {
+        return Task.start(Objects.requireNonNull(fn, "go of nil func value"), this::go);
     }
 
     /**

@@ -8,10 +8,13 @@ import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Syscall;
+import org.gmp4j.proc.WaitReason;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.G;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimerHeaps;
+import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.Waiting;
 
 /**
  * What a goroutine can ask of its scheduler. All methods but {@link #inGoroutine} and {@link #numCPU} throw
@@ -59,6 +62,15 @@ public final class Go {
         }
     }
 
+    /**
+     * Starts a goroutine with a result on the scheduler of the calling one.
+     *
+     * @throws NullPointerException "go of nil func value"
+     */
+    public static <T> Task<T> async(Callable<T> fn) {
+        return Task.start(Objects.requireNonNull(fn, "go of nil func value"), Go::go);
+    }
+
     /** Lets all other runnable goroutines go first. */
     public static void gosched() {
         Park.gosched(self("gosched"));
@@ -81,14 +93,49 @@ public final class Go {
         self("defer").defer(r);
     }
 
-    /** Sleeps for at least {@code d}; zero or less is {@link #gosched}. Longest: 292 years. */
+    /**
+     * Sleeps for at least {@code d}; zero or less is {@link #gosched}. Longest: 292 years.
+     *
+     * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it sleeps
+     */
     public static void sleep(Duration d) {
         GStack st = self("sleep");
         long nanos = RuntimeTimer.nanos(d);
         if (nanos <= 0) {
             Park.gosched(st);
+        } else if (st.endsByInterrupt()) {
+            boolean unused = Waiting.rest(Limits.within(d), WaitReason.SLEEP);
         } else {
             TimerHeaps.sleep(st, nanos);
+        }
+    }
+
+    /**
+     * As {@link #sleep}, until an interrupt of the calling thread ends it.
+     *
+     * @throws InterruptedException when it was interrupted before or while it sleeps; the interrupt status is cleared
+     */
+    public static void sleepInterruptibly(Duration d) throws InterruptedException {
+        sleep(self("sleepInterruptibly"), Limits.within(d).interruptibly());
+    }
+
+    /**
+     * As {@link #sleep}, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while it sleeps
+     * @throws WaitInterruptedException as {@link #sleep}
+     */
+    public static void sleepUnless(Cancelable ctx, Duration d) {
+        Limits within = Limits.within(d);
+        sleep(self("sleepUnless"), new Limits(within.interrupts(), within.nanos(), Objects.requireNonNull(ctx, "ctx")));
+    }
+
+    private static void sleep(GStack st, Limits limits) {
+        if (limits.expired()) {
+            limits.check();
+            Park.gosched(st);
+        } else {
+            boolean unused = Waiting.rest(limits, WaitReason.SLEEP);
         }
     }
 

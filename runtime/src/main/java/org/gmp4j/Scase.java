@@ -8,6 +8,8 @@ final class Scase {
         SEND,
         /** A receive; a Consumer. */
         RECV,
+        /** A receive; a Receiver. */
+        RECV_OK,
         /** A receive of a long; a LongConsumer. */
         RECV_LONG,
         /** A receive of a long; a LongChan.Receiver. */

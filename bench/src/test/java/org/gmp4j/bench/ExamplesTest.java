@@ -58,6 +58,8 @@ class ExamplesTest {
                 "Skynet 1000",
                 "Parked 1000",
                 "Spawns 10000",
+                "byexample.GoByExample",
+                "byexample.JavaPrograms",
                 "resp.Resp"
             })
     void example(String command) throws Exception {

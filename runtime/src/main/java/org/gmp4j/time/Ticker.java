@@ -8,7 +8,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.timer.RuntimeTimer;
 
 /** Something that happens again and again: see {@link Time#newTicker}. Thread-safe. Source: Go's {@code time.Ticker}. */
-public final class Ticker {
+public final class Ticker implements AutoCloseable {
     private final RuntimeTimer t;
     private final Chan<Instant> c;
 
@@ -49,5 +49,11 @@ public final class Ticker {
         GStack st = GStack.enter();
         boolean unused = Time.reset(t, nanos, nanos);
         GStack.exit(st);
+    }
+
+    /** {@link #stop}, for {@code try}-with-resources. */
+    @Override
+    public void close() {
+        stop();
     }
 }

@@ -8,7 +8,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.timer.RuntimeTimer;
 
 /** Something that happens once: see {@link Time#newTimer} and {@link Time#afterFunc}. Thread-safe. Source: Go's {@code time.Timer}. */
-public final class Timer {
+public final class Timer implements AutoCloseable {
     private final RuntimeTimer t;
     private final Chan<Instant> c;
 
@@ -50,5 +50,11 @@ public final class Timer {
         boolean pending = t.reset(nanos);
         GStack.exit(st);
         return pending;
+    }
+
+    /** {@link #stop}, for {@code try}-with-resources. */
+    @Override
+    public void close() {
+        boolean unused = stop();
     }
 }
