@@ -178,6 +178,12 @@ public final class Gmp implements Executor, AutoCloseable {
          */
         Builder affinity(Affinity a);
 
+        /**
+         * The name of the scheduler: in those of its threads, in reports and thread dumps. Not blank; other schedulers may have the
+         * same. Default {@code gmp} and a number. Names for threads of its factory: {@link Gmp#threadFactory(String)}.
+         */
+        Builder name(String name);
+
         /** What a thread without work does before it sleeps. Default {@link SpinPolicy#go()}. */
         Builder spin(SpinPolicy p);
 
@@ -255,6 +261,13 @@ public final class Gmp implements Executor, AutoCloseable {
         private Consumer<Stall> stalled;
         private boolean deadlockDetection;
         private String debug = System.getenv(DEBUG_VARIABLE);
+        private String name;
+
+        @Override
+        public Builder name(String n) {
+            name = Objects.requireNonNull(n);
+            return this;
+        }
 
         @Override
         public Builder procs(int n) {
@@ -336,6 +349,9 @@ public final class Gmp implements Executor, AutoCloseable {
             if (quantum.compareTo(LEAST_QUANTUM) < 0 || quantum.compareTo(LONGEST_QUANTUM) > 0) {
                 throw new IllegalArgumentException("quantum is " + quantum + ": use 200 µs to 1 minute");
             }
+            if (name != null && name.isBlank()) {
+                throw new IllegalArgumentException("name is blank: use one that tells this scheduler from others");
+            }
             if (maxThreads < 1) {
                 throw new IllegalArgumentException("maxThreads is " + maxThreads + ": use 1 or more");
             }
@@ -346,7 +362,8 @@ public final class Gmp implements Executor, AutoCloseable {
                     quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
                     DebugVars.parse(debug));
             Rehearsal.once(program);
-            Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon::new);
+            Scheduler s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon::new)
+                    : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon::new);
             if (stalled != null) {
                 Stalls.of(s).setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
@@ -592,6 +609,11 @@ public final class Gmp implements Executor, AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** The name of the scheduler: see {@link Builder#name}. */
+    public String name() {
+        return s.name();
     }
 
     /** The number of Ps. */

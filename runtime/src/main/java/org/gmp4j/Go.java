@@ -18,7 +18,9 @@ import org.gmp4j.wait.Waiting;
 
 /**
  * What a goroutine can ask of its scheduler. All methods but {@link #inGoroutine} and {@link #numCPU} throw
- * {@link IllegalStateException} on a thread that is not a goroutine. Source: the functions of Go's {@code runtime} and
+ * {@link IllegalStateException} on a thread that is not a goroutine; virtual threads that a {@link Gmp} runs are goroutines. Only
+ * {@link #sleep} waits: interrupts leave that of goroutines of {@link #go} alone, and in a bubble of {@code Synctest} it goes by its clock.
+ * Source: the functions of Go's {@code runtime} and
  * {@code time} packages with these names.
  */
 public final class Go {

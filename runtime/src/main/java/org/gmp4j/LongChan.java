@@ -15,7 +15,7 @@ import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
 
 /**
- * A {@link Chan} of longs: the same order, waiting, and texts. No operation allocates, but those that return a
+ * A {@link Chan} of longs: the same order, waiting, texts, callers, and the same at interrupts and in bubbles. No operation allocates, but those that return a
  * {@link Recv} where the compiler cannot do without, and waits with a time limit. Thread-safe.
  *
  * <p>The buffer is off-heap, 8 bytes a place, from the C library's allocator and not counted as a direct buffer. To make and

@@ -23,7 +23,9 @@ import org.gmp4j.wait.Waiting;
 
 /**
  * Waits for the first of several sends and receives that can go on, and does that one alone; if several can, one of them
- * at random, each as likely. From goroutines and plain threads.
+ * at random, each as likely. From goroutines, virtual threads and platform threads. An interrupt ends the wait of a virtual thread of a
+ * {@link Gmp} alone ({@link WaitInterruptedException}), and of any thread in {@link #runInterruptibly}. In a bubble of {@code Synctest} its
+ * clock moves on while one waits on channels of the bubble alone, or with a {@link #timeout}.
  *
  * <p>A Select is built once and run as often as wanted, or cleared and built anew; neither allocates when it has been as
  * large before. One thread uses it at a time, and a second one gets a {@link ConcurrentModificationException} for certain,

@@ -182,4 +182,14 @@ class TaskTest {
             assertEquals(5, new SingleFlight<String, Integer>(gmp.gmp).runChan("k", () -> 5).recv().get());
         }
     }
+
+    @Test
+    void names() {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).name("orders"))) {
+            assertEquals("orders", gmp.gmp.name());
+            gmp.run(() -> { });
+            assertTrue(Thread.getAllStackTraces().keySet().stream().anyMatch(t -> t.getName().startsWith("orders-M")));
+        }
+        assertThrows(IllegalArgumentException.class, () -> Gmp.builder().name(" ").build());
+    }
 }

@@ -10,7 +10,8 @@ import org.gmp4j.context.Context;
 
 /**
  * Goroutines that work on parts of one task. {@link #await} waits for all of them and throws what the first that failed
- * threw; the others run to their end. Thread-safe; started from goroutines, or by {@link #on} from any thread. Source: Go's
+ * threw; the others run to their end. It is waited for as a {@link WaitGroup}, at interrupts and in a bubble too.
+ * Thread-safe; started from goroutines, or by {@link #on} from any thread. Source: Go's
  * {@code golang.org/x/sync/errgroup}.
  */
 public final class ErrGroup {

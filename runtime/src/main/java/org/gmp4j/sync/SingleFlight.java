@@ -15,7 +15,8 @@ import org.gmp4j.stack.Goexit;
 
 /**
  * Calls that are made by many at a time and worked out once: while one is under way, others with an equal key wait for its
- * result. Nothing is kept afterwards. Thread-safe, from goroutines and plain threads. Source: Go's
+ * result. Nothing is kept afterwards. Thread-safe, from goroutines, virtual threads and platform threads; they wait as for a
+ * {@link WaitGroup}, at interrupts too: one that leaves disturbs neither the call nor others. Source: Go's
  * {@code golang.org/x/sync/singleflight}.
  *
  * @param <K> the keys, compared by {@code equals}

@@ -19,7 +19,9 @@ import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
 
 /**
- * Waits for a number of goroutines to be done. Thread-safe, from goroutines and plain threads. What is done before
+ * Waits for a number of goroutines to be done. Thread-safe, from goroutines, virtual threads and platform threads. An interrupt ends the
+ * waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in {@link #awaitInterruptibly}. In a bubble of
+ * {@code Synctest} the clock moves on while one waits. What is done before
  * {@link #done} happens before the return of the {@link #await} it lets go.
  *
  * <p>Rules. An {@link #add} that raises the counter from 0 comes before the {@link #await} that is to count it. A group may

@@ -11,7 +11,8 @@ import org.gmp4j.timer.FuncTimer;
 import org.gmp4j.timer.RuntimeTimer;
 
 /**
- * Timers and tickers; all methods may be called from any thread. Durations that do not fit 292 years are that long, those
+ * Timers and tickers; all methods may be called from any thread, and none waits. In a bubble of {@code Synctest} they go by its clock.
+ * Durations that do not fit 292 years are that long, those
  * below 0 are 0. {@code Go.sleep} is the sleep of a goroutine.
  *
  * <p>A timer made by a goroutine belongs to its scheduler; one made by another thread, or left when its scheduler closes,
