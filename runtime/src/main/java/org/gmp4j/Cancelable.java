@@ -2,6 +2,8 @@
 package org.gmp4j;
 
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What ends waits when it is cancelled: a {@code Context}. Every wait of this library takes one: {@code recvUnless(ctx)},
@@ -9,9 +11,10 @@ import java.util.function.BooleanSupplier;
  * thread-safe, and as their methods are called in the middle of the runtime, they neither wait nor take a lock or monitor: atomics
  * will do.
  */
+@NullMarked
 public interface Cancelable {
     /** Null until this is cancelled; then what waits throw that it ends, always the same. */
-    RuntimeException err();
+    @Nullable RuntimeException err();
 
     /**
      * Has {@code quick} run once when this is cancelled, on the thread that cancels; at once if it is cancelled already. It is called

@@ -10,6 +10,8 @@ import org.gmp4j.struct.SudogSlots;
 import org.gmp4j.wait.DoneChans;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A channel: a FIFO between goroutines, and between them and plain threads, in any mix. Thread-safe. An interrupt ends the waits of
@@ -24,6 +26,7 @@ import org.gmp4j.wait.Waiting;
  *
  * @param <T> the type of its elements; {@code null} is never one
  */
+@NullMarked
 public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     private static final String NULL_ELEMENT = "null is never an element of a channel";
     private static final Object LATE = new Object();
@@ -53,7 +56,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
      * @param value the element; null when the channel was closed and drained
      * @param ok whether there was an element
      */
-    public record Recv<T>(T value, boolean ok) {
+    public record Recv<T>(@Nullable T value, boolean ok) {
     }
 
     private Chan(int capacity) {
@@ -125,18 +128,18 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     @Override
-    public T recvWithin(Duration d) {
+    public @Nullable T recvWithin(Duration d) {
         Recv<T> r = recvOkWithin(d);
         return r == null ? null : r.value();
     }
 
     @Override
-    public Recv<T> recvOkWithin(Duration d) {
+    public @Nullable Recv<T> recvOkWithin(Duration d) {
         return recvOk(Limits.within(d));
     }
 
     @Override
-    public T recvInterruptibly() throws InterruptedException {
+    public @Nullable T recvInterruptibly() throws InterruptedException {
         return receiveUntil(Limits.INTERRUPTIBLY);
     }
 
@@ -146,7 +149,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     @Override
-    public T recvUnless(Cancelable ctx) {
+    public @Nullable T recvUnless(Cancelable ctx) {
         return receiveUntil(Limits.until(ctx));
     }
 
@@ -193,7 +196,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     @Override
-    public T recv() {
+    public @Nullable T recv() {
         GStack st = GStack.enter();
         try {
             long how = startRecv(st, true);
@@ -207,7 +210,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     @Override
-    public T tryRecv() {
+    public @Nullable T tryRecv() {
         if (lookRecv() < 0) {
             return null;
         }
@@ -226,7 +229,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     @Override
-    public Recv<T> tryRecvOk() {
+    public @Nullable Recv<T> tryRecvOk() {
         long how = lookRecv();
         T v = null;
         if (how >= 0) {

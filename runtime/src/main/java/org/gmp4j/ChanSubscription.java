@@ -5,6 +5,8 @@ import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.concurrent.Flow;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What comes from a {@link Flow.Publisher}: see {@link Chans#subscribe}. One goroutine or thread receives at a time; closing it is
@@ -12,6 +14,7 @@ import java.util.concurrent.Flow;
  *
  * @param <T> the type of its elements
  */
+@NullMarked
 public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     private final Chan<T> c;
     private final int capacity;
@@ -90,12 +93,12 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
      *
      * @throws IllegalStateException when the publisher has failed, with its error as the cause, after all elements before
      */
-    public T recv() {
+    public @Nullable T recv() {
         return received(c.recv());
     }
 
     /** As {@link #recv}, until {@code ctx} is cancelled; then it throws {@code ctx.err()}. */
-    public T recvUnless(Cancelable ctx) {
+    public @Nullable T recvUnless(Cancelable ctx) {
         return received(c.recvUnless(ctx));
     }
 
@@ -116,7 +119,7 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     }
 
     /** What the publisher has failed with; null when it has not. */
-    public Throwable error() {
+    public @Nullable Throwable error() {
         return error;
     }
 

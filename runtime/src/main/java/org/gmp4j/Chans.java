@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import org.jspecify.annotations.NullMarked;
 
 /**
  * Channels beside the JDK's types, and several of them beside each other. Thread-safe; all methods may be called by goroutines, virtual
@@ -20,6 +21,7 @@ import java.util.stream.StreamSupport;
  * {@link Gmp}, or {@code Go::go} in a goroutine, whose bubble of {@code Synctest} they then belong to. A cancelled {@code ctx} ends them;
  * what they hold at that moment is lost.
  */
+@NullMarked
 public final class Chans {
     private Chans() {
     }

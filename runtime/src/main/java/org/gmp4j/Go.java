@@ -15,6 +15,7 @@ import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimerHeaps;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.NullMarked;
 
 /**
  * What a goroutine can ask of its scheduler. All methods but {@link #inGoroutine} and {@link #numCPU} throw
@@ -23,6 +24,7 @@ import org.gmp4j.wait.Waiting;
  * Source: the functions of Go's {@code runtime} and
  * {@code time} packages with these names.
  */
+@NullMarked
 public final class Go {
     private Go() {
     }

@@ -13,6 +13,8 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link Chan} of longs: the same order, waiting, texts, callers, and the same at interrupts and in bubbles. No operation allocates, but those that return a
@@ -24,6 +26,7 @@ import org.gmp4j.wait.Waiting;
  * buffers of the process have more than a quarter of the greatest heap, and twice what they had after the last time, making
  * one calls {@link System#gc}.
  */
+@NullMarked
 public final class LongChan extends Hchan implements Iterable<Long> {
     /** Both null for an unbuffered channel. After each access a fence keeps the channel, and with it the memory. */
     private final MemorySegment buf;
@@ -109,7 +112,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /** Receives, waiting for at most {@code d}; null when the time was up. */
-    public Recv recvOkWithin(Duration d) {
+    public @Nullable Recv recvOkWithin(Duration d) {
         return recv(Limits.within(d));
     }
 
@@ -247,7 +250,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /** Receives if that needs no waiting; null when it would block. */
-    public Recv tryRecvOk() {
+    public @Nullable Recv tryRecvOk() {
         long how = lookRecv();
         boolean ok = false;
         long v = 0;

@@ -2,6 +2,8 @@
 package org.gmp4j;
 
 import java.time.Duration;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The receiving end of a channel: who has it cannot send, nor close. Every {@link Chan} is one; a method that only receives takes
@@ -14,13 +16,14 @@ import java.time.Duration;
  *
  * @param <T> the type of its elements; {@code null} is never one
  */
+@NullMarked
 public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
     /**
      * Receives, waiting for an element; null once closed and drained.
      *
      * @throws WaitInterruptedException see the class comment; nothing was received
      */
-    T recv();
+    @Nullable T recv();
 
     /**
      * Receives, waiting for an element, and tells whether there was one.
@@ -30,24 +33,24 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
     Chan.Recv<T> recvOk();
 
     /** Receives if that needs no waiting; null when it would block or is closed: {@link #tryRecvOk} tells. */
-    T tryRecv();
+    @Nullable T tryRecv();
 
     /** Receives if that needs no waiting; null when it would block. */
-    Chan.Recv<T> tryRecvOk();
+    Chan.@Nullable Recv<T> tryRecvOk();
 
     /**
      * Receives, waiting for at most {@code d}; null when the time was up or there is no more: {@link #recvOkWithin} tells.
      *
      * @throws WaitInterruptedException see the class comment; nothing was received
      */
-    T recvWithin(Duration d);
+    @Nullable T recvWithin(Duration d);
 
     /**
      * Receives, waiting for at most {@code d}; null when the time was up.
      *
      * @throws WaitInterruptedException see the class comment; nothing was received
      */
-    Chan.Recv<T> recvOkWithin(Duration d);
+    Chan.@Nullable Recv<T> recvOkWithin(Duration d);
 
     /**
      * As {@link #recv}, until an interrupt of the calling thread ends it.
@@ -55,7 +58,7 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
      * @throws InterruptedException when it was interrupted before or while this waits; nothing was received, and the interrupt
      *     status is cleared
      */
-    T recvInterruptibly() throws InterruptedException;
+    @Nullable T recvInterruptibly() throws InterruptedException;
 
     /**
      * As {@link #recvOk}, until an interrupt of the calling thread ends it.
@@ -71,7 +74,7 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
      * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; nothing was received
      * @throws WaitInterruptedException see the class comment; nothing was received
      */
-    T recvUnless(Cancelable ctx);
+    @Nullable T recvUnless(Cancelable ctx);
 
     /**
      * As {@link #recvOk}, until {@code ctx} is cancelled.

@@ -1,5 +1,7 @@
 package org.gmp4j;
 
+import java.util.function.Supplier;
+
 /** A case of a select ({@code scase}), and the element that it received. */
 final class Scase {
     /** What {@link #then} is, and what the case does. */
@@ -23,6 +25,8 @@ final class Scase {
     Hchan c;
     /** What to do when it was chosen. */
     Object then;
+    /** What gives the element to send at each run; null for none. */
+    Supplier<?> supplier;
     /** The element to send, or received. */
     Object elem;
     /** The same for a channel of longs. */
@@ -52,5 +56,6 @@ final class Scase {
         c = null;
         then = null;
         elem = null;
+        supplier = null;
     }
 }

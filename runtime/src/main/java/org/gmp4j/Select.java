@@ -8,6 +8,7 @@ import java.util.ConcurrentModificationException;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.function.Supplier;
 
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
@@ -20,6 +21,8 @@ import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Waits for the first of several sends and receives that can go on, and does that one alone; if several can, one of them
@@ -50,6 +53,7 @@ import org.gmp4j.wait.Waiting;
  * that the waiter's going on is ordered by. The losers never touch the select's memory after they give their channel's lock
  * back, and pass 3 takes that lock: what they did to the queue is seen, and nothing of it comes later.
  */
+@NullMarked
 public final class Select {
     /** What {@link #run} gives for the default. */
     public static final int DEFAULT = -1;
@@ -95,6 +99,8 @@ public final class Select {
     /** Whether one of them was made in a bubble: the others need no check. */
     private boolean inBubble;
     private Runnable orElse;
+    /** Whether a case has a supplier. */
+    private boolean supplied;
     /** What {@link #timeout} does, null for none, and after how many nanoseconds. */
     private Runnable late;
     private long timeout;
@@ -114,13 +120,18 @@ public final class Select {
         return new Select();
     }
 
+    /** A select without cases that gives a value. */
+    public static <R> SelectOne<R> one() {
+        return new SelectOne<>();
+    }
+
     /**
      * Adds a receive.
      *
      * @param c the channel; null never goes on
      * @param then called with the element, or with null when the channel was closed and drained
      */
-    public <T> Select recv(RecvChan<T> c, Consumer<? super T> then) {
+    public <T> Select recv(@Nullable RecvChan<T> c, Consumer<? super T> then) {
         add(Scase.Kind.RECV, (Chan<T>) c, null, 0, then);
         return this;
     }
@@ -133,7 +144,7 @@ public final class Select {
      * @param then called when it was sent
      * @throws NullPointerException when {@code v} is null
      */
-    public <T> Select send(SendChan<T> c, T v, Runnable then) {
+    public <T> Select send(@Nullable SendChan<T> c, T v, Runnable then) {
         Chan.element(v);
         Chan<T> to = (Chan<T>) c;
         if (to != null) {
@@ -144,12 +155,44 @@ public final class Select {
     }
 
     /**
+     * Adds a send of what {@code v} gives, which is asked at the beginning of each run, as Go evaluates the operands of its cases. What it
+     * throws comes out of the run, before anything is sent or received.
+     *
+     * @param c the channel; null never goes on
+     * @param v gives the element
+     * @param then called when it was sent
+     */
+    public <T> Select sendEach(@Nullable SendChan<T> c, Supplier<? extends T> v, Runnable then) {
+        Objects.requireNonNull(v, "v");
+        Headroom.check(); // All or nothing.
+        Chan<T> to = (Chan<T>) c;
+        if (to != null) {
+            to.checkSendable();
+        }
+        add(Scase.Kind.SEND, to, v, 0, then);
+        Scase k = cases[n - 1];
+        k.supplier = v;
+        k.elem = null;
+        supplied = true;
+        return this;
+    }
+
+    /** The elements of {@link #sendEach}. */
+    private void supply() {
+        for (int i = 0; i < n; i++) {
+            if (cases[i].supplier != null) {
+                cases[i].elem = Chan.element(cases[i].supplier.get());
+            }
+        }
+    }
+
+    /**
      * Adds a receive of a long.
      *
      * @param c the channel; null never goes on
      * @param then called with the element, or with 0 when the channel was closed and drained
      */
-    public Select recvLong(LongChan c, LongConsumer then) {
+    public Select recvLong(@Nullable LongChan c, LongConsumer then) {
         add(Scase.Kind.RECV_LONG, c, null, 0, then);
         return this;
     }
@@ -160,7 +203,7 @@ public final class Select {
      * @param c the channel; null never goes on
      * @param then called with the element and true, or with 0 and false when the channel was closed and drained
      */
-    public Select recvLongOk(LongChan c, LongChan.Receiver then) {
+    public Select recvLongOk(@Nullable LongChan c, LongChan.Receiver then) {
         add(Scase.Kind.RECV_LONG_OK, c, null, 0, then);
         return this;
     }
@@ -172,7 +215,7 @@ public final class Select {
      * @param v the element
      * @param then called when it was sent
      */
-    public Select sendLong(LongChan c, long v, Runnable then) {
+    public Select sendLong(@Nullable LongChan c, long v, Runnable then) {
         add(Scase.Kind.SEND, c, null, v, then);
         return this;
     }
@@ -183,7 +226,7 @@ public final class Select {
      * @param c the channel; null never goes on
      * @param then called with the element and true, or with null and false when the channel was closed and drained
      */
-    public <T> Select recvOk(RecvChan<T> c, Receiver<? super T> then) {
+    public <T> Select recvOk(@Nullable RecvChan<T> c, Receiver<? super T> then) {
         add(Scase.Kind.RECV_OK, (Chan<T>) c, null, 0, then);
         return this;
     }
@@ -197,7 +240,7 @@ public final class Select {
          * @param value the element; null when the channel was closed and drained
          * @param ok whether there was an element
          */
-        void accept(T value, boolean ok);
+        void accept(@Nullable T value, boolean ok);
     }
 
     /**
@@ -248,6 +291,7 @@ public final class Select {
         inBubble = false;
         orElse = null;
         late = null;
+        supplied = false;
         end();
         return this;
     }
@@ -396,6 +440,9 @@ public final class Select {
         long w = 0;
         boolean ok = false;
         try {
+            if (supplied) {
+                supply();
+            }
             Scase k = n == 1 ? single(limits) : choose(limits);
             if (k == null) {
                 kind = Scase.Kind.SEND;

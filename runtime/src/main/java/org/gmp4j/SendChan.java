@@ -2,6 +2,7 @@
 package org.gmp4j;
 
 import java.time.Duration;
+import org.jspecify.annotations.NullMarked;
 
 /**
  * The sending end of a channel: who has it sends and closes. Every {@link Chan} is one; a method that only sends takes this. Go's
@@ -14,6 +15,7 @@ import java.time.Duration;
  *
  * @param <T> the type of its elements; {@code null} is never one
  */
+@NullMarked
 public sealed interface SendChan<T> extends AutoCloseable permits Chan {
     /**
      * Sends, waiting for room or for a receiver.

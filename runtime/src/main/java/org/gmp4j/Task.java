@@ -13,6 +13,8 @@ import java.util.concurrent.TimeoutException;
 
 import org.gmp4j.proc.Awaited;
 import org.gmp4j.stack.Goexit;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A goroutine with a result: see {@link Go#async} and {@link Gmp#submit}. It is done when its deferred work has ended too; its result
@@ -24,6 +26,7 @@ import org.gmp4j.stack.Goexit;
  *
  * @param <T> the type of its result
  */
+@NullMarked
 public final class Task<T> implements Future<T> {
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
     /** Closed when the outcome is there. */
@@ -103,7 +106,7 @@ public final class Task<T> implements Future<T> {
      *     object
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits
      */
-    public T join() {
+    public @Nullable T join() {
         Object unused = done.recv();
         return result();
     }
@@ -113,7 +116,7 @@ public final class Task<T> implements Future<T> {
      *
      * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
      */
-    public T joinUnless(Cancelable ctx) {
+    public @Nullable T joinUnless(Cancelable ctx) {
         Object unused = done.recvUnless(ctx);
         return result();
     }
@@ -167,13 +170,13 @@ public final class Task<T> implements Future<T> {
     }
 
     @Override
-    public T get() throws InterruptedException, ExecutionException {
+    public @Nullable T get() throws InterruptedException, ExecutionException {
         Object unused = done.recvInterruptibly();
         return outcome.get();
     }
 
     @Override
-    public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+    public @Nullable T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         if (done.recvOkWithinInterruptibly(Duration.of(timeout, unit.toChronoUnit())) == null) {
             throw new TimeoutException();
         }
@@ -191,7 +194,7 @@ public final class Task<T> implements Future<T> {
     }
 
     @Override
-    public T resultNow() {
+    public @Nullable T resultNow() {
         return outcome.resultNow();
     }
 

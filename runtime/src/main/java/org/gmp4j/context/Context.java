@@ -12,6 +12,8 @@ import org.gmp4j.Cancelable;
 import org.gmp4j.Chan;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.timer.TimeBubble;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a piece of work is told by those it works for: that it is cancelled, until when it has time, and values. Contexts
@@ -34,6 +36,7 @@ import org.gmp4j.timer.TimeBubble;
  *
  * <p>Source: Go's package {@code context}.
  */
+@NullMarked
 public final class Context implements Cancelable, AutoCloseable {
     /** What {@link #err} gives after {@link #cancel}: "context canceled". */
     public static final ContextException CANCELED = new ContextException.Canceled();
@@ -97,7 +100,7 @@ public final class Context implements Cancelable, AutoCloseable {
      *
      * @param cause why; null for {@link #DEADLINE_EXCEEDED}
      */
-    public Context withTimeout(Duration d, Throwable cause) {
+    public Context withTimeout(Duration d, @Nullable Throwable cause) {
         Instant at;
         try {
             at = TimeBubble.instant().plus(d);
@@ -117,7 +120,7 @@ public final class Context implements Cancelable, AutoCloseable {
      *
      * @param cause why; null for {@link #DEADLINE_EXCEEDED}
      */
-    public Context withDeadline(Instant at, Throwable cause) {
+    public Context withDeadline(Instant at, @Nullable Throwable cause) {
         Instant now = TimeBubble.instant();
         Duration left;
         try {
@@ -154,7 +157,7 @@ public final class Context implements Cancelable, AutoCloseable {
      *
      * @throws NullPointerException "nil key"
      */
-    public Context withValue(Object key, Object value) {
+    public Context withValue(Object key, @Nullable Object value) {
         Objects.requireNonNull(key, "nil key");
         return new Context(this, cancellation, false, deadline, key, value, "WithValue(" + key + ")");
     }
@@ -183,13 +186,13 @@ public final class Context implements Cancelable, AutoCloseable {
     }
 
     /** As {@link #withValue(Object, Object)}, and the compiler sees to the type. */
-    public <T> Context withValue(Key<T> key, T value) {
+    public <T> Context withValue(Key<T> key, @Nullable T value) {
         return withValue((Object) key, value);
     }
 
     /** As {@link #value(Object)}, with its type. */
     @SuppressWarnings("unchecked")
-    public <T> T value(Key<T> key) {
+    public <T> @Nullable T value(Key<T> key) {
         return (T) value((Object) key);
     }
 
@@ -199,7 +202,7 @@ public final class Context implements Cancelable, AutoCloseable {
     }
 
     /** The value under an equal key here or nearest above; null when there is none. */
-    public Object value(Object key) {
+    public @Nullable Object value(Object key) {
         for (Context c = this; c != null; c = c.parent) {
             if (c.key != null && c.key.equals(key)) {
                 return c.value;
@@ -209,7 +212,7 @@ public final class Context implements Cancelable, AutoCloseable {
     }
 
     /** When this will be cancelled; null when no deadline is set. */
-    public Instant deadline() {
+    public @Nullable Instant deadline() {
         return deadline;
     }
 
@@ -229,7 +232,7 @@ public final class Context implements Cancelable, AutoCloseable {
      *
      * @param cause why; null for {@link #CANCELED}
      */
-    public void cancel(Throwable cause) {
+    public void cancel(@Nullable Throwable cause) {
         if (!own) {
             throw new UnsupportedOperationException(this + " cannot be cancelled: make a child withCancel");
         }
@@ -254,18 +257,18 @@ public final class Context implements Cancelable, AutoCloseable {
      * A channel that is closed when this is cancelled, always the same; null when that cannot be. Its users cannot close it:
      * {@link IllegalStateException}.
      */
-    public Chan<Void> done() {
+    public @Nullable Chan<Void> done() {
         return cancellation == null ? null : cancellation.done();
     }
 
     /** Null until this is cancelled, then {@link #CANCELED} or {@link #DEADLINE_EXCEEDED}. */
     @Override
-    public ContextException err() {
+    public @Nullable ContextException err() {
         return cancellation == null ? null : cancellation.err();
     }
 
     /** Null until this is cancelled, then the cause that was given for what ended it, else {@link #err}. */
-    public Throwable cause() {
+    public @Nullable Throwable cause() {
         return cancellation == null ? null : cancellation.cause();
     }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.context;
 
+import org.jspecify.annotations.NullMarked;
+
 /**
  * Why a context has ended: one of the two objects {@link Context#CANCELED} and {@link Context#DEADLINE_EXCEEDED}, which are shared, so
  * they carry no stack trace and take nothing suppressed. Waits that a context ends throw it.
  */
+@NullMarked
 public abstract sealed class ContextException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

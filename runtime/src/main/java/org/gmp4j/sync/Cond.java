@@ -10,6 +10,7 @@ import org.gmp4j.proc.WaitReason;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.NotifyList;
+import org.jspecify.annotations.NullMarked;
 
 /**
  * A condition that goroutines and threads wait for, under a mutex. Thread-safe, from goroutines, virtual threads and platform threads. An
@@ -27,6 +28,7 @@ import org.gmp4j.wait.NotifyList;
  *
  * Source: Go's {@code sync.Cond}.
  */
+@NullMarked
 public final class Cond {
     private final Mutex mutex;
     private final NotifyList waiters = new NotifyList();

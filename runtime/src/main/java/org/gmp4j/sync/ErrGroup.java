@@ -7,6 +7,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import org.gmp4j.Go;
 import org.gmp4j.context.Context;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Goroutines that work on parts of one task. {@link #await} waits for all of them and throws what the first that failed
@@ -14,6 +16,7 @@ import org.gmp4j.context.Context;
  * Thread-safe; started from goroutines, or by {@link #on} from any thread. Source: Go's
  * {@code golang.org/x/sync/errgroup}.
  */
+@NullMarked
 public final class ErrGroup {
     private final WaitGroup wg;
     /** What starts goroutines; null for the caller's scheduler. */
@@ -54,7 +57,7 @@ public final class ErrGroup {
     }
 
     /** The context that {@link #withContext} made; its cause is what the first that failed threw. Null for a group without. */
-    public Context context() {
+    public @Nullable Context context() {
         return context;
     }
 

@@ -15,6 +15,7 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
+import org.jspecify.annotations.NullMarked;
 
 /**
  * A mutual-exclusion lock. Goroutines, virtual and plain threads may use it together. It has no owner: whoever has finished
@@ -34,6 +35,7 @@ import org.gmp4j.wait.Sema;
  *
  * <p>Source: Go's {@code sync.Mutex}.
  */
+@NullMarked
 public final class Mutex {
     // The state: three bits and the number of waiters. 0: free, nobody waits. Each step looks whether it is right before it
     // changes anything. Rejected: an unlock that subtracts before it looks, as Go's. It is no faster, others see a mistake

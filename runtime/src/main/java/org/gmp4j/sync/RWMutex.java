@@ -15,6 +15,7 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.NotifyList;
 import org.gmp4j.wait.Sema;
+import org.jspecify.annotations.NullMarked;
 
 /**
  * A lock held by any number of readers or by one writer. Goroutines, virtual and plain threads may use it together; it has
@@ -33,6 +34,7 @@ import org.gmp4j.wait.Sema;
  *
  * <p>Source: Go's {@code sync.RWMutex}.
  */
+@NullMarked
 public final class RWMutex {
     /** The sign: readers wait, and a writer has the lock when none is departing. */
     private static final long WRITER = 1L << 63;

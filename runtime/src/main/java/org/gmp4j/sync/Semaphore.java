@@ -13,6 +13,7 @@ import org.gmp4j.struct.Sudog;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.NullMarked;
 
 /**
  * A weighted semaphore: callers hold shares of a size. First come, first served: while a large request waits, small ones
@@ -22,6 +23,7 @@ import org.gmp4j.wait.Waiting;
  * is done before a {@link #release} happens before the return of the {@link #acquire} it lets through. Source: Go's
  * {@code golang.org/x/sync/semaphore}.
  */
+@NullMarked
 public final class Semaphore {
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     /** By weight; under the lock. */

@@ -17,6 +17,7 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
+import org.jspecify.annotations.NullMarked;
 
 /**
  * Waits for a number of goroutines to be done. Thread-safe, from goroutines, virtual threads and platform threads. An interrupt ends the
@@ -32,6 +33,7 @@ import org.gmp4j.wait.Sema;
  * some wait has to clear the state and let them go; in between nobody else may change it, which is how a forbidden add is
  * found out. Source: Go's {@code sync.WaitGroup}.
  */
+@NullMarked
 public final class WaitGroup {
     private static final VarHandle STATE;
 

@@ -6,8 +6,10 @@ import java.time.Instant;
 import org.gmp4j.Chan;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.timer.RuntimeTimer;
+import org.jspecify.annotations.NullMarked;
 
 /** Something that happens again and again: see {@link Time#newTicker}. Thread-safe. Source: Go's {@code time.Ticker}. */
+@NullMarked
 public final class Ticker implements AutoCloseable {
     private final RuntimeTimer t;
     private final Chan<Instant> c;

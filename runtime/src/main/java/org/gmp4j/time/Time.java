@@ -9,6 +9,8 @@ import org.gmp4j.Chan;
 import org.gmp4j.timer.ChanTimers;
 import org.gmp4j.timer.FuncTimer;
 import org.gmp4j.timer.RuntimeTimer;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Timers and tickers; all methods may be called from any thread, and none waits. In a bubble of {@code Synctest} they go by its clock.
@@ -27,6 +29,7 @@ import org.gmp4j.timer.RuntimeTimer;
  *
  * <p>Source: Go's package {@code time}, as of Go 1.23.
  */
+@NullMarked
 public final class Time {
     private static final ChanTimers.Factory CHANNELS = channels();
 
@@ -77,7 +80,7 @@ public final class Time {
     }
 
     /** The channel of a new ticker; null when {@code d} is not above 0. */
-    public static Chan<Instant> tick(Duration d) {
+    public static @Nullable Chan<Instant> tick(Duration d) {
         long nanos = RuntimeTimer.nanos(d);
         return nanos <= 0 ? null : channel(CHANNELS.make(nanos, nanos));
     }

@@ -6,8 +6,11 @@ import java.time.Instant;
 import org.gmp4j.Chan;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.timer.RuntimeTimer;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /** Something that happens once: see {@link Time#newTimer} and {@link Time#afterFunc}. Thread-safe. Source: Go's {@code time.Timer}. */
+@NullMarked
 public final class Timer implements AutoCloseable {
     private final RuntimeTimer t;
     private final Chan<Instant> c;
@@ -18,7 +21,7 @@ public final class Timer implements AutoCloseable {
     }
 
     /** Where the time comes; null for a timer of {@link Time#afterFunc}. */
-    public Chan<Instant> c() {
+    public @Nullable Chan<Instant> c() {
         return c;
     }
 

@@ -3,6 +3,7 @@ package org.gmp4j.sync;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Go;
 import org.gmp4j.testing.Stress;
@@ -83,54 +85,89 @@ class LockEndingsTest {
         assertTrue(m.tryLock(), "left locked, or starving");
     }
 
-    /** A mutex in starvation mode whose waiters have all left is as free as any when it is unlocked. */
-    @Test
-    void mutexLeftStarving() throws InterruptedException {
+    /** One waits; an unlock and an interrupt meet: the waiter has the lock, or has left without what the unlock gave it. */
+    @Stress
+    void anUnlockMeetsAnInterrupt() throws InterruptedException {
         Mutex m = new Mutex();
-        m.lock();
-        AtomicBoolean over = new AtomicBoolean();
-        Thread t = Thread.ofPlatform().start(() -> {
-            m.lock(); // Woken in vain, after more than a millisecond, it makes the mutex starve; a barging lock sees to that.
-            over.set(true);
-            m.unlock();
-        });
-        Thread hasty = Thread.ofPlatform().start(() -> {
-            try {
-                m.lockInterruptibly();
-                m.unlock();
-            } catch (InterruptedException e) {
-                return;
+        int n = 2_000;
+        AtomicInteger round = new AtomicInteger();
+        AtomicInteger over = new AtomicInteger();
+        Thread waiter = Thread.ofPlatform().daemon().unstarted(() -> {
+            for (int i = 1; i <= n; i++) {
+                while (round.get() != i) {
+                    Thread.yield();
+                }
+                try {
+                    m.lockInterruptibly();
+                    m.unlock();
+                } catch (InterruptedException e) {
+                    Thread.onSpinWait();
+                }
+                over.set(i);
+                while (round.get() != -i) {
+                    Thread.yield();
+                }
+                boolean unused = Thread.interrupted();
+                over.set(-i);
             }
         });
-        for (int i = 0; i < 20 && !over.get(); i++) {
-            Thread.sleep(2);
+        AtomicInteger go = new AtomicInteger();
+        Thread other = Thread.ofPlatform().daemon().unstarted(() -> {
+            for (int i = 1; i <= n; i++) {
+                while (go.get() != i) {
+                    Thread.yield();
+                }
+                spin(i % 40);
+                waiter.interrupt();
+                go.set(-i);
+            }
+        });
+        waiter.start();
+        other.start();
+        for (int i = 1; i <= n; i++) {
+            m.lock();
+            round.set(i);
+            LockSupport.parkNanos(20_000); // It waits now, most likely.
+            go.set(i);
+            spin(20);
             m.unlock();
-            m.lock(); // Most often before the one that was woken.
+            while (over.get() != i || go.get() != -i) {
+                Thread.yield();
+            }
+            round.set(-i);
+            while (over.get() != -i) {
+                Thread.yield();
+            }
+            assertTrue(m.tryLock(), "withheld");
+            m.unlock();
         }
-        hasty.interrupt();
-        hasty.join();
-        m.unlock();
-        t.join();
-        assertTrue(m.tryLock(), "handed over to nobody");
-        starvedByOneThatLeaves();
     }
 
-    /** The one that made it starve leaves, and is the last: by hand, as the moment is hard to meet. */
-    private static void starvedByOneThatLeaves() throws InterruptedException {
-        for (int round = 0; round < 50; round++) {
+    private static void spin(int n) {
+        for (int i = 0; i < n; i++) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** A waiter made the mutex starve and left, the last: the mutex is as free as any when it is unlocked. */
+    @Test
+    void mutexLeftStarving() throws InterruptedException {
+        for (int round = 0; round < 10; round++) {
             Mutex m = new Mutex();
             m.lock();
-            AtomicBoolean left = new AtomicBoolean();
             Thread t = Thread.ofPlatform().start(() -> {
-                if (m.lockWithin(Duration.ofMillis(4))) {
+                try {
+                    m.lockInterruptibly();
                     m.unlock();
+                } catch (InterruptedException e) {
+                    return;
                 }
-                left.set(true);
             });
-            while (!left.get()) {
-                m.unlock();
-                m.lock();
-            }
+            LockSupport.parkNanos(3_000_000); // Longer than makes a waiter starve; if it has not begun to wait, no matter.
+            m.unlock();
+            m.lock(); // Most likely before the one that was woken: it is woken in vain, and makes the mutex starve.
+            LockSupport.parkNanos(1_000_000);
+            t.interrupt();
             t.join();
             m.unlock();
             assertTrue(m.tryLock(), "handed over to one that has left");
@@ -184,15 +221,22 @@ class LockEndingsTest {
         RWMutex m = new RWMutex();
         m.rLock();
         AtomicInteger in = new AtomicInteger();
-        Thread writer = Thread.ofPlatform().start(() -> assertFalse(m.lockWithin(Duration.ofMillis(20))));
+        Thread writer = Thread.ofPlatform().start(() -> assertThrows(InterruptedException.class, m::lockInterruptibly));
         while (m.tryRLock()) {
             m.rUnlock();
         }
+        AtomicBoolean comes = new AtomicBoolean();
         Thread reader = Thread.ofPlatform().daemon().start(() -> {
+            comes.set(true);
             m.rLock();
             in.incrementAndGet();
             m.rUnlock();
         });
+        while (!comes.get()) {
+            Thread.onSpinWait();
+        }
+        LockSupport.parkNanos(5_000_000); // It waits now, most likely.
+        writer.interrupt();
         writer.join();
         reader.join();
         assertEquals(1, in.get());
@@ -204,7 +248,7 @@ class LockEndingsTest {
     @Stress
     void aReaderMeetsTheUnlock() throws InterruptedException {
         RWMutex m = new RWMutex();
-        int n = 3_000;
+        int n = 2_000;
         AtomicInteger turn = new AtomicInteger();
         new Threads().add("writer", () -> {
             for (int i = 0; i < n; i++) {
@@ -212,13 +256,13 @@ class LockEndingsTest {
                 turn.set(i + 1);
                 m.unlock();
                 while (turn.get() != -i - 1) {
-                    Thread.onSpinWait();
+                    Thread.yield();
                 }
             }
         }).add("reader", () -> {
             for (int i = 0; i < n; i++) {
                 while (turn.get() != i + 1) {
-                    Thread.onSpinWait();
+                    Thread.yield();
                 }
                 m.rLockInterruptibly();
                 m.rUnlock();
