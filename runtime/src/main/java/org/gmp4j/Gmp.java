@@ -568,6 +568,9 @@ public final class Gmp implements Executor, AutoCloseable {
      * terminated for those who join it. {@link Go#goexit} is no exception. Code that catches every {@code Throwable} of a task,
      * as {@code FutureTask} and {@code StructuredTaskScope} do, sees it all the same, keeps it as the task's outcome, and has
      * that outcome before deferred work runs; {@link #newThreadPerTaskExecutor} knows better.
+     *
+     * <p>An interrupt ends what they wait for in the JDK as on any thread, and what they wait for here by a
+     * {@link WaitInterruptedException}, locks excepted.
      */
     public ThreadFactory threadFactory() {
         return new Threads(s);
