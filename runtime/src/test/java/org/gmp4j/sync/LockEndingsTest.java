@@ -89,7 +89,7 @@ class LockEndingsTest {
     @Stress
     void anUnlockMeetsAnInterrupt() throws InterruptedException {
         Mutex m = new Mutex();
-        int n = 2_000;
+        int n = 1_500;
         AtomicInteger round = new AtomicInteger();
         AtomicInteger over = new AtomicInteger();
         Thread waiter = Thread.ofPlatform().daemon().unstarted(() -> {
@@ -117,7 +117,6 @@ class LockEndingsTest {
                 while (go.get() != i) {
                     Thread.yield();
                 }
-                spin(i % 40);
                 waiter.interrupt();
                 go.set(-i);
             }
@@ -129,7 +128,7 @@ class LockEndingsTest {
             round.set(i);
             LockSupport.parkNanos(20_000); // It waits now, most likely.
             go.set(i);
-            spin(20);
+            spin(ThreadLocalRandom.current().nextInt(600)); // The interrupt takes some microseconds to come through.
             m.unlock();
             while (over.get() != i || go.get() != -i) {
                 Thread.yield();
@@ -141,6 +140,8 @@ class LockEndingsTest {
             assertTrue(m.tryLock(), "withheld");
             m.unlock();
         }
+        m.lock(); // Whoever left with what was meant for it leaves nobody to be woken any more.
+        waitsFor(m::lock, m::unlock, m::unlock);
     }
 
     private static void spin(int n) {
@@ -269,6 +270,27 @@ class LockEndingsTest {
                 turn.set(-i - 1);
             }
         }).run();
+    }
+
+    @Test
+    void aReaderThatMayLeaveIsTold() throws InterruptedException {
+        RWMutex m = new RWMutex();
+        for (int round = 0; round < 5; round++) {
+            m.lock();
+            waitsFor(m::rLockInterruptibly, m::rUnlock, m::unlock);
+        }
+        assertTrue(m.tryLock());
+    }
+
+    /** A thread waits, most likely, for what is given back then, and goes on. */
+    private static void waitsFor(Threads.Body take, Runnable giveBack, Runnable release) throws InterruptedException {
+        Threads waiter = new Threads().add("waiter", () -> {
+            take.run();
+            giveBack.run();
+        }).start();
+        LockSupport.parkNanos(5_000_000);
+        release.run();
+        waiter.join();
     }
 
     @Stress
