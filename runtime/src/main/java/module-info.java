@@ -3,6 +3,7 @@
 module org.gmp4j.runtime {
     requires org.gmp4j.nativebindings;
     requires java.instrument;
+    requires static org.jspecify; // For compilers; not needed to run.
 
     exports org.gmp4j;
     exports org.gmp4j.sync;

@@ -8,25 +8,47 @@ import java.util.Objects;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.struct.SudogSlots;
-import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.wait.DoneChans;
+import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A channel: a FIFO between goroutines, and between them and plain threads, in any mix. Thread-safe; interrupts leave it
- * alone. A send happens before the receive of its value; a receive from a channel of capacity C happens before the send
+ * A channel: a FIFO between goroutines, and between them and plain threads, in any mix. Thread-safe. An interrupt ends the waits of
+ * virtual threads of a {@link Gmp} alone ({@link WaitInterruptedException}), those of all threads in the forms that say so, as
+ * {@link #recvInterruptibly}. Who is only to send is given a {@link SendChan}, who is only to receive a {@link RecvChan}; their
+ * methods are described there.
+ *
+ * <p>A send happens before the receive of its value; a receive from a channel of capacity C happens before the send
  * that is C later; a close happens before a receive that finds the channel closed. Several channels at once: {@link Select}.
  * One made in a bubble of {@code Synctest} throws an {@link IllegalStateException} at everybody else.
  * Source: Go's {@code hchan}.
  *
  * @param <T> the type of its elements; {@code null} is never one
  */
-public final class Chan<T> extends Hchan implements Iterable<T> {
+@NullMarked
+public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     private static final String NULL_ELEMENT = "null is never an element of a channel";
+    private static final Object LATE = new Object();
 
     private final Object[] buf;
 
     static {
         ChanTimer.offer();
+        DoneChans.setFactory(new DoneChans.Factory() {
+            @Override
+            public Object make() {
+                Chan<Void> c = Chan.make();
+                c.setReceiveOnly();
+                return c;
+            }
+
+            @Override
+            public void close(Object c) {
+                ((Hchan) c).closeReceiveOnly();
+            }
+        });
     }
 
     /**
@@ -35,7 +57,7 @@ public final class Chan<T> extends Hchan implements Iterable<T> {
      * @param value the element; null when the channel was closed and drained
      * @param ok whether there was an element
      */
-    public record Recv<T>(T value, boolean ok) {
+    public record Recv<T>(@Nullable T value, boolean ok) {
     }
 
     private Chan(int capacity) {
@@ -71,69 +93,125 @@ public final class Chan<T> extends Hchan implements Iterable<T> {
         return Objects.requireNonNull(v, NULL_ELEMENT);
     }
 
-    /**
-     * Sends, waiting for room or for a receiver.
-     *
-     * @throws NullPointerException when {@code v} is null
-     * @throws IllegalStateException "send on closed channel", also when it is closed while this waits
-     */
+    @Override
     public void send(T v) {
         boolean unused = send(element(v), 0, true);
     }
 
-    /**
-     * Sends if that needs no waiting.
-     *
-     * @return false when it would block
-     * @throws NullPointerException when {@code v} is null
-     * @throws IllegalStateException "send on closed channel"
-     */
+    @Override
     public boolean trySend(T v) {
         return send(element(v), 0, false);
     }
 
-    /**
-     * Sends, waiting for room or for a receiver for at most {@code d}; zero or less is {@link #trySend}.
-     *
-     * @return false when the time was up: {@code v} was not and will not be received
-     * @throws NullPointerException when {@code v} is null
-     * @throws IllegalStateException "send on closed channel", also when it is closed while this waits
-     */
+    @Override
     public boolean sendWithin(T v, Duration d) {
-        return sendTimed(element(v), 0, RuntimeTimer.nanos(d));
+        return send(element(v), 0, Limits.within(d));
     }
 
-    /** Receives, waiting for at most {@code d}; null when the time was up or there is no more: {@link #recvOkWithin} tells. */
-    public T recvWithin(Duration d) {
+    @Override
+    public void sendInterruptibly(T v) throws InterruptedException {
+        boolean unused = send(element(v), 0, Limits.INTERRUPTIBLY);
+    }
+
+    @Override
+    public void sendUnless(Cancelable ctx, T v) {
+        boolean unused = send(element(v), 0, Limits.until(ctx));
+    }
+
+    /** As {@link #sendWithin}, and an interrupt ends it on any thread. */
+    boolean sendWithinInterruptibly(T v, Duration d) {
+        return send(element(v), 0, Limits.within(d).interruptibly());
+    }
+
+    /** As {@link #recvOkWithin}, and an interrupt ends it on any thread. */
+    Recv<T> recvOkWithinInterruptibly(Duration d) {
+        return recvOk(Limits.within(d).interruptibly());
+    }
+
+    @Override
+    public @Nullable T recvWithin(Duration d) {
         Recv<T> r = recvOkWithin(d);
         return r == null ? null : r.value();
     }
 
-    /** Receives, waiting for at most {@code d}; null when the time was up. */
-    public Recv<T> recvOkWithin(Duration d) {
-        long nanos = RuntimeTimer.nanos(d);
+    @Override
+    public @Nullable Recv<T> recvOkWithin(Duration d) {
+        return recvOk(Limits.within(d));
+    }
+
+    @Override
+    public @Nullable T recvInterruptibly() throws InterruptedException {
+        return receiveUntil(Limits.INTERRUPTIBLY);
+    }
+
+    @Override
+    public Recv<T> recvOkInterruptibly() throws InterruptedException {
+        return recvOk(Limits.INTERRUPTIBLY);
+    }
+
+    @Override
+    public @Nullable T recvUnless(Cancelable ctx) {
+        return receiveUntil(Limits.until(ctx));
+    }
+
+    @Override
+    public Recv<T> recvOkUnless(Cancelable ctx) {
+        return recvOk(Limits.until(ctx));
+    }
+
+    /** With limits: the element, null when closed and drained, {@link #LATE} when the time was up. */
+    private Object receive(Limits limits) {
+        limits.check();
         GStack st = GStack.enter();
         try {
-            long how = startRecvTimed(st, nanos);
-            T v = finish(st, how);
-            return how == BLOCKS ? null : new Recv<>(v, v != null);
+            long how = startRecv(st, false);
+            if (how != BLOCKS) {
+                return finish(st, how);
+            }
+            if (limits.expired()) {
+                return LATE;
+            }
+            ChanEnding e = new ChanEnding(this, recvq, limits);
+            e.begin();
+            try {
+                how = startRecv(st, e, limits);
+                return how == BLOCKS ? LATE : finish(st, how);
+            } finally {
+                e.finish();
+            }
         } finally {
             GStack.exit(st);
         }
     }
 
-    /** Receives, waiting for an element; null once closed and drained. */
-    public T recv() {
+    /** The same without a limit of time. */
+    @SuppressWarnings("unchecked")
+    private T receiveUntil(Limits limits) {
+        return (T) receive(limits);
+    }
+
+    @SuppressWarnings("unchecked")
+    private Recv<T> recvOk(Limits limits) {
+        Object v = receive(limits);
+        return v == LATE ? null : new Recv<>((T) v, v != null);
+    }
+
+    @Override
+    public @Nullable T recv() {
         GStack st = GStack.enter();
         try {
-            return finish(st, startRecv(st, true));
+            long how = startRecv(st, true);
+            if (how != ENDS) {
+                return finish(st, how);
+            }
         } finally {
             GStack.exit(st);
         }
+        return receiveUntil(Limits.DEFAULT);
     }
 
-    /** Receives if that needs no waiting; null when it would block or is closed: {@link #tryRecvOk} tells. */
-    public T tryRecv() {
+    @Override
+    public @Nullable T tryRecv() {
         if (lookRecv() < 0) {
             return null;
         }
@@ -145,14 +223,14 @@ public final class Chan<T> extends Hchan implements Iterable<T> {
         }
     }
 
-    /** Receives, waiting for an element, and tells whether there was one. */
+    @Override
     public Recv<T> recvOk() {
         T v = recv();
         return new Recv<>(v, v != null);
     }
 
-    /** Receives if that needs no waiting; null when it would block. */
-    public Recv<T> tryRecvOk() {
+    @Override
+    public @Nullable Recv<T> tryRecvOk() {
         long how = lookRecv();
         T v = null;
         if (how >= 0) {

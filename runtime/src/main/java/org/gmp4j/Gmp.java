@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
@@ -39,7 +41,7 @@ import org.gmp4j.wait.Waiting;
  *
  * <p>Source: the G-M-P scheduler of Go's runtime; {@code ARCHITECTURE.md} and {@code HACKING.md} say what differs on the JVM.
  */
-public final class Gmp implements AutoCloseable {
+public final class Gmp implements Executor, AutoCloseable {
     private static final int BAD_USAGE = 2;
     private static final int DEFAULT_MAX_THREADS = 10_000;
     private static final long DEFAULT_MAX_STACK = 8L << 20;
@@ -177,6 +179,12 @@ public final class Gmp implements AutoCloseable {
          */
         Builder affinity(Affinity a);
 
+        /**
+         * The name of the scheduler: in those of its threads, in reports and thread dumps. Not blank; other schedulers may have the
+         * same. Default {@code gmp} and a number. Names for threads of its factory: {@link Gmp#threadFactory(String)}.
+         */
+        Builder name(String name);
+
         /** What a thread without work does before it sleeps. Default {@link SpinPolicy#go()}. */
         Builder spin(SpinPolicy p);
 
@@ -254,6 +262,13 @@ public final class Gmp implements AutoCloseable {
         private Consumer<Stall> stalled;
         private boolean deadlockDetection;
         private String debug = System.getenv(DEBUG_VARIABLE);
+        private String name;
+
+        @Override
+        public Builder name(String n) {
+            name = Objects.requireNonNull(n);
+            return this;
+        }
 
         @Override
         public Builder procs(int n) {
@@ -335,6 +350,9 @@ public final class Gmp implements AutoCloseable {
             if (quantum.compareTo(LEAST_QUANTUM) < 0 || quantum.compareTo(LONGEST_QUANTUM) > 0) {
                 throw new IllegalArgumentException("quantum is " + quantum + ": use 200 µs to 1 minute");
             }
+            if (name != null && name.isBlank()) {
+                throw new IllegalArgumentException("name is blank: use one that tells this scheduler from others");
+            }
             if (maxThreads < 1) {
                 throw new IllegalArgumentException("maxThreads is " + maxThreads + ": use 1 or more");
             }
@@ -345,7 +363,8 @@ public final class Gmp implements AutoCloseable {
                     quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
                     DebugVars.parse(debug));
             Rehearsal.once(program);
-            Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon::new);
+            Scheduler s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon::new)
+                    : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon::new);
             if (stalled != null) {
                 Stalls.of(s).setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
@@ -395,6 +414,31 @@ public final class Gmp implements AutoCloseable {
      */
     public void go(Runnable fn) {
         s.go(Objects.requireNonNull(fn, "go of nil func value"));
+    }
+
+    /**
+     * The same for those who want an {@link Executor}: {@code CompletableFuture.supplyAsync(f, gmp)}.
+     *
+     * @throws NullPointerException "go of nil func value"
+     * @throws RejectedExecutionException after {@link #close}
+     */
+    @Override
+    public void execute(Runnable fn) {
+        try {
+            go(fn);
+        } catch (IllegalStateException closed) {
+            throw new RejectedExecutionException(closed.getMessage(), closed);
+        }
+    }
+
+    /**
+     * Starts a goroutine with a result; from any thread.
+     *
+     * @throws NullPointerException "go of nil func value"
+     * @throws IllegalStateException after {@link #close}
+     */
+    public <T> Task<T> submit(Callable<T> fn) {
+        return Task.start(Objects.requireNonNull(fn, "go of nil func value"), this::go);
     }
 
     /**
@@ -525,6 +569,9 @@ public final class Gmp implements AutoCloseable {
      * terminated for those who join it. {@link Go#goexit} is no exception. Code that catches every {@code Throwable} of a task,
      * as {@code FutureTask} and {@code StructuredTaskScope} do, sees it all the same, keeps it as the task's outcome, and has
      * that outcome before deferred work runs; {@link #newThreadPerTaskExecutor} knows better.
+     *
+     * <p>An interrupt ends what they wait for in the JDK as on any thread, and what they wait for here by a
+     * {@link WaitInterruptedException}, locks excepted.
      */
     public ThreadFactory threadFactory() {
         return new Threads(s);
@@ -566,6 +613,11 @@ public final class Gmp implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** The name of the scheduler: see {@link Builder#name}. */
+    public String name() {
+        return s.name();
     }
 
     /** The number of Ps. */

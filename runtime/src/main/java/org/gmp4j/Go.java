@@ -9,16 +9,23 @@ import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Syscall;
+import org.gmp4j.proc.WaitReason;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.G;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimerHeaps;
+import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.NullMarked;
 
 /**
  * What a goroutine can ask of its scheduler. All methods but {@link #inGoroutine} and {@link #numCPU} throw
- * {@link IllegalStateException} on a thread that is not a goroutine. Source: the functions of Go's {@code runtime} and
+ * {@link IllegalStateException} on a thread that is not a goroutine; virtual threads that a {@link Gmp} runs are goroutines. Only
+ * {@link #sleep} waits: interrupts leave that of goroutines of {@link #go} alone, and in a bubble of {@code Synctest} it goes by its clock.
+ * Source: the functions of Go's {@code runtime} and
  * {@code time} packages with these names.
  */
+@NullMarked
 public final class Go {
     private Go() {
     }
@@ -60,6 +67,15 @@ public final class Go {
         }
     }
 
+    /**
+     * Starts a goroutine with a result on the scheduler of the calling one.
+     *
+     * @throws NullPointerException "go of nil func value"
+     */
+    public static <T> Task<T> async(Callable<T> fn) {
+        return Task.start(Objects.requireNonNull(fn, "go of nil func value"), Go::go);
+    }
+
     /** Lets all other runnable goroutines go first. */
     public static void gosched() {
         Park.gosched(self("gosched"));
@@ -82,14 +98,49 @@ public final class Go {
         self("defer").defer(r);
     }
 
-    /** Sleeps for at least {@code d}; zero or less is {@link #gosched}. Longest: 292 years. */
+    /**
+     * Sleeps for at least {@code d}; zero or less is {@link #gosched}. Longest: 292 years.
+     *
+     * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it sleeps
+     */
     public static void sleep(Duration d) {
         GStack st = self("sleep");
         long nanos = RuntimeTimer.nanos(d);
         if (nanos <= 0) {
             Park.gosched(st);
+        } else if (st.endsByInterrupt()) {
+            boolean unused = Waiting.rest(Limits.within(d), WaitReason.SLEEP);
         } else {
             TimerHeaps.sleep(st, nanos);
+        }
+    }
+
+    /**
+     * As {@link #sleep}, until an interrupt of the calling thread ends it.
+     *
+     * @throws InterruptedException when it was interrupted before or while it sleeps; the interrupt status is cleared
+     */
+    public static void sleepInterruptibly(Duration d) throws InterruptedException {
+        sleep(self("sleepInterruptibly"), Limits.within(d).interruptibly());
+    }
+
+    /**
+     * As {@link #sleep}, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while it sleeps
+     * @throws WaitInterruptedException as {@link #sleep}
+     */
+    public static void sleepUnless(Cancelable ctx, Duration d) {
+        Limits within = Limits.within(d);
+        sleep(self("sleepUnless"), new Limits(within.interrupts(), within.nanos(), Objects.requireNonNull(ctx, "ctx")));
+    }
+
+    private static void sleep(GStack st, Limits limits) {
+        if (limits.expired()) {
+            limits.check();
+            Park.gosched(st);
+        } else {
+            boolean unused = Waiting.rest(limits, WaitReason.SLEEP);
         }
     }
 

@@ -13,6 +13,8 @@ import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.struct.Sudog;
+import org.gmp4j.wait.Ending;
+import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
 
 /**
@@ -32,11 +34,13 @@ import org.gmp4j.wait.Waiting;
  * waiting sender's element in leaves the count alone. The reads are volatile, so that none passes an earlier operation of
  * the same thread on another channel.
  */
-abstract sealed class Hchan permits Chan, LongChan {
+abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Of {@link #startRecv}: closed and drained. */
     static final long CLOSED = -1;
     /** Of {@link #startRecv} and {@link #give}: it would have to wait. */
     static final long BLOCKS = -2;
+    /** Of {@link #startRecv}: it has to wait, and an interrupt may end that. */
+    static final long ENDS = Long.MIN_VALUE;
 
     private static final VarHandle COUNT;
     private static final VarHandle IS_CLOSED;
@@ -70,6 +74,8 @@ abstract sealed class Hchan permits Chan, LongChan {
     private volatile long order;
     /** Set once, at once: what makes this the channel of a timer; null for all others. */
     private ChanTimer timer;
+    /** Set once, at once: nobody sends, and only its maker closes it; also of a timer. */
+    private boolean receiveOnly;
 
     Hchan(int cap) {
         this.cap = cap;
@@ -83,7 +89,7 @@ abstract sealed class Hchan permits Chan, LongChan {
     }
 
     static IllegalStateException sendOnClosed() {
-        return new IllegalStateException("send on closed channel");
+        return new ChanClosedException("send on closed channel");
     }
 
     /**
@@ -145,40 +151,66 @@ abstract sealed class Hchan permits Chan, LongChan {
         }
     }
 
-    /** Sends, waiting for at most {@code nanos}; false when the time was up. */
-    final boolean sendTimed(Object v, long w, long nanos) {
-        checkSender();
+    /** Sends, waiting until one of the limits ends it; false when the time was up. */
+    final boolean send(Object v, long w, Limits limits) {
+        limits.check();
+        if (send(v, w, false)) {
+            return true;
+        }
+        if (limits.expired()) {
+            return false;
+        }
         GStack st = GStack.enter();
         try {
-            checkSendable();
+            return sendUntil(st, v, w, limits);
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    private boolean sendUntil(GStack st, Object v, long w, Limits limits) {
+        ChanEnding e = new ChanEnding(this, sendq, limits);
+        e.begin();
+        try {
             lock.lock();
             if (closed) {
                 lock.unlock();
                 throw sendOnClosed();
             }
             long receiver = give(v, w);
-            if (receiver != BLOCKS || nanos <= 0) {
+            if (receiver != BLOCKS) { // Also when it is to end: nothing is lost by that.
                 lock.unlock();
-                if (receiver > 0) {
-                    Waiting.wake(receiver);
+                if (receiver != 0) {
+                    Waiting.ready(receiver);
                 }
-                return receiver != BLOCKS;
+                return true;
             }
-            long sg = sudogOrUnlock(st);
-            TimedWait limit = limit(st, sg, sendq, nanos);
-            setElem(sg, v, w);
-            // The limit goes by the clock of a bubble, which must not stand still for it.
-            Waiting.await(st, sg, sendq, lock, Bubble.current() == null ? WaitReason.CHAN_SEND : WaitReason.CHAN_SEND_DURABLE);
-            boolean timeUp = limit.end();
-            boolean sent = Sudog.success(sg) != 0;
-            Waiting.release(st, sg);
-            if (!sent && !timeUp) {
-                throw sendOnClosed();
+            if (e.pending()) {
+                lock.unlock();
+            } else {
+                long sg = sudogOrUnlock(st);
+                setElem(sg, v, w);
+                boolean ended = e.await(st, sg, sendq, lock, sendReason(limits));
+                boolean sent = Sudog.success(sg) != 0;
+                Waiting.release(st, sg);
+                if (!ended) {
+                    if (!sent) {
+                        throw sendOnClosed();
+                    }
+                    return true;
+                }
             }
-            return sent;
+            boolean timeUp = e.timeUp(); // Else it throws.
+            return !timeUp;
         } finally {
-            GStack.exit(st);
+            e.finish();
         }
+    }
+
+    /** A limit of time goes by the clock of a bubble, which must not stand still for it. */
+    private WaitReason sendReason(Limits limits) {
+        boolean durable = limits.timed() ? Bubble.current() != null : bubble != null;
+        return durable ? WaitReason.CHAN_SEND_DURABLE : WaitReason.CHAN_SEND;
     }
 
     private void checkSender() {
@@ -209,6 +241,10 @@ abstract sealed class Hchan permits Chan, LongChan {
         if (!block) {
             lock.unlock();
             return false;
+        }
+        if (Ending.byDefault(st)) {
+            lock.unlock();
+            return sendUntil(st, v, w, Limits.DEFAULT);
         }
         long sg = sudogOrUnlock(st);
         setElem(sg, v, w);
@@ -279,7 +315,8 @@ abstract sealed class Hchan permits Chan, LongChan {
      * Begins a receive, inside {@link GStack#enter}; waits if there is nothing and {@code block}.
      *
      * @return 0 or more: there is an element, and a sender to wake if not 0; the lock is held. {@link #CLOSED} or
-     *     {@link #BLOCKS}: there is none. Less: the complement of a sudog that has waited and was woken
+     *     {@link #BLOCKS}: there is none. {@link #ENDS}: the wait may be ended: to go on by {@link #startRecv(GStack, ChanEnding, Limits)}.
+     *     Less: the complement of a sudog that has waited and was woken
      */
     final long startRecv(GStack st, boolean block) {
         checkReceiver();
@@ -292,31 +329,41 @@ abstract sealed class Hchan permits Chan, LongChan {
             lock.unlock();
             return sender;
         }
+        if (Ending.byDefault(st)) {
+            timerLeft();
+            lock.unlock();
+            return ENDS;
+        }
         long sg = sudogOrUnlock(st);
         Waiting.await(st, sg, recvq, lock, bubble == null ? WaitReason.CHAN_RECEIVE : WaitReason.CHAN_RECEIVE_DURABLE);
         return ~sg;
     }
 
-    /** Like {@link #startRecv}, waiting for at most {@code nanos}; {@link #BLOCKS} when the time was up. */
-    final long startRecvTimed(GStack st, long nanos) {
-        checkReceiver();
+    /**
+     * Like {@link #startRecv}, between {@code begin} and {@code finish} of {@code e}; {@link #BLOCKS} when the time was up.
+     */
+    final long startRecv(GStack st, ChanEnding e, Limits limits) {
         lock.lock();
-        long sender = nextSenderOrUnlock(nanos > 0);
-        if (sender >= 0) {
+        long sender = nextSenderOrUnlock(true);
+        if (sender != BLOCKS) { // Also when it is to end: nothing is lost by that.
+            if (sender == CLOSED) {
+                lock.unlock();
+            }
             return sender;
         }
-        if (sender == CLOSED || nanos <= 0) {
+        if (e.pending()) {
+            timerLeft();
             lock.unlock();
-            return sender;
-        }
-        long sg = sudogOrUnlock(st);
-        TimedWait limit = limit(st, sg, recvq, nanos);
-        Waiting.await(st, sg, recvq, lock, Bubble.current() == null ? WaitReason.CHAN_RECEIVE : WaitReason.CHAN_RECEIVE_DURABLE);
-        if (limit.end()) {
+        } else {
+            long sg = sudogOrUnlock(st);
+            boolean durable = limits.timed() ? Bubble.current() != null : bubble != null;
+            if (!e.await(st, sg, recvq, lock, durable ? WaitReason.CHAN_RECEIVE_DURABLE : WaitReason.CHAN_RECEIVE)) {
+                return ~sg;
+            }
             Waiting.release(st, sg);
-            return BLOCKS;
         }
-        return ~sg;
+        boolean unused = e.timeUp(); // Else it throws.
+        return BLOCKS;
     }
 
     /**
@@ -329,20 +376,6 @@ abstract sealed class Hchan permits Chan, LongChan {
         } catch (OutOfMemoryError e) {
             timerLeft();
             lock.unlock();
-            throw e;
-        }
-    }
-
-    /** Under the lock: a limit for who is about to wait with {@code sg}; without memory the lock and sg are given back. */
-    private TimedWait limit(GStack st, long sg, WaitQ q, long nanos) {
-        try {
-            TimedWait limit = new TimedWait(this, q);
-            limit.begin(sg, nanos);
-            return limit;
-        } catch (Throwable e) {
-            timerLeft();
-            lock.unlock();
-            Waiting.release(st, sg);
             throw e;
         }
     }
@@ -406,8 +439,9 @@ abstract sealed class Hchan permits Chan, LongChan {
     /**
      * Closes the channel: receivers get what is buffered and then nothing, waiting senders fail.
      *
-     * @throws IllegalStateException "close of closed channel"
+     * @throws ChanClosedException "close of closed channel"
      */
+    @Override
     public void close() {
         GStack st = GStack.enter();
         try {
@@ -417,17 +451,31 @@ abstract sealed class Hchan permits Chan, LongChan {
         }
     }
 
+    /** Closes a channel that its users cannot close. */
+    final void closeReceiveOnly() {
+        GStack st = GStack.enter();
+        try {
+            close1();
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
     private void close0() {
+        if (receiveOnly) {
+            throw new IllegalStateException("close of receive-only channel");
+        }
+        close1();
+    }
+
+    private void close1() {
         if (bubble != null) {
             bubble.check("close of synctest channel from outside bubble");
-        }
-        if (timer != null) {
-            throw new IllegalStateException("close of receive-only channel");
         }
         lock.lock();
         if (closed) {
             lock.unlock();
-            throw new IllegalStateException("close of closed channel");
+            throw new ChanClosedException("close of closed channel");
         }
         closed = true;
         long list = takeAll(sendq, takeAll(recvq, 0));
@@ -451,11 +499,16 @@ abstract sealed class Hchan permits Chan, LongChan {
 
     final void setTimer(ChanTimer t) {
         timer = t;
+        receiveOnly = true;
     }
 
-    /** Refuses a send to a timer's channel. */
+    final void setReceiveOnly() {
+        receiveOnly = true;
+    }
+
+    /** Refuses a send to a channel that its users only receive from. */
     final void checkSendable() {
-        if (timer != null) {
+        if (receiveOnly) {
             throw new IllegalStateException("send to receive-only channel");
         }
     }

@@ -6,15 +6,19 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.PrimitiveIterator;
+import java.util.function.LongConsumer;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.struct.Sudog;
-import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Chan} of longs: the same order, waiting, and texts. No operation allocates, but those that return a
+ * A {@link Chan} of longs: the same order, waiting, texts, callers, and the same at interrupts and in bubbles. No operation allocates, but those that return a
  * {@link Recv} where the compiler cannot do without, and waits with a time limit. Thread-safe.
  *
  * <p>The buffer is off-heap, 8 bytes a place, from the C library's allocator and not counted as a direct buffer. To make and
@@ -23,6 +27,7 @@ import org.gmp4j.wait.Waiting;
  * buffers of the process have more than a quarter of the greatest heap, and twice what they had after the last time, making
  * one calls {@link System#gc}.
  */
+@NullMarked
 public final class LongChan extends Hchan implements Iterable<Long> {
     /** Both null for an unbuffered channel. After each access a fence keeps the channel, and with it the memory. */
     private final MemorySegment buf;
@@ -75,7 +80,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     /**
      * Sends, waiting for room or for a receiver.
      *
-     * @throws IllegalStateException "send on closed channel", also when it is closed while this waits
+     * @throws ChanClosedException "send on closed channel", also when it is closed while this waits
      */
     public void send(long v) {
         boolean unused = send(null, v, true);
@@ -85,7 +90,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * Sends if that needs no waiting.
      *
      * @return false when it would block
-     * @throws IllegalStateException "send on closed channel"
+     * @throws ChanClosedException "send on closed channel"
      */
     public boolean trySend(long v) {
         return send(null, v, false);
@@ -95,10 +100,10 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * Sends, waiting for room or for a receiver for at most {@code d}; zero or less is {@link #trySend}.
      *
      * @return false when the time was up: {@code v} was not and will not be received
-     * @throws IllegalStateException "send on closed channel", also when it is closed while this waits
+     * @throws ChanClosedException "send on closed channel", also when it is closed while this waits
      */
     public boolean sendWithin(long v, Duration d) {
-        return sendTimed(null, v, RuntimeTimer.nanos(d));
+        return send(null, v, Limits.within(d));
     }
 
     /** Receives, waiting for at most {@code d}; 0 when the time was up or there is no more: {@link #recvOkWithin} tells. */
@@ -108,30 +113,110 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /** Receives, waiting for at most {@code d}; null when the time was up. */
-    public Recv recvOkWithin(Duration d) {
-        long nanos = RuntimeTimer.nanos(d);
+    public @Nullable Recv recvOkWithin(Duration d) {
+        return recv(Limits.within(d));
+    }
+
+    /** Receives, waiting for an element; 0 once closed and drained: {@link #recvOk} tells. */
+    public long recv() {
+        long how;
+        GStack st = GStack.enter();
+        try {
+            how = startRecv(st, true);
+            if (how != ENDS) {
+                return finish(st, how);
+            }
+        } finally {
+            GStack.exit(st);
+        }
+        return recv(Limits.DEFAULT).value;
+    }
+
+    /**
+     * As {@link #recv}, until an interrupt of the calling thread ends it.
+     *
+     * @throws InterruptedException when it was interrupted before or while this waits; nothing was received, and the interrupt
+     *     status is cleared
+     */
+    public long recvInterruptibly() throws InterruptedException {
+        return recv(Limits.INTERRUPTIBLY).value;
+    }
+
+    /**
+     * As {@link #recv}, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; nothing was received
+     */
+    public long recvUnless(Cancelable ctx) {
+        return recv(Limits.until(ctx)).value;
+    }
+
+    /** As {@link #recvUnless}, and tells whether there was an element. */
+    public Recv recvOkUnless(Cancelable ctx) {
+        return recv(Limits.until(ctx));
+    }
+
+    /** As {@link #recvInterruptibly}, and tells whether there was an element. */
+    public Recv recvOkInterruptibly() throws InterruptedException {
+        return recv(Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * As {@link #send}, until an interrupt of the calling thread ends it.
+     *
+     * @throws InterruptedException when it was interrupted before or while this waits; nothing was sent, and the interrupt status
+     *     is cleared
+     * @throws ChanClosedException "send on closed channel"
+     */
+    public void sendInterruptibly(long v) throws InterruptedException {
+        boolean unused = send(null, v, Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * As {@link #send}, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; nothing was sent
+     * @throws ChanClosedException "send on closed channel"
+     */
+    public void sendUnless(Cancelable ctx, long v) {
+        boolean unused = send(null, v, Limits.until(ctx));
+    }
+
+    /** Calls {@code each} with every element until the channel is closed and drained, as Go's range does. Boxes nothing. */
+    public void forEachLong(LongConsumer each) {
+        Objects.requireNonNull(each, "each");
+        for (Recv r = recvOk(); r.ok; r = recvOk()) {
+            each.accept(r.value);
+        }
+    }
+
+    /** With limits; null when the time was up. */
+    private Recv recv(Limits limits) {
+        limits.check();
         boolean ok;
         long how;
         long v;
         GStack st = GStack.enter();
         try {
-            how = startRecvTimed(st, nanos);
-            ok = ok(how);
-            v = finish(st, how);
+            how = startRecv(st, false);
+            if (how != BLOCKS || limits.expired()) {
+                ok = ok(how);
+                v = finish(st, how);
+            } else {
+                ChanEnding e = new ChanEnding(this, recvq, limits);
+                e.begin();
+                try {
+                    how = startRecv(st, e, limits);
+                    ok = ok(how);
+                    v = finish(st, how);
+                } finally {
+                    e.finish();
+                }
+            }
         } finally {
             GStack.exit(st);
         }
         return how == BLOCKS ? null : new Recv(v, ok);
-    }
-
-    /** Receives, waiting for an element; 0 once closed and drained: {@link #recvOk} tells. */
-    public long recv() {
-        GStack st = GStack.enter();
-        try {
-            return finish(st, startRecv(st, true));
-        } finally {
-            GStack.exit(st);
-        }
     }
 
     /** Receives if that needs no waiting; 0 when it would block or is closed: {@link #tryRecvOk} tells. */
@@ -149,21 +234,24 @@ public final class LongChan extends Hchan implements Iterable<Long> {
 
     /** Receives, waiting for an element, and tells whether there was one. */
     public Recv recvOk() {
-        boolean ok;
-        long v;
+        boolean ok = false;
+        long v = 0;
+        long how;
         GStack st = GStack.enter();
         try {
-            long how = startRecv(st, true);
-            ok = ok(how);
-            v = finish(st, how);
+            how = startRecv(st, true);
+            if (how != ENDS) {
+                ok = ok(how);
+                v = finish(st, how);
+            }
         } finally {
             GStack.exit(st);
         }
-        return new Recv(v, ok);
+        return how == ENDS ? recv(Limits.DEFAULT) : new Recv(v, ok);
     }
 
     /** Receives if that needs no waiting; null when it would block. */
-    public Recv tryRecvOk() {
+    public @Nullable Recv tryRecvOk() {
         long how = lookRecv();
         boolean ok = false;
         long v = 0;

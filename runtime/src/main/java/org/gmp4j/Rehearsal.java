@@ -15,6 +15,7 @@ import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
 import org.gmp4j.context.Context;
+import org.gmp4j.context.ContextException;
 import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
@@ -180,6 +181,7 @@ final class Rehearsal {
         selects();
         locks();
         waits();
+        endings();
         jdk();
         long end = System.nanoTime() + 2 * QUANTUM_NANOS;
         Go.go(nothing);
@@ -275,6 +277,29 @@ final class Rehearsal {
         endsBy(cancel);
         Go.go(cancel);
         ctx.done().recv();
+    }
+
+    /** Waits that end early, by time, by a context, and by an interrupt that does not come. */
+    private void endings() {
+        Mutex m = new Mutex();
+        RWMutex rw = new RWMutex();
+        Semaphore sem = new Semaphore(0);
+        Cond cond = new Cond(m);
+        WaitGroup wg = new WaitGroup();
+        m.lock();
+        rw.lock();
+        wg.add(1);
+        boolean unused = m.lockWithin(SOON) || rw.rLockWithin(SOON) || sem.acquireWithin(1, SOON) || cond.awaitWithin(SOON)
+                || wg.awaitWithin(SOON);
+        int none = Select.of().recv(chan(0), nothing).recv(chan(0), nothing).timeout(SOON, nothing).run();
+        try {
+            Go.sleepInterruptibly(SOON);
+            Go.sleepUnless(Context.background().withTimeout(SOON), Duration.ofSeconds(1));
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e); // Nobody knows this goroutine, to interrupt it.
+        } catch (ContextException e) {
+            return;
+        }
     }
 
     private void jdk() {

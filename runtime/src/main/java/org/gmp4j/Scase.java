@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import java.util.function.Supplier;
+
 /** A case of a select ({@code scase}), and the element that it received. */
 final class Scase {
     /** What {@link #then} is, and what the case does. */
@@ -9,6 +11,8 @@ final class Scase {
         SEND,
         /** A receive; a Consumer. */
         RECV,
+        /** A receive; a Receiver. */
+        RECV_OK,
         /** A receive of a long; a LongConsumer. */
         RECV_LONG,
         /** A receive of a long; a LongChan.Receiver. */
@@ -22,6 +26,8 @@ final class Scase {
     Hchan c;
     /** What to do when it was chosen. */
     Object then;
+    /** What gives the element to send at each run; null for none. */
+    Supplier<?> supplier;
     /** The element to send, or received. */
     Object elem;
     /** The same for a channel of longs. */
@@ -51,5 +57,6 @@ final class Scase {
         c = null;
         then = null;
         elem = null;
+        supplier = null;
     }
 }

@@ -3,11 +3,13 @@ package org.gmp4j;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.ConcurrentModificationException;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.function.Supplier;
 
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
@@ -16,11 +18,18 @@ import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.Sudog;
+import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.wait.Ending;
+import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Waits for the first of several sends and receives that can go on, and does that one alone; if several can, one of them
- * at random, each as likely. From goroutines and plain threads.
+ * at random, each as likely. From goroutines, virtual threads and platform threads. An interrupt ends the wait of a virtual thread of a
+ * {@link Gmp} alone ({@link WaitInterruptedException}), and of any thread in {@link #runInterruptibly}. In a bubble of {@code Synctest} its
+ * clock moves on while one waits on channels of the bubble alone, or with a {@link #timeout}.
  *
  * <p>A Select is built once and run as often as wanted, or cleared and built anew; neither allocates when it has been as
  * large before. One thread uses it at a time, and a second one gets a {@link ConcurrentModificationException} for certain,
@@ -45,7 +54,15 @@ import org.gmp4j.wait.Waiting;
  * that the waiter's going on is ordered by. The losers never touch the select's memory after they give their channel's lock
  * back, and pass 3 takes that lock: what they did to the queue is seen, and nothing of it comes later.
  */
+@NullMarked
 public final class Select {
+    /** What {@link #run} gives for the default. */
+    public static final int DEFAULT = -1;
+    /** What {@link #run} gives for the {@link #timeout}. */
+    public static final int TIMEOUT = -2;
+
+    /** Stands for the timeout where a case does. */
+    private static final Scase LATE = new Scase(TIMEOUT);
     private static final int FEW = 4;
     /** A channel that would move more others to get to its place among the locks is put at the end, and all are sorted once. */
     private static final int MOVES = 32;
@@ -83,6 +100,13 @@ public final class Select {
     /** Whether one of them was made in a bubble: the others need no check. */
     private boolean inBubble;
     private Runnable orElse;
+    /** Whether a case has a supplier. */
+    private boolean supplied;
+    /** What {@link #timeout} does, null for none, and after how many nanoseconds. */
+    private Runnable late;
+    private long timeout;
+    /** The sudog of what ends the present wait; 0 for none. */
+    private long endSg;
     /** Whether the locks stand in their order, each once; if not, they are sorted before they are taken. */
     private boolean sorted = true;
     /** Whether a thread is building, or in {@link #run} before the action. By CAS, so that of two one is always told. */
@@ -97,14 +121,19 @@ public final class Select {
         return new Select();
     }
 
+    /** A select without cases that gives a value. */
+    public static <R> SelectOne<R> one() {
+        return new SelectOne<>();
+    }
+
     /**
      * Adds a receive.
      *
      * @param c the channel; null never goes on
      * @param then called with the element, or with null when the channel was closed and drained
      */
-    public <T> Select recv(Chan<T> c, Consumer<? super T> then) {
-        add(Scase.Kind.RECV, c, null, 0, then);
+    public <T> Select recv(@Nullable RecvChan<T> c, Consumer<? super T> then) {
+        add(Scase.Kind.RECV, (Chan<T>) c, null, 0, then);
         return this;
     }
 
@@ -116,13 +145,46 @@ public final class Select {
      * @param then called when it was sent
      * @throws NullPointerException when {@code v} is null
      */
-    public <T> Select send(Chan<T> c, T v, Runnable then) {
+    public <T> Select send(@Nullable SendChan<T> c, T v, Runnable then) {
         Chan.element(v);
-        if (c != null) {
-            c.checkSendable();
+        Chan<T> to = (Chan<T>) c;
+        if (to != null) {
+            to.checkSendable();
         }
-        add(Scase.Kind.SEND, c, v, 0, then);
+        add(Scase.Kind.SEND, to, v, 0, then);
         return this;
+    }
+
+    /**
+     * Adds a send of what {@code v} gives, which is asked at the beginning of each run, as Go evaluates the operands of its cases. What it
+     * throws comes out of the run, before anything is sent or received.
+     *
+     * @param c the channel; null never goes on
+     * @param v gives the element
+     * @param then called when it was sent
+     */
+    public <T> Select sendEach(@Nullable SendChan<T> c, Supplier<? extends T> v, Runnable then) {
+        Objects.requireNonNull(v, "v");
+        Headroom.check(); // All or nothing.
+        Chan<T> to = (Chan<T>) c;
+        if (to != null) {
+            to.checkSendable();
+        }
+        add(Scase.Kind.SEND, to, v, 0, then);
+        Scase k = cases[n - 1];
+        k.supplier = v;
+        k.elem = null;
+        supplied = true;
+        return this;
+    }
+
+    /** The elements of {@link #sendEach}. */
+    private void supply() {
+        for (int i = 0; i < n; i++) {
+            if (cases[i].supplier != null) {
+                cases[i].elem = Chan.element(cases[i].supplier.get());
+            }
+        }
     }
 
     /**
@@ -131,7 +193,7 @@ public final class Select {
      * @param c the channel; null never goes on
      * @param then called with the element, or with 0 when the channel was closed and drained
      */
-    public Select recvLong(LongChan c, LongConsumer then) {
+    public Select recvLong(@Nullable LongChan c, LongConsumer then) {
         add(Scase.Kind.RECV_LONG, c, null, 0, then);
         return this;
     }
@@ -142,7 +204,7 @@ public final class Select {
      * @param c the channel; null never goes on
      * @param then called with the element and true, or with 0 and false when the channel was closed and drained
      */
-    public Select recvLongOk(LongChan c, LongChan.Receiver then) {
+    public Select recvLongOk(@Nullable LongChan c, LongChan.Receiver then) {
         add(Scase.Kind.RECV_LONG_OK, c, null, 0, then);
         return this;
     }
@@ -154,8 +216,50 @@ public final class Select {
      * @param v the element
      * @param then called when it was sent
      */
-    public Select sendLong(LongChan c, long v, Runnable then) {
+    public Select sendLong(@Nullable LongChan c, long v, Runnable then) {
         add(Scase.Kind.SEND, c, null, v, then);
+        return this;
+    }
+
+    /**
+     * Adds a receive that tells whether there was an element.
+     *
+     * @param c the channel; null never goes on
+     * @param then called with the element and true, or with null and false when the channel was closed and drained
+     */
+    public <T> Select recvOk(@Nullable RecvChan<T> c, Receiver<? super T> then) {
+        add(Scase.Kind.RECV_OK, (Chan<T>) c, null, 0, then);
+        return this;
+    }
+
+    /** Takes what a select received. */
+    @FunctionalInterface
+    public interface Receiver<T> {
+        /**
+         * Takes it.
+         *
+         * @param value the element; null when the channel was closed and drained
+         * @param ok whether there was an element
+         */
+        void accept(@Nullable T value, boolean ok);
+    }
+
+    /**
+     * Sets what to do when no case can go on for {@code d} after {@link #run} began to wait; {@code d} of zero or less is as if it were
+     * {@link #orElse}, which goes before it. Each run measures anew. As Go's {@code case <-time.After(d)}, without a timer where
+     * nothing has to wait.
+     */
+    public Select timeout(Duration d, Runnable then) {
+        Objects.requireNonNull(then, "then");
+        long nanos = RuntimeTimer.nanos(d);
+        begin();
+        timeout = nanos;
+        late = then;
+        try {
+            end();
+        } catch (StackOverflowError e) {
+            busy = false;
+        }
         return this;
     }
 
@@ -172,7 +276,7 @@ public final class Select {
         return this;
     }
 
-    /** Takes all cases and the default out. */
+    /** Takes all cases, the default and the timeout out. */
     public Select clear() {
         Headroom.check(); // All or nothing.
         begin();
@@ -187,6 +291,8 @@ public final class Select {
         sorted = true;
         inBubble = false;
         orElse = null;
+        late = null;
+        supplied = false;
         end();
         return this;
     }
@@ -296,10 +402,37 @@ public final class Select {
     /**
      * Waits until a case can go on, or takes the default, and runs its action. Without cases it waits for ever.
      *
-     * @return the index of the case in the order of adding, the default not counted; -1 for the default
-     * @throws IllegalStateException "send on closed channel" when the case is a send on a channel that is or was closed
+     * @return the index of the case in the order of adding, the default not counted; -1 for the default, {@value #TIMEOUT} for the
+     *     {@link #timeout}
+     * @throws ChanClosedException "send on closed channel" when the case is a send on a channel that is or was closed
+     * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits;
+     *     nothing was sent or received
      */
     public int run() {
+        return run(Limits.DEFAULT);
+    }
+
+    /**
+     * As {@link #run}, until an interrupt of the calling thread ends it.
+     *
+     * @throws InterruptedException when it was interrupted before or while this waits; nothing was sent or received, and the
+     *     interrupt status is cleared
+     */
+    public int runInterruptibly() throws InterruptedException {
+        return run(Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * As {@link #run}, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; nothing was sent or received
+     */
+    public int runUnless(Cancelable ctx) {
+        return run(Limits.until(ctx));
+    }
+
+    private int run(Limits limits) {
+        limits.check();
         begin();
         Scase.Kind kind;
         Object then;
@@ -308,11 +441,18 @@ public final class Select {
         long w = 0;
         boolean ok = false;
         try {
-            Scase k = n == 1 ? single() : choose();
+            if (supplied) {
+                supply();
+            }
+            Scase k = n == 1 ? single(limits) : choose(limits);
             if (k == null) {
                 kind = Scase.Kind.SEND;
                 then = orElse;
-                index = -1;
+                index = DEFAULT;
+            } else if (k == LATE) {
+                kind = Scase.Kind.SEND;
+                then = late;
+                index = TIMEOUT;
             } else {
                 kind = k.kind;
                 then = k.then;
@@ -333,10 +473,16 @@ public final class Select {
         switch (kind) {
             case SEND -> ((Runnable) then).run();
             case RECV -> accept(then, v);
+            case RECV_OK -> acceptOk(then, v, ok);
             case RECV_LONG -> ((LongConsumer) then).accept(w);
             case RECV_LONG_OK -> ((LongChan.Receiver) then).accept(w, ok);
         }
         return index;
+    }
+
+    /** With the time of {@link #timeout}. */
+    private Limits timed(Limits limits) {
+        return late == null ? limits : new Limits(limits.interrupts(), Math.max(0, timeout), limits.ctx());
     }
 
     @SuppressWarnings("unchecked")
@@ -344,10 +490,18 @@ public final class Select {
         ((Consumer<Object>) then).accept(v);
     }
 
+    @SuppressWarnings("unchecked")
+    private static void acceptOk(Object then, Object v, boolean ok) {
+        ((Receiver<Object>) then).accept(v, ok);
+    }
+
     /** One case: an operation of its channel, as Go's compiler makes it. */
-    private Scase single() {
+    private Scase single(Limits limits) {
         Scase k = cases[0];
         boolean block = orElse == null;
+        if (block && (limits != Limits.DEFAULT || late != null)) {
+            return choose(limits);
+        }
         if (k.c == null) {
             if (block) {
                 Waiting.forever(k.sends() ? WaitReason.CHAN_SEND_NIL : WaitReason.CHAN_RECEIVE_NIL);
@@ -363,6 +517,9 @@ public final class Select {
         GStack st = GStack.enter();
         try {
             long how = k.c.startRecv(st, block);
+            if (how == Hchan.ENDS) {
+                return choose(limits);
+            }
             if (how == Hchan.BLOCKS) {
                 return null;
             }
@@ -393,14 +550,10 @@ public final class Select {
         }
     }
 
-    /** The case that goes on; null for the default. */
-    private Scase choose() {
+    /** The case that goes on; null for the default, {@link #LATE} for the timeout. */
+    private Scase choose(Limits limits) {
         if (live == 0) {
-            if (orElse == null) {
-                Waiting.forever(n == 0 ? WaitReason.SELECT_NO_CASES
-                        : Bubble.current() == null ? WaitReason.SELECT : WaitReason.SELECT_DURABLE);
-            }
-            return null;
+            return chooseNone(limits);
         }
         if (inBubble) {
             checkBubble();
@@ -409,29 +562,54 @@ public final class Select {
             sortLocks();
         }
         GStack st = GStack.enter();
+        SelectEnding e = null;
         try {
-            lockAll();
-            for (int i = 0; i < live; i++) {
-                Scase k = draw(st, i);
-                long other = proceedOrUnlock(k);
-                if (other != Hchan.BLOCKS) {
-                    unlockAll();
-                    if (other > 0) {
-                        Waiting.ready(other);
-                    } else if (other == Hchan.CLOSED && k.sends()) {
-                        throw Hchan.sendOnClosed();
+            for (;;) {
+                lockAll();
+                for (int i = 0; i < live; i++) {
+                    Scase k = draw(st, i);
+                    long other = proceedOrUnlock(k);
+                    if (other != Hchan.BLOCKS) {
+                        unlockAll();
+                        if (other > 0) {
+                            Waiting.ready(other);
+                        } else if (other == Hchan.CLOSED && k.sends()) {
+                            throw Hchan.sendOnClosed();
+                        }
+                        return k;
                     }
-                    return k;
                 }
+                if (orElse != null || late != null && timeout <= 0) {
+                    unlockAll();
+                    return orElse != null ? null : LATE;
+                }
+                if (e != null || limits == Limits.DEFAULT && late == null && !Ending.byDefault(st)) {
+                    return await(st, e);
+                }
+                unlockAll(); // Something may end the wait: that begins to watch without locks, and then all is looked at again.
+                e = new SelectEnding(locks[0], timed(limits));
+                e.begin();
             }
-            if (orElse != null) {
-                unlockAll();
-                return null;
-            }
-            return await(st);
         } finally {
+            if (e != null) {
+                e.finish();
+            }
             GStack.exit(st);
         }
+    }
+
+    /** Without a channel. */
+    private Scase chooseNone(Limits limits) {
+        if (orElse != null) {
+            return null;
+        }
+        WaitReason reason = n == 0 ? WaitReason.SELECT_NO_CASES
+                : Bubble.current() == null ? WaitReason.SELECT : WaitReason.SELECT_DURABLE;
+        if (limits == Limits.DEFAULT && late == null) {
+            Waiting.forever(reason);
+        }
+        boolean unused = Waiting.rest(timed(limits), reason); // Else it throws.
+        return LATE;
     }
 
     private void checkBubble() {
@@ -487,10 +665,16 @@ public final class Select {
         return sender;
     }
 
-    /** Pass 2 and 3; all locks are held. */
-    private Scase await(GStack st) {
+    /** Pass 2 and 3; all locks are held. {@code e} is what may end the wait, null for nothing. */
+    private Scase await(GStack st, SelectEnding e) {
+        if (e != null && e.pending()) {
+            timersLeft();
+            unlockAll();
+            boolean unused = e.timeUp(); // Else it throws.
+            return LATE;
+        }
         timersAwaited();
-        long who = sudogs(st);
+        long who = sudogs(st, e != null);
         boolean durable = true;
         for (int i = 0; i < live; i++) {
             Scase k = poll[i];
@@ -501,6 +685,10 @@ public final class Select {
             } else {
                 k.c.recvq.enqueue(k.sg);
             }
+        }
+        if (e != null) {
+            e.waits(endSg);
+            durable |= late != null && Bubble.current() != null; // A bubble's clock must not stand still for its timeout.
         }
         long woken = Waiting.awaitSelect(st, who, UNLOCK, this, lockCount,
                 durable ? WaitReason.SELECT_DURABLE : WaitReason.SELECT);
@@ -518,15 +706,27 @@ public final class Select {
                 k.c.timerLeft();
             }
         }
+        if (e != null) {
+            boolean unused = e.wokenLocked();
+        }
         unlockAll();
-        won.ok = Sudog.success(woken) != 0;
-        if (!won.sends()) {
-            won.c.takeWoken(woken, won);
+        if (won != null) {
+            won.ok = Sudog.success(woken) != 0;
+            if (!won.sends()) {
+                won.c.takeWoken(woken, won);
+            }
         }
         for (int i = 0; i < live; i++) {
             Waiting.release(st, poll[i].sg);
         }
+        if (e != null) {
+            Waiting.release(st, endSg);
+        }
         Waiting.releaseSelector(st, who);
+        if (won == null) {
+            boolean unused = e.timeUp(); // Else it throws.
+            return LATE;
+        }
         if (won.sends() && !won.ok) {
             throw Hchan.sendOnClosed();
         }
@@ -536,13 +736,18 @@ public final class Select {
     /**
      * Takes a sudog for each case; without memory all and the locks are given back.
      *
+     * @param ends whether something may end the wait, which takes one too
      * @return who waits
      */
-    private long sudogs(GStack st) {
+    private long sudogs(GStack st, boolean ends) {
         long who = 0;
         int taken = 0;
+        endSg = 0;
         try {
             who = Waiting.selector(st);
+            if (ends) {
+                endSg = Waiting.selectSudog(st, who);
+            }
             for (; taken < live; taken++) {
                 poll[taken].sg = Waiting.selectSudog(st, who);
             }
@@ -552,6 +757,9 @@ public final class Select {
             unlockAll();
             while (taken-- > 0) {
                 Waiting.release(st, poll[taken].sg);
+            }
+            if (endSg != 0) {
+                Waiting.release(st, endSg);
             }
             if (who != 0) {
                 Waiting.releaseSelector(st, who);

@@ -2,11 +2,13 @@
 package org.gmp4j.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -58,6 +60,8 @@ class ExamplesTest {
                 "Skynet 1000",
                 "Parked 1000",
                 "Spawns 10000",
+                "byexample.GoByExample",
+                "byexample.JavaPrograms",
                 "resp.Resp"
             })
     void example(String command) throws Exception {
@@ -87,6 +91,58 @@ class ExamplesTest {
                 .start();
         assertEquals(0, cc.waitFor());
         right("Sensor", library.toString(), "20000");
+    }
+
+    /** The one in Kotlin, where its compiler and library are in Maven's local repository: {@code gmp peers} puts them there. */
+    @Test
+    void kotlin(@TempDir Path dir) throws Exception {
+        Path jetbrains = Path.of(System.getProperty("user.home"), ".m2/repository/org/jetbrains");
+        String stdlib = newest(jetbrains, "kotlin/kotlin-stdlib");
+        String coroutines = newest(jetbrains, "kotlinx/kotlinx-coroutines-core-jvm");
+        List<String> compiler = new ArrayList<>(List.of(newest(jetbrains, "kotlin/kotlin-compiler-embeddable"), stdlib, coroutines));
+        for (String part : List.of("kotlin/kotlin-script-runtime", "kotlin/kotlin-reflect", "kotlin/kotlin-daemon-embeddable", "annotations")) {
+            compiler.add(newest(jetbrains, part));
+        }
+        assumeFalse(compiler.contains(""), "no Kotlin compiler in " + jetbrains);
+        String path = stdlib + ":" + coroutines + ":" + libraries();
+        Process kotlinc = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        String.join(":", compiler),
+                        "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
+                        "-no-stdlib",
+                        "-no-reflect",
+                        "-jvm-target",
+                        "17",
+                        "-cp",
+                        path,
+                        "-d",
+                        dir.toString(),
+                        "examples/byexample/Coroutines.kt")
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(kotlinc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, kotlinc.waitFor(), said);
+        right("-cp", dir + ":" + path, "byexample.CoroutinesKt"); // The last class path counts.
+    }
+
+    /** The newest jar of an artifact; empty where there is none. */
+    private static String newest(Path jetbrains, String artifact) throws Exception {
+        Path versions = jetbrains.resolve(artifact);
+        if (!Files.isDirectory(versions)) {
+            return "";
+        }
+        try (Stream<Path> jars = Files.walk(versions)) {
+            return jars.filter(p -> p.toString().endsWith(".jar") && !p.toString().endsWith("-sources.jar"))
+                    .max(Comparator.comparing(p -> Runtime.Version.parse(version(p))))
+                    .map(Path::toString)
+                    .orElse("");
+        }
+    }
+
+    private static String version(Path jar) {
+        return jar.getParent().getFileName().toString().replaceAll("-.*", "").replaceAll("(\\.0)+$", "");
     }
 
     private static void right(String... words) throws Exception {

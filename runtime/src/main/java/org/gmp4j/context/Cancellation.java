@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.context;
 
+import java.lang.invoke.MethodHandles;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -8,6 +9,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import org.gmp4j.Chan;
+import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
@@ -17,6 +19,7 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.timer.FuncTimer;
 import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.wait.DoneChans;
 
 /**
  * What a context that can be cancelled shares with those derived from it: whether it is, and who is told.
@@ -33,13 +36,23 @@ import org.gmp4j.timer.RuntimeTimer;
  * <p>A cancel takes no memory, so that no deadline passes without one. What there was no memory to start is started by sysmon.
  */
 final class Cancellation extends Child {
+    private static final DoneChans.Factory CHANNELS = channels();
     private static final Chan<Void> CLOSED = Bubble.outside(new Make());
     /** Stands for a cancel that has ended. */
     private static final Cancellation OVER = new Cancellation();
 
     static {
-        CLOSED.close();
+        CHANNELS.close(CLOSED);
         OVER.over = CLOSED;
+    }
+
+    private static DoneChans.Factory channels() {
+        try {
+            Class<?> unused = MethodHandles.lookup().ensureInitialized(Chan.class);
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
+        return DoneChans.factory();
     }
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
@@ -50,7 +63,7 @@ final class Cancellation extends Child {
     private Child children;
     private RuntimeTimer timer;
     private Throwable cause;
-    private volatile Exception err;
+    private volatile ContextException err;
     /** Where the cancel began that set err, and has closed the channel: here or above. */
     private volatile Cancellation sweep;
     /** Of a cancel that began here: whose it is, asked only by itself; and what others wait on, CLOSED at its end. */
@@ -68,7 +81,7 @@ final class Cancellation extends Child {
         try { // There may be no memory for it.
             Chan<Void> c = done;
             if (c == null) {
-                c = bubble != null ? Chan.make() : Bubble.outside(new Make()); // Not that of whoever asks first.
+                c = bubble != null ? new Make().get() : Bubble.outside(new Make()); // Not that of whoever asks first.
                 done = c;
             }
             return c;
@@ -78,15 +91,23 @@ final class Cancellation extends Child {
         }
     }
 
-    Exception err() {
-        Exception e = err;
+    /** Until it is closed, or an interrupt comes. */
+    private static void await(Chan<Void> c) {
+        try {
+            Object unused = c.recv();
+        } catch (WaitInterruptedException e) {
+            Thread.yield(); // It is about to be closed, and the interrupt is for others.
+        }
+    }
+
+    ContextException err() {
+        ContextException e = err;
         if (e != null && sweep == null) {
             if (bubble == Bubble.current()) {
-                Object unused = done().recv();
-            } else {
-                while (sweep == null) {
-                    Thread.yield(); // The channel may be for the bubble alone; the cancel under way is about to end.
-                }
+                await(done());
+            }
+            while (sweep == null) {
+                Thread.yield(); // The channel may be for the bubble alone; the cancel under way is about to end.
             }
         }
         return e;
@@ -102,7 +123,7 @@ final class Cancellation extends Child {
             awaitSweep();
             return;
         }
-        if (begin(e, why, this)) {
+        if (begin((ContextException) e, why, this)) {
             try {
                 sweepBelow();
             } finally {
@@ -120,7 +141,7 @@ final class Cancellation extends Child {
      * @return false when it is cancelled already
      * @throws IllegalStateException when it belongs to a bubble, and the caller does not
      */
-    private boolean begin(Exception e, Throwable why, Cancellation by) {
+    private boolean begin(ContextException e, Throwable why, Cancellation by) {
         GStack st = GStack.enterChecked(); // Whoever cancels asked for room, for all of the tree.
         lock.lock();
         boolean refused = err == null && bubble != null && done != null && Bubble.current() != bubble;
@@ -145,7 +166,7 @@ final class Cancellation extends Child {
         timer = null;
         lock.unlock();
         if (c != null) {
-            close(c);
+            CHANNELS.close(c);
         }
         sweep = by;
         if (t != null) {
@@ -208,7 +229,7 @@ final class Cancellation extends Child {
             lock.unlock();
             GStack.exit(st);
             Object unused = over.recv();
-        } catch (OutOfMemoryError e) { // Others cancel, and will have: there is nothing to refuse.
+        } catch (OutOfMemoryError | WaitInterruptedException e) { // Others cancel, and will have: there is nothing to refuse.
             while (over != CLOSED) {
                 Thread.yield();
             }
@@ -225,7 +246,7 @@ final class Cancellation extends Child {
         lock.unlock();
         GStack.exit(st);
         if (c != null) {
-            c.close();
+            CHANNELS.close(c);
         }
     }
 
@@ -234,17 +255,9 @@ final class Cancellation extends Child {
         throw (E) t;
     }
 
-    private static void close(Chan<Void> c) {
-        try {
-            c.close();
-        } catch (IllegalStateException misused) {
-            // Somebody closed what is only for receiving. Whoever waited knows; the children are still to be told.
-        }
-    }
-
     @Override
     boolean parentCancelled(Exception e, Throwable why, Cancellation by) {
-        if (begin(e, why, by)) {
+        if (begin((ContextException) e, why, by)) {
             return true;
         }
         awaitSweep();
@@ -273,11 +286,17 @@ final class Cancellation extends Child {
 
     /** Takes {@code child} off the list of its parent, if it is in one. */
     static void leave(Child child) {
+        if (child.parent != null) {
+            leave(child, GStack.enterToGive());
+        }
+    }
+
+    private static void leave(Child child, GStack st) {
         Cancellation p = child.parent;
         if (p == null) {
+            GStack.exit(st);
             return;
         }
-        GStack st = GStack.enterToGive();
         p.lock.lock();
         if (p.err == null && child.parent == p) { // Else the list is being told.
             if (child.prev == null) {
@@ -380,10 +399,39 @@ final class Cancellation extends Child {
         }
     }
 
+    /** Runs a function when a context is cancelled, on the thread that does; or never when it is stopped before. */
+    static final class Told extends Child implements BooleanSupplier {
+        private final AtomicBoolean decided = new AtomicBoolean();
+        private final Runnable quick;
+
+        Told(Runnable quick) {
+            this.quick = Objects.requireNonNull(quick, "quick");
+        }
+
+        @Override
+        boolean parentCancelled(Exception err, Throwable cause, Cancellation by) {
+            if (decided.compareAndSet(false, true)) {
+                quick.run();
+            }
+            return false;
+        }
+
+        /** The end of a wait that has come to something must not fail: its caller has made sure that there is room. */
+        @Override
+        public boolean getAsBoolean() {
+            boolean stopped = decided.compareAndSet(false, true);
+            if (stopped) {
+                leave(this, GStack.enterChecked());
+            }
+            return stopped;
+        }
+    }
+
     private static final class Make implements Supplier<Chan<Void>> {
         @Override
+        @SuppressWarnings("unchecked")
         public Chan<Void> get() {
-            return Chan.make();
+            return (Chan<Void>) CHANNELS.make();
         }
     }
 }

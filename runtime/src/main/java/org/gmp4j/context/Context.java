@@ -9,9 +9,12 @@ import java.util.Deque;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 
-import org.gmp4j.proc.GStack;
+import org.gmp4j.Cancelable;
 import org.gmp4j.Chan;
+import org.gmp4j.proc.GStack;
 import org.gmp4j.timer.TimeBubble;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a piece of work is told by those it works for: that it is cancelled, until when it has time, and values. Contexts
@@ -21,29 +24,28 @@ import org.gmp4j.timer.TimeBubble;
  * cancelled cancels it when the work is done: until then, or the deadline, its parent refers to it.
  *
  * <pre>{@code
- * Context ctx = parent.withTimeout(Duration.ofSeconds(1));
- * Go.defer(ctx::cancel);
+ * try (Context ctx = parent.withTimeout(Duration.ofSeconds(1))) {
+ *     Reply r = replies.recvUnless(ctx); // Throws DEADLINE_EXCEEDED when no reply came.
+ * }
  * }</pre>
+ *
+ * <p>All waits of this library take one: {@code recvUnless(ctx)}, {@code Select.runUnless(ctx)}, {@code lockUnless(ctx)},
+ * {@code Go.sleepUnless(ctx, d)}. Who is
+ * only to be told gets {@link #watchOnly}, which it cannot cancel. No method waits but {@link #cancel}, for another cancel of the same
+ * tree that is under way; interrupts leave that alone. In a bubble of {@code Synctest} deadlines go by its clock; a context made there
+ * is cancelled from there alone.
  *
  * <p>Source: Go's package {@code context}.
  */
-public final class Context {
+@NullMarked
+public final class Context implements Cancelable, AutoCloseable {
     /** What {@link #err} gives after {@link #cancel}: "context canceled". */
-    public static final Exception CANCELED = new Ended("context canceled");
+    public static final ContextException CANCELED = new ContextException.Canceled();
     /** What {@link #err} gives after the deadline: "context deadline exceeded". */
-    public static final Exception DEADLINE_EXCEEDED = new Ended("context deadline exceeded");
+    public static final ContextException DEADLINE_EXCEEDED = new ContextException.DeadlineExceeded();
 
     private static final Context BACKGROUND = new Context(null, null, false, null, null, null, "context.Background");
     private static final Context TODO = new Context(null, null, false, null, null, null, "context.TODO");
-
-    /** Shared, so it carries no stack trace and takes nothing suppressed. */
-    private static final class Ended extends Exception {
-        private static final long serialVersionUID = 1;
-
-        Ended(String text) {
-            super(text, null, false, false);
-        }
-    }
 
     /** Where values come from that are not here; null for none. */
     private final Context parent;
@@ -99,7 +101,7 @@ public final class Context {
      *
      * @param cause why; null for {@link #DEADLINE_EXCEEDED}
      */
-    public Context withTimeout(Duration d, Throwable cause) {
+    public Context withTimeout(Duration d, @Nullable Throwable cause) {
         GStack.checkAll(); // A class of the JDK that finds no room as it is initialised can never be used again.
         Instant at;
         try {
@@ -120,7 +122,7 @@ public final class Context {
      *
      * @param cause why; null for {@link #DEADLINE_EXCEEDED}
      */
-    public Context withDeadline(Instant at, Throwable cause) {
+    public Context withDeadline(Instant at, @Nullable Throwable cause) {
         GStack.checkAll(); // As above.
         Instant now = TimeBubble.instant();
         Duration left;
@@ -158,9 +160,43 @@ public final class Context {
      *
      * @throws NullPointerException "nil key"
      */
-    public Context withValue(Object key, Object value) {
+    public Context withValue(Object key, @Nullable Object value) {
         Objects.requireNonNull(key, "nil key");
         return new Context(this, cancellation, false, deadline, key, value, "WithValue(" + key + ")");
+    }
+
+    /**
+     * A key of values of type {@code T}: each is a key of its own, whatever its name.
+     *
+     * @param <T> what is kept under it
+     */
+    public static final class Key<T> {
+        private final String name;
+
+        private Key(String name) {
+            this.name = Objects.requireNonNull(name, "name");
+        }
+
+        /** A new key. */
+        public static <T> Key<T> of(String name) {
+            return new Key<>(name);
+        }
+
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    /** As {@link #withValue(Object, Object)}, and the compiler sees to the type. */
+    public <T> Context withValue(Key<T> key, @Nullable T value) {
+        return withValue((Object) key, value);
+    }
+
+    /** As {@link #value(Object)}, with its type. */
+    @SuppressWarnings("unchecked")
+    public <T> @Nullable T value(Key<T> key) {
+        return (T) value((Object) key);
     }
 
     /** A child with the values of this that is not cancelled with it: {@link #done}, {@link #deadline}, {@link #err} are null. */
@@ -169,7 +205,7 @@ public final class Context {
     }
 
     /** The value under an equal key here or nearest above; null when there is none. */
-    public Object value(Object key) {
+    public @Nullable Object value(Object key) {
         for (Context c = this; c != null; c = c.parent) {
             if (c.key != null && c.key.equals(key)) {
                 return c.value;
@@ -179,7 +215,7 @@ public final class Context {
     }
 
     /** When this will be cancelled; null when no deadline is set. */
-    public Instant deadline() {
+    public @Nullable Instant deadline() {
         return deadline;
     }
 
@@ -199,7 +235,7 @@ public final class Context {
      *
      * @param cause why; null for {@link #CANCELED}
      */
-    public void cancel(Throwable cause) {
+    public void cancel(@Nullable Throwable cause) {
         if (!own) {
             throw new UnsupportedOperationException(this + " cannot be cancelled: make a child withCancel");
         }
@@ -207,18 +243,35 @@ public final class Context {
         cancellation.cancel(CANCELED, cause);
     }
 
-    /** A channel that is closed when this is cancelled, always the same; null when that cannot be. */
-    public Chan<Void> done() {
+    /** {@link #cancel}, for {@code try}-with-resources; nothing where that is refused, as with {@link #withValue}. */
+    @Override
+    public void close() {
+        if (own) {
+            cancel();
+        }
+    }
+
+    /** The same context for those who may not cancel it: {@link #cancel} is refused. */
+    public Context watchOnly() {
+        return new Context(this, cancellation, false, deadline, null, null, "WatchOnly");
+    }
+
+    /**
+     * A channel that is closed when this is cancelled, always the same; null when that cannot be. Its users cannot close it:
+     * {@link IllegalStateException}.
+     */
+    public @Nullable Chan<Void> done() {
         return cancellation == null ? null : cancellation.done();
     }
 
     /** Null until this is cancelled, then {@link #CANCELED} or {@link #DEADLINE_EXCEEDED}. */
-    public Exception err() {
+    @Override
+    public @Nullable ContextException err() {
         return cancellation == null ? null : cancellation.err();
     }
 
     /** Null until this is cancelled, then the cause that was given for what ended it, else {@link #err}. */
-    public Throwable cause() {
+    public @Nullable Throwable cause() {
         return cancellation == null ? null : cancellation.cause();
     }
 
@@ -235,6 +288,15 @@ public final class Context {
             cancellation.add(a);
         }
         return a;
+    }
+
+    @Override
+    public BooleanSupplier whenCancelled(Runnable quick) {
+        Cancellation.Told t = new Cancellation.Told(quick);
+        if (cancellation != null) {
+            cancellation.add(t);
+        }
+        return t;
     }
 
     /** Whether something refers to what is below, or a timer is set: for tests. */

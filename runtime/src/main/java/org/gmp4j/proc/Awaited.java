@@ -12,4 +12,9 @@ public abstract class Awaited implements Runnable {
      * @param end null, Goexit.INSTANCE or what it threw
      */
     protected abstract void ended(Throwable end);
+
+    /** Whether an interrupt of its thread is meant for it, and ends what it waits for. */
+    protected boolean cancelable() {
+        return false;
+    }
 }

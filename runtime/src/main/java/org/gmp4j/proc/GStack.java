@@ -286,6 +286,19 @@ public final class GStack extends Stack {
         return machine().pp();
     }
 
+    /**
+     * Whether an interrupt ends its waits: of a virtual thread with an identity, which others may name, and of a task that can be
+     * cancelled; not of a goroutine of {@code go}.
+     */
+    public boolean endsByInterrupt() {
+        return !pooled || awaited != null && awaited.cancelable();
+    }
+
+    /** Whether {@code a} is told how the goroutine on this stack ends. */
+    public boolean tells(Awaited a) {
+        return awaited == a;
+    }
+
     /** The bubble of this goroutine; null for none. */
     public Bubble bubble() {
         return bubble;

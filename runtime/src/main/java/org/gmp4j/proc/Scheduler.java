@@ -122,7 +122,8 @@ public final class Scheduler {
         return schedinit("gmp-rehearsal", config, timers, netpoll, monitor);
     }
 
-    private static Scheduler schedinit(String name, Config config, Timers timers, Netpoll netpoll,
+    /** The same with a name of its own. */
+    public static Scheduler schedinit(String name, Config config, Timers timers, Netpoll netpoll,
             Function<Scheduler, Monitor> monitor) {
         Fatal.install();
         Uncaught.prepare();

@@ -243,11 +243,54 @@ public final class SemaRoot {
         } else {
             Sudog.setWaitlink(last, Sudog.waitlink(sg));
         }
+        clear(sg);
+        return sg;
+    }
+
+    /**
+     * Takes {@code waiter} out from wherever it stands among those that wait for {@code key}; false when it is out already. As long
+     * as the ring: one that gives up is no hurry, and a link back would cost all others. Under the lock.
+     */
+    public boolean remove(long waiter, Key key) {
+        long id = key.id();
+        long parent = 0;
+        boolean left = false;
+        long last = treap();
+        while (last != 0 && id(last) != id) {
+            parent = last;
+            left = id < id(last);
+            last = left ? Sudog.prev(last) : Sudog.next(last);
+        }
+        if (last == 0) {
+            return false;
+        }
+        long before = last;
+        while (Sudog.waitlink(before) != waiter) {
+            before = Sudog.waitlink(before);
+            if (before == last) {
+                return false;
+            }
+        }
+        if (before == waiter) {
+            remove(waiter, parent, left);
+        } else {
+            Sudog.setWaitlink(before, Sudog.waitlink(waiter));
+            if (waiter == last) { // The one before it is the last now, and the node.
+                Sudog.setPrev(before, Sudog.prev(last));
+                Sudog.setNext(before, Sudog.next(last));
+                Sudog.setTicket(before, Sudog.ticket(last));
+                attach(parent, left, before);
+            }
+        }
+        clear(waiter);
+        return true;
+    }
+
+    private static void clear(long sg) {
         Sudog.setWaitlink(sg, 0);
         Sudog.setPrev(sg, 0);
         Sudog.setNext(sg, 0);
         Sudog.setTicket(sg, 0);
-        return sg;
     }
 
     /** Joins the two subtrees of a node in its place: of their tops the one with the smaller ticket comes first. */

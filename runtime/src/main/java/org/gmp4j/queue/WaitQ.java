@@ -81,6 +81,11 @@ public final class WaitQ {
         }
     }
 
+    /** Of a sudog of a select that stands in no queue: whether its caller has the select, and is to wake it. */
+    public static boolean win(long sg) {
+        return win(sg, Sudog.isSelect(sg));
+    }
+
     private static boolean win(long sg, int select) {
         long who = Sudog.g(sg);
         return select == Sudog.SELECT ? G.casSelectDone(who, 0, 1) : Sudog.casTicket(who, 0, 1);

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sync;
 
+import java.time.Duration;
 import java.util.Objects;
 
+import org.gmp4j.Cancelable;
+import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.wait.Ending;
+import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.NotifyList;
+import org.jspecify.annotations.NullMarked;
 
 /**
- * A condition that goroutines and threads wait for, under a mutex. Thread-safe. There are no spurious wake-ups, but between
+ * A condition that goroutines and threads wait for, under a mutex. Thread-safe, from goroutines, virtual threads and platform threads. An
+ * interrupt ends the waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in
+ * {@link #awaitInterruptibly}. In a bubble of {@code Synctest} the clock moves on while one waits. There are no spurious wake-ups, but between
  * a signal and the return of {@link #await} others may take the mutex: wait in a loop.
  *
  * <pre>
@@ -20,6 +29,7 @@ import org.gmp4j.wait.NotifyList;
  *
  * Source: Go's {@code sync.Cond}.
  */
+@NullMarked
 public final class Cond {
     private final Mutex mutex;
     private final NotifyList waiters = new NotifyList();
@@ -34,18 +44,82 @@ public final class Cond {
      *
      * @throws IllegalStateException "sync: unlock of unlocked mutex"; in program mode that ends the program. Nothing has
      *     changed, and no notification is lost
+     * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; the
+     *     mutex is locked again, and no notification is lost
      */
     public void await() {
+        boolean unused = await(Limits.DEFAULT);
+    }
+
+    /**
+     * As {@link #await}, for at most {@code d}, and as long as it takes to lock the mutex again.
+     *
+     * @return false when the time was up: the mutex is locked, and no notification is lost
+     */
+    public boolean awaitWithin(Duration d) {
+        return await(Limits.within(d));
+    }
+
+    /**
+     * As {@link #await}, until an interrupt of the calling thread ends it.
+     *
+     * @throws InterruptedException when it was interrupted before or while this waits; the mutex is locked, no notification is
+     *     lost, and the interrupt status is cleared
+     */
+    public void awaitInterruptibly() throws InterruptedException {
+        boolean unused = await(Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * As {@link #await}, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; the mutex is locked, and no
+     *     notification is lost
+     */
+    public void awaitUnless(Cancelable ctx) {
+        boolean unused = await(Limits.until(ctx));
+    }
+
+    private boolean await(Limits limits) {
         if (!mutex.isLocked()) {
             throw Mutex.unlockOfUnlocked(); // Before the ticket is drawn: a signal would go to it in vain.
         }
+        limits.check();
         GStack.checkAll(); // Once a ticket is drawn it must be waited for, and the mutex be locked.
-        int ticket = waiters.add();
-        unlock(ticket);
-        GStack st = GStack.enterChecked();
-        waiters.await(ticket);
-        GStack.exit(st);
-        mutex.lock();
+        NotifyList.OfTicket e = limits != Limits.DEFAULT || Ending.byDefault(GStack.current())
+                ? new NotifyList.OfTicket(waiters, limits) : null;
+        begin(e);
+        boolean called = false;
+        try {
+            int ticket = waiters.add();
+            unlock(ticket);
+            GStack st = GStack.enterChecked();
+            called = waiters.await(ticket, e, WaitReason.COND_WAIT);
+            GStack.exit(st);
+            mutex.lock();
+        } finally {
+            finish(e);
+        }
+        return called || !e.timeUp();
+    }
+
+    private static void begin(NotifyList.OfTicket e) {
+        if (e != null) {
+            GStack st = GStack.enterChecked();
+            try {
+                e.begin();
+            } finally {
+                GStack.exit(st);
+            }
+        }
+    }
+
+    private static void finish(NotifyList.OfTicket e) {
+        if (e != null) {
+            GStack st = GStack.enterChecked();
+            e.finish();
+            GStack.exit(st);
+        }
     }
 
     private void unlock(int ticket) {

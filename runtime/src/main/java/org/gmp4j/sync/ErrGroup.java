@@ -3,18 +3,25 @@ package org.gmp4j.sync;
 
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.gmp4j.Go;
 import org.gmp4j.context.Context;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Goroutines that work on parts of one task. {@link #await} waits for all of them and throws what the first that failed
- * threw; the others run to their end. Thread-safe; started from goroutines. Source: Go's
+ * threw; the others run to their end. It is waited for as a {@link WaitGroup}, at interrupts and in a bubble too.
+ * Thread-safe; started from goroutines, or by {@link #on} from any thread. Source: Go's
  * {@code golang.org/x/sync/errgroup}.
  */
+@NullMarked
 public final class ErrGroup {
-    private final WaitGroup wg = new WaitGroup();
+    private final WaitGroup wg;
+    /** What starts goroutines; null for the caller's scheduler. */
+    private final Executor on;
     private final AtomicReference<Throwable> first = new AtomicReference<>();
     /** One for each that may run; null without limit. */
     private volatile Semaphore limit;
@@ -23,11 +30,23 @@ public final class ErrGroup {
 
     /** An empty group without limit. */
     public ErrGroup() {
-        this(null);
+        this(null, null);
     }
 
-    private ErrGroup(Context context) {
+    private ErrGroup(Executor on, Context context) {
+        this.on = on;
         this.context = context;
+        wg = on == null ? new WaitGroup() : new WaitGroup(on);
+    }
+
+    /** An empty group without limit, whose {@link #go} may be called from any thread; {@code on} starts its goroutines: a {@code Gmp}. */
+    public static ErrGroup on(Executor on) {
+        return new ErrGroup(Objects.requireNonNull(on, "on"), null);
+    }
+
+    /** As {@link #on(Executor)}, with a {@link #context} as by {@link #withContext}. */
+    public static ErrGroup on(Executor on, Context parent) {
+        return new ErrGroup(Objects.requireNonNull(on, "on"), parent.withCancel());
     }
 
     /**
@@ -35,11 +54,11 @@ public final class ErrGroup {
      * go on, and the end of {@link #await} does.
      */
     public static ErrGroup withContext(Context parent) {
-        return new ErrGroup(parent.withCancel());
+        return new ErrGroup(null, parent.withCancel());
     }
 
     /** The context that {@link #withContext} made; its cause is what the first that failed threw. Null for a group without. */
-    public Context context() {
+    public @Nullable Context context() {
         return context;
     }
 
@@ -84,9 +103,11 @@ public final class ErrGroup {
         return true;
     }
 
-    private static void check(Callable<?> f) {
+    private void check(Callable<?> f) {
         Objects.requireNonNull(f, "go of nil func value");
-        long unused = Go.goid(); // Throws outside a goroutine, before anything is counted.
+        if (on == null) {
+            long unused = Go.goid(); // Throws outside a goroutine, before anything is counted.
+        }
     }
 
     private void start(Callable<?> f, Semaphore l) {
@@ -104,7 +125,12 @@ public final class ErrGroup {
         try {
             f.call();
         } catch (Exception | Error e) { // Not goexit, which is no failure.
-            if (first.compareAndSet(null, e) && context != null) {
+            if (!first.compareAndSet(null, e)) {
+                Throwable before = first.get();
+                if (before != e) {
+                    before.addSuppressed(e);
+                }
+            } else if (context != null) {
                 context.cancel(e);
             }
         }
@@ -113,7 +139,7 @@ public final class ErrGroup {
     /**
      * Waits until all have ended.
      *
-     * @throws Exception what the first one that failed threw
+     * @throws Exception what the first one that failed threw; what others threw later is {@link Throwable#getSuppressed suppressed} in it
      */
     public void await() throws Exception {
         wg.await();

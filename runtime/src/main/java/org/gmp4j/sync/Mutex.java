@@ -3,20 +3,25 @@ package org.gmp4j.sync;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Supplier;
 
+import org.gmp4j.Cancelable;
 import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.Fatal;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.Throw;
+import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
+import org.jspecify.annotations.NullMarked;
 
 /**
  * A mutual-exclusion lock. Goroutines, virtual and plain threads may use it together. It has no owner: whoever has finished
- * may unlock, another than who locked if need be, and it is not reentrant. Interrupts leave it alone. What is done before
+ * may unlock, another than who locked if need be, and it is not reentrant. Interrupts leave it alone, but for
+ * {@link #lockInterruptibly}. In a bubble of {@code Synctest} the clock does not move on for who waits without a limit of time. What is done before
  * an {@link #unlock} happens before the return of the next {@link #lock}. Unlocked when new.
  *
  * <p>Misuse. An unlock that throws has changed nothing, however many do so at once and whoever uses the mutex beside them: of
@@ -31,6 +36,7 @@ import org.gmp4j.wait.Sema;
  *
  * <p>Source: Go's {@code sync.Mutex}.
  */
+@NullMarked
 public final class Mutex {
     // The state: three bits and the number of waiters. 0: free, nobody waits. Each step looks whether it is right before it
     // changes anything. Rejected: an unlock that subtracts before it looks, as Go's. It is no faster, others see a mistake
@@ -69,7 +75,55 @@ public final class Mutex {
         Headroom.check(); // Or there might be none for the unlock.
         if (!STATE.compareAndSet(this, 0, LOCKED)) {
             GStack st = GStack.enterChecked();
-            lockSlow();
+            boolean unused = lockSlow(null, WaitReason.MUTEX_LOCK);
+            GStack.exit(st);
+        }
+    }
+
+    /**
+     * Takes the lock, waiting for it until an interrupt of the calling thread ends that.
+     *
+     * @throws InterruptedException when it was interrupted before or while this waits; the lock was not taken, and the interrupt
+     *     status is cleared
+     */
+    public void lockInterruptibly() throws InterruptedException {
+        boolean unused = take(Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * Takes the lock, waiting for it until {@code ctx} is cancelled. Interrupts leave it alone.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; the lock was not taken
+     */
+    public void lockUnless(Cancelable ctx) {
+        boolean unused = take(Limits.until(ctx).uninterruptibly());
+    }
+
+    /**
+     * Takes the lock, waiting for it for at most {@code d}; zero or less is {@link #tryLock}. Interrupts leave it alone.
+     *
+     * @return false when the time was up, and the lock was not taken
+     */
+    public boolean lockWithin(Duration d) {
+        return take(Limits.within(d).uninterruptibly());
+    }
+
+    /** With limits; false when the time was up. */
+    boolean take(Limits limits) {
+        limits.check();
+        if (tryLock()) {
+            return true;
+        }
+        if (limits.expired()) {
+            return false;
+        }
+        GStack st = GStack.enter();
+        Sema.OfSema e = new Sema.OfSema(sema, limits);
+        try {
+            e.begin();
+            return lockSlow(e, limits.reason(WaitReason.MUTEX_LOCK)) || !e.timeUp();
+        } finally {
+            e.finish();
             GStack.exit(st);
         }
     }
@@ -85,7 +139,8 @@ public final class Mutex {
         return isFree(s) && STATE.compareAndSet(this, s, s | LOCKED);
     }
 
-    private void lockSlow() {
+    /** False when {@code e}, null for nothing, has ended the wait, and nothing was taken. */
+    private boolean lockSlow(Sema.OfSema e, WaitReason reason) {
         boolean waited = false;
         boolean starving = false;
         boolean awake = false; // The WOKEN bit is ours.
@@ -104,22 +159,51 @@ public final class Mutex {
                 continue;
             }
             if (isFree(s)) {
-                return;
+                return true;
             }
             boolean again = waited; // Then first in line.
             if (!waited) {
                 waited = true;
                 since = System.nanoTime();
             }
-            sema.acquire(again, WaitReason.MUTEX_LOCK);
+            if (!sema.acquire(again, reason, e)) {
+                if (giveUp()) {
+                    return false;
+                }
+                sema.acquire(true, reason); // It comes, or is there: the wait ends as if by it.
+            }
             starving |= System.nanoTime() - since > STARVATION_NANOS;
             s = state;
             if ((s & STARVING) != 0) {
                 handedOver(starving);
-                return;
+                return true;
             }
             awake = true; // Unlock has set the bit for us.
             spun = 0;
+        }
+    }
+
+    /**
+     * A waiter that is in no queue any more, and has no unit, is counted out. Waiters in the state and units on their way are as many
+     * as wait, in normal mode: an unlock that wakes one counts it out. In starvation mode the one that the lock is handed to
+     * is still counted. So while others are counted, one of them gets what is on its way, and this one may leave; else it was meant.
+     *
+     * @return false when the unlock of somebody has counted on this waiter: it has to take the unit
+     */
+    private boolean giveUp() {
+        for (;;) {
+            int s = state;
+            boolean handing = (s & (LOCKED | STARVING)) == STARVING;
+            if (waiters(s) <= (handing ? 1 : 0)) {
+                return false;
+            }
+            int n = s - WAITER;
+            if (waiters(n) == 0) {
+                n &= ~STARVING; // Nobody is left to hand over to.
+            }
+            if (STATE.compareAndSet(this, s, n)) {
+                return true;
+            }
         }
     }
 
@@ -246,6 +330,17 @@ public final class Mutex {
     /** Whether anyone holds it. */
     boolean isLocked() {
         return (state & LOCKED) != 0;
+    }
+
+    /** Runs {@code f} with the lock held; unlocks however it ends. */
+    public void withLock(Runnable f) {
+        Objects.requireNonNull(f, "with of nil func value");
+        lock();
+        try {
+            f.run();
+        } finally {
+            unlock();
+        }
     }
 
     /** Runs {@code f} with the lock held and returns its result; unlocks however it ends. */

@@ -2,11 +2,14 @@
 package org.gmp4j.sync;
 
 import java.util.Objects;
+import org.jspecify.annotations.NullMarked;
 
 /**
- * Runs something once. Thread-safe, from goroutines and plain threads. That one run happens before the return of every
+ * Runs something once. Thread-safe, from goroutines, virtual threads and platform threads; who waits for the run waits as for a
+ * {@link Mutex}, whatever interrupts come. That one run happens before the return of every
  * {@link #run}. Source: Go's {@code sync.Once}.
  */
+@NullMarked
 public final class Once {
     /** Written with the lock held, after the run. */
     private volatile boolean done;

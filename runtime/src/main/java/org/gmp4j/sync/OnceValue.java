@@ -7,7 +7,8 @@ import java.util.function.Supplier;
 import org.gmp4j.stack.Goexit;
 
 /**
- * A value that is computed when it is first asked for. Thread-safe, from goroutines and plain threads. Source: Go's
+ * A value that is computed when it is first asked for. Thread-safe, from goroutines, virtual threads and platform threads; who waits for it
+ * waits as for a {@link Mutex}, whatever interrupts come. Source: Go's
  * {@code sync.OnceValue}.
  *
  * @param <T> its type; {@code null} is a value like others

@@ -3,17 +3,25 @@ package org.gmp4j.sync;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Supplier;
 
+import org.gmp4j.Cancelable;
 import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.Fatal;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.stack.Headroom;
+import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.NotifyList;
 import org.gmp4j.wait.Sema;
+import org.jspecify.annotations.NullMarked;
 
 /**
  * A lock held by any number of readers or by one writer. Goroutines, virtual and plain threads may use it together; it has
- * no owner. A writer that waits holds new readers off, so readers cannot starve it; therefore a reader must not take the
+ * no owner. Interrupts leave its waits alone, but for those that say so in their name; in a bubble of {@code Synctest} the clock does not
+ * move on for who waits without a limit of time. A writer that waits holds new readers off, so readers cannot starve it; therefore a reader must not take the
  * read lock again inside. The readers that a writer held off come before the next writer. What is done before an unlock
  * happens before the return of the lock that it lets through. Unlocked when new.
  *
@@ -27,6 +35,7 @@ import org.gmp4j.wait.Sema;
  *
  * <p>Source: Go's {@code sync.RWMutex}.
  */
+@NullMarked
 public final class RWMutex {
     /** The sign: readers wait, and a writer has the lock when none is departing. */
     private static final long WRITER = 1L << 63;
@@ -35,10 +44,12 @@ public final class RWMutex {
     private static final String READ_UNLOCKED = "sync: RUnlock of unlocked RWMutex";
     private static final String WRITE_UNLOCKED = "sync: Unlock of unlocked RWMutex";
     private static final VarHandle STATE;
+    private static final VarHandle HASTY;
 
     static {
         try {
             STATE = MethodHandles.lookup().findVarHandle(RWMutex.class, "state", long.class).withInvokeExactBehavior();
+            HASTY = MethodHandles.lookup().findVarHandle(RWMutex.class, "hasty", NotifyList.class);
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
@@ -48,6 +59,8 @@ public final class RWMutex {
     private final Mutex writer = new Mutex();
     private final Sema writerSema = new Sema();
     private final Sema readerSema = new Sema();
+    /** Readers that may give up wait here, uncounted; made when the first one comes. */
+    private volatile NotifyList hasty;
     /** Anyone, by CAS; by addition to lock for reading. */
     private volatile long state;
 
@@ -73,6 +86,72 @@ public final class RWMutex {
             readerSema.acquire(false, WaitReason.RWMUTEX_RLOCK);
             GStack.exit(st);
         }
+    }
+
+    /**
+     * As {@link #rLock}, but behind writers that come while it waits, until an interrupt of the calling thread ends it.
+     *
+     * @throws InterruptedException when it was interrupted before or while this waits; the lock was not taken, and the interrupt
+     *     status is cleared
+     */
+    public void rLockInterruptibly() throws InterruptedException {
+        boolean unused = rLock(Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * As {@link #rLock}, but behind writers that come while it waits, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; the lock was not taken
+     */
+    public void rLockUnless(Cancelable ctx) {
+        boolean unused = rLock(Limits.until(ctx).uninterruptibly());
+    }
+
+    /** As {@link #rLockInterruptibly}, for at most {@code d} instead; false when the time was up, and the lock was not taken. */
+    public boolean rLockWithin(Duration d) {
+        return rLock(Limits.within(d).uninterruptibly());
+    }
+
+    /**
+     * A reader that may give up is not counted while it waits: of one that is, nobody could tell whether a writer has let it in
+     * already. It is told when a writer has given the lock back, and competes with the next one.
+     *
+     * <p>No wake-up is lost: the reader draws its ticket before it looks at the state, the writer changes the state before it looks
+     * for tickets, both with a full fence between.
+     */
+    private boolean rLock(Limits limits) {
+        limits.check();
+        if (tryRLock()) {
+            return true;
+        }
+        if (limits.expired()) {
+            return false;
+        }
+        NotifyList list = hasty();
+        NotifyList.OfTicket e = new NotifyList.OfTicket(list, limits);
+        GStack st = GStack.enter();
+        try {
+            e.begin();
+            for (;;) {
+                int ticket = list.add(); // One that is not waited for does no harm: all are called at once.
+                if (tryRLock()) {
+                    return true;
+                }
+                if (!list.await(ticket, e, limits.reason(WaitReason.RWMUTEX_RLOCK))) {
+                    return !e.timeUp();
+                }
+            }
+        } finally {
+            e.finish();
+            GStack.exit(st);
+        }
+    }
+
+    private NotifyList hasty() {
+        if (hasty == null) {
+            HASTY.compareAndSet(this, (NotifyList) null, new NotifyList());
+        }
+        return hasty;
     }
 
     /** Takes the lock for reading if no writer has it or waits for it; false when it was not taken. */
@@ -126,14 +205,92 @@ public final class RWMutex {
     public void lock() {
         GStack.checkAll();
         writer.lock();
+        if (announce()) {
+            GStack st = GStack.enterChecked();
+            writerSema.acquire(false, WaitReason.RWMUTEX_LOCK);
+            GStack.exit(st);
+        }
+    }
+
+    /** With the writers' mutex: from here on readers wait. Whether some are inside. */
+    private boolean announce() {
         long s;
         do {
             s = state;
         } while (!STATE.compareAndSet(this, s, s | WRITER | readers(s)));
-        if (readers(s) != 0) {
-            GStack st = GStack.enterChecked();
-            writerSema.acquire(false, WaitReason.RWMUTEX_LOCK);
+        return readers(s) != 0;
+    }
+
+    /**
+     * As {@link #lock}, until an interrupt of the calling thread ends it.
+     *
+     * @throws InterruptedException when it was interrupted before or while this waits; the lock was not taken, and the interrupt
+     *     status is cleared
+     */
+    public void lockInterruptibly() throws InterruptedException {
+        boolean unused = lock(Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * As {@link #lock}, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; the lock was not taken
+     */
+    public void lockUnless(Cancelable ctx) {
+        boolean unused = lock(Limits.until(ctx).uninterruptibly());
+    }
+
+    /** As {@link #lock}, for at most {@code d}; false when the time was up, and the lock was not taken. */
+    public boolean lockWithin(Duration d) {
+        return lock(Limits.within(d).uninterruptibly());
+    }
+
+    private boolean lock(Limits limits) {
+        GStack.checkAll();
+        long since = Limits.now();
+        if (!writer.take(limits)) {
+            return false;
+        }
+        Limits left = limits.left(since);
+        GStack st = GStack.enterChecked();
+        Sema.OfSema e = new Sema.OfSema(writerSema, left);
+        boolean mine = false;
+        try {
+            e.begin();
+            mine = !announce() || writerSema.acquire(false, left.reason(WaitReason.RWMUTEX_LOCK), e);
+            if (!mine && !withdraw()) {
+                writerSema.acquire(false, WaitReason.RWMUTEX_LOCK); // The last reader has let this one in.
+                mine = true;
+            }
+            return mine || !e.timeUp();
+        } finally {
+            e.finish();
+            if (!mine) {
+                boolean unused = writer.giveBack();
+            }
             GStack.exit(st);
+        }
+    }
+
+    /** A writer that waits for readers gives up, and lets those in that it has held off; false when the last has let it in. */
+    private boolean withdraw() {
+        for (long s = state; departing(s) != 0; s = state) {
+            if (STATE.compareAndSet(this, s, s & ~WRITER & ~0xFFFF_FFFFL)) {
+                letIn(readers(s) - departing(s)); // Whoever gets these units: as many as wait who were not let in before.
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** After the state has changed: readers that are counted get a unit each, others are told. */
+    private void letIn(int waiting) {
+        for (int i = 0; i < waiting; i++) {
+            readerSema.release(false);
+        }
+        NotifyList list = hasty;
+        if (list != null) {
+            list.notifyAllWaiters();
         }
     }
 
@@ -175,15 +332,57 @@ public final class RWMutex {
             }
         } while (!STATE.compareAndSet(this, s, s & ~WRITER));
         int waiting = readers(s);
-        if (waiting != 0) {
+        if (waiting != 0 || hasty != null) {
             GStack st = GStack.enterChecked();
-            for (int i = 0; i < waiting; i++) {
-                readerSema.release(false);
-            }
+            letIn(waiting);
             GStack.exit(st);
         }
         boolean unused = writer.giveBack(); // Only now: the readers come before the next writer. Not to be refused any more.
         return true;
+    }
+
+    /** Runs {@code f} with the lock held for reading and returns its result; unlocks however it ends. */
+    public <T> T withRead(Supplier<T> f) {
+        Objects.requireNonNull(f, "with of nil func value");
+        rLock();
+        try {
+            return f.get();
+        } finally {
+            rUnlock();
+        }
+    }
+
+    /** Runs {@code f} with the lock held for reading; unlocks however it ends. */
+    public void withRead(Runnable f) {
+        Objects.requireNonNull(f, "with of nil func value");
+        rLock();
+        try {
+            f.run();
+        } finally {
+            rUnlock();
+        }
+    }
+
+    /** Runs {@code f} with the lock held for writing and returns its result; unlocks however it ends. */
+    public <T> T withWrite(Supplier<T> f) {
+        Objects.requireNonNull(f, "with of nil func value");
+        lock();
+        try {
+            return f.get();
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Runs {@code f} with the lock held for writing; unlocks however it ends. */
+    public void withWrite(Runnable f) {
+        Objects.requireNonNull(f, "with of nil func value");
+        lock();
+        try {
+            f.run();
+        } finally {
+            unlock();
+        }
     }
 
     /** An unlock for which there was no stack left: until sysmon has done it the lock is held. */

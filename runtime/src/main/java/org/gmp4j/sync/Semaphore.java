@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sync;
 
-import java.util.function.BooleanSupplier;
+import java.time.Duration;
 
-import org.gmp4j.context.Context;
+import org.gmp4j.Cancelable;
+import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.struct.Sudog;
+import org.gmp4j.wait.Ending;
+import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.NullMarked;
 
 /**
  * A weighted semaphore: callers hold shares of a size. First come, first served: while a large request waits, small ones
- * behind it wait too, so it cannot starve. Thread-safe, from goroutines and plain threads; interrupts leave it alone. What
+ * behind it wait too, so it cannot starve. Thread-safe, from goroutines, virtual threads and platform threads. An interrupt ends
+ * the waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in {@link #acquireInterruptibly}. In a bubble
+ * of {@code Synctest} the clock moves on while one waits. What
  * is done before a {@link #release} happens before the return of the {@link #acquire} it lets through. Source: Go's
  * {@code golang.org/x/sync/semaphore}.
  */
+@NullMarked
 public final class Semaphore {
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     /** By weight; under the lock. */
@@ -46,6 +53,8 @@ public final class Semaphore {
      * up.
      *
      * @throws IllegalArgumentException when {@code n} is negative
+     * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits;
+     *     nothing was taken
      */
     public void acquire(long n) {
         notNegative(n, "weight");
@@ -58,6 +67,9 @@ public final class Semaphore {
             if (fits(n)) {
                 held += n;
                 lock.unlock();
+            } else if (Ending.byDefault(st)) {
+                lock.unlock();
+                boolean unused = await(st, n, Limits.DEFAULT);
             } else {
                 long sg = Waiting.sudogOrUnlock(st, lock);
                 Sudog.setLongElem(sg, n);
@@ -70,102 +82,123 @@ public final class Semaphore {
     }
 
     /**
+     * As {@link #acquire(long)}, until an interrupt of the calling thread ends it.
+     *
+     * @throws IllegalArgumentException when {@code n} is negative
+     * @throws InterruptedException when it was interrupted before or while this waits; nothing was taken, and the interrupt status
+     *     is cleared
+     */
+    public void acquireInterruptibly(long n) throws InterruptedException {
+        boolean unused = acquire(n, Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * Takes {@code n}, waiting for them for at most {@code d}.
+     *
+     * @return false when the time was up, and nothing was taken
+     * @throws IllegalArgumentException when {@code n} is negative
+     * @throws WaitInterruptedException as {@link #acquire(long)}
+     */
+    public boolean acquireWithin(long n, Duration d) {
+        return acquire(n, Limits.within(d));
+    }
+
+    /**
      * Takes {@code n}, waiting for them until {@code ctx} is cancelled. More than the size waits until then.
      *
      * @throws IllegalArgumentException when {@code n} is negative
-     * @throws Exception what {@code ctx.err()} gives, also when it was cancelled before; then nothing was taken
+     * @throws RuntimeException what {@code ctx.err()} gives, also when it was cancelled before or just now; then nothing was taken
+     * @throws WaitInterruptedException as {@link #acquire(long)}
      */
-    public void acquire(Context ctx, long n) throws Exception {
-        notNegative(n, "weight");
-        GStack.checkAll();
-        Exception cancelled = ctx.err();
-        if (cancelled == null && !tryAcquire(n)) {
-            Patience w = new Patience(n > size ? new WaitQ() : waiters);
-            BooleanSupplier stop = ctx.afterFunc(new GivingUp(this, w));
-            boolean taken;
-            try {
-                taken = await(w, n);
-            } finally { // There may be no memory to wait.
-                boolean unused = stop.getAsBoolean();
-            }
-            cancelled = ctx.err();
-            if (taken && cancelled != null) {
-                release(n);
-            }
-        }
+    public void acquire(Cancelable ctx, long n) {
+        boolean unused = acquire(n, Limits.until(ctx));
+        RuntimeException cancelled = ctx.err();
         if (cancelled != null) {
+            release(n);
             throw cancelled;
         }
     }
 
-    /**
-     * A wait that may be given up. Whoever takes its sudog off the queue ends it. The waiter forgets the sudog under the lock
-     * before it gives it back, so that nobody who is late looks at one that is somebody else's.
-     */
-    private static final class Patience {
-        /** That of all, or one of its own for what is never free. */
-        private final WaitQ q;
-        /** The rest under the lock: the sudog while it is queued, or about to be seen woken; 0 before and after. */
-        private long sg;
-        private boolean givenUp;
-
-        Patience(WaitQ q) {
-            this.q = q;
+    private boolean acquire(long n, Limits limits) {
+        notNegative(n, "weight");
+        GStack.checkAll();
+        limits.check();
+        if (tryAcquire(n)) {
+            return true;
         }
-    }
-
-    /** Waits; false when it was given up. */
-    private boolean await(Patience w, long n) {
+        if (limits.expired()) {
+            return false;
+        }
         GStack st = GStack.enter();
         try {
-            lock.lock();
-            boolean taken = !w.givenUp && fits(n);
-            if (taken) {
-                held += n;
-            }
-            if (taken || w.givenUp) {
-                lock.unlock();
-            } else {
-                long sg = Waiting.sudogOrUnlock(st, lock);
-                Sudog.setLongElem(sg, n);
-                w.sg = sg;
-                Waiting.await(st, sg, w.q, lock, WaitReason.SEMACQUIRE);
-                lock.lock();
-                w.sg = 0;
-                taken = !w.givenUp;
-                lock.unlock();
-                Waiting.release(st, sg);
-            }
-            return taken;
+            return await(st, n, limits);
         } finally {
             GStack.exit(st);
         }
     }
 
-    /** A class: a lambda would be linked when memory may be short. */
-    private record GivingUp(Semaphore of, Patience w) implements Runnable {
-        @Override
-        public void run() {
-            of.giveUp(w);
+    /** Waits inside {@link GStack#enter}; false when the time was up. What is never free has a queue of its own. */
+    private boolean await(GStack st, long n, Limits limits) {
+        WaitQ q = n > size ? new WaitQ() : waiters;
+        GivingUp e = new GivingUp(this, q, limits);
+        try {
+            e.begin();
+            lock.lock();
+            boolean ended = true;
+            if (fits(n)) {
+                held += n;
+                lock.unlock();
+                ended = false;
+            } else if (e.pending()) {
+                lock.unlock();
+            } else {
+                long sg = Waiting.sudogOrUnlock(st, lock);
+                Sudog.setLongElem(sg, n);
+                ended = e.await(st, sg, q, lock, WaitReason.SEMACQUIRE);
+                Waiting.release(st, sg);
+            }
+            return !ended || !e.timeUp();
+        } finally {
+            e.finish();
         }
     }
 
-    private void giveUp(Patience w) {
-        GStack st = GStack.enter();
-        lock.lock();
-        long sg = w.sg;
-        long first = 0;
-        if (sg == 0) {
-            w.givenUp = true; // It has not begun; or it has ended, and nobody asks.
-        } else if (w.q.remove(sg)) {
-            w.givenUp = true;
-            first = admit(); // Who waited behind it may fit.
-            Sudog.setWaitlink(sg, first);
-            first = sg;
+    /** Ends a wait; who waited behind it may fit then. */
+    private static final class GivingUp extends Ending {
+        private final Semaphore of;
+        private final WaitQ q;
+        /** Those whom this lets in. */
+        private long first;
+
+        GivingUp(Semaphore of, WaitQ q, Limits limits) {
+            super(limits);
+            this.of = of;
+            this.q = q;
         }
-        lock.unlock();
-        wakeAll(first);
-        GStack.exit(st);
+
+        @Override
+        protected void lock() {
+            of.lock.lock();
+        }
+
+        @Override
+        protected void unlock() {
+            of.lock.unlock();
+        }
+
+        @Override
+        protected boolean remove(long waiter) {
+            boolean removed = q.remove(waiter);
+            if (removed) {
+                first = of.admit();
+            }
+            return removed;
+        }
+
+        @Override
+        protected void removed() {
+            wakeAll(first);
+        }
     }
 
     /**

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.Chan;
@@ -15,7 +16,8 @@ import org.gmp4j.stack.Goexit;
 
 /**
  * Calls that are made by many at a time and worked out once: while one is under way, others with an equal key wait for its
- * result. Nothing is kept afterwards. Thread-safe, from goroutines and plain threads. Source: Go's
+ * result. Nothing is kept afterwards. Thread-safe, from goroutines, virtual threads and platform threads; they wait as for a
+ * {@link WaitGroup}, at interrupts too: one that leaves disturbs neither the call nor others. Source: Go's
  * {@code golang.org/x/sync/singleflight}.
  *
  * @param <K> the keys, compared by {@code equals}
@@ -86,8 +88,17 @@ public final class SingleFlight<K, V> {
         return value;
     }
 
+    /** What starts the goroutines of {@link #runChan}; null for the caller's scheduler. */
+    private final Executor on;
+
     /** Nothing under way. */
     public SingleFlight() {
+        on = null;
+    }
+
+    /** The same, whose {@link #runChan} may be called from any thread; {@code on} starts its goroutines: a {@code Gmp}. */
+    public SingleFlight(Executor on) {
+        this.on = Objects.requireNonNull(on, "on");
     }
 
     /**
@@ -111,14 +122,19 @@ public final class SingleFlight<K, V> {
      * room for it, receives the result. A call that {@link Go#goexit} ended is given as an IllegalStateException, and one for whose
      * result there is no memory as an OutOfMemoryError. Source: Go's {@code DoChan}.
      *
-     * @throws IllegalStateException outside a goroutine, unless a call is under way
+     * @throws IllegalStateException outside a goroutine, unless a call is under way or an executor was given
      */
     public Chan<Result<V>> runChan(K key, Callable<V> f) {
         Chan<Result<V>> told = Chan.make(1);
         Call<V> mine = new Call<>();
         if (enter(key, mine, f, told) == mine) {
             try {
-                Go.go(() -> make(key, mine, f));
+                Runnable work = () -> make(key, mine, f);
+                if (on == null) {
+                    Go.go(work);
+                } else {
+                    on.execute(work);
+                }
             } catch (Throwable t) {
                 end(key, mine, null, t); // It was not started: nobody is to wait for it.
                 throw t;

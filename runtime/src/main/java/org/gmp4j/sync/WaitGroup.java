@@ -3,18 +3,27 @@ package org.gmp4j.sync;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 
+import org.gmp4j.Cancelable;
 import org.gmp4j.Go;
+import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.stack.Headroom;
+import org.gmp4j.wait.Ending;
+import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
+import org.jspecify.annotations.NullMarked;
 
 /**
- * Waits for a number of goroutines to be done. Thread-safe, from goroutines and plain threads. What is done before
+ * Waits for a number of goroutines to be done. Thread-safe, from goroutines, virtual threads and platform threads. An interrupt ends the
+ * waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in {@link #awaitInterruptibly}. In a bubble of
+ * {@code Synctest} the clock moves on while one waits. What is done before
  * {@link #done} happens before the return of the {@link #await} it lets go.
  *
  * <p>Rules. An {@link #add} that raises the counter from 0 comes before the {@link #await} that is to count it. A group may
@@ -25,6 +34,7 @@ import org.gmp4j.wait.Sema;
  * some wait has to clear the state and let them go; in between nobody else may change it, which is how a forbidden add is
  * found out. Source: Go's {@code sync.WaitGroup}.
  */
+@NullMarked
 public final class WaitGroup {
     private static final VarHandle STATE;
 
@@ -40,8 +50,21 @@ public final class WaitGroup {
     private volatile long state;
     private final Sema sema = new Sema();
 
+    /** What starts goroutines of {@link #go}; null for the caller's scheduler. */
+    private final Executor on;
+
     /** A group with nothing to wait for. */
     public WaitGroup() {
+        on = null;
+    }
+
+    /**
+     * The same, whose {@link #go} may be called from any thread.
+     *
+     * @param on what starts them: a {@code Gmp}. With another executor, of goroutines or not, who returned is counted done
+     */
+    public WaitGroup(Executor on) {
+        this.on = Objects.requireNonNull(on, "on");
     }
 
     private static int counter(long state) {
@@ -122,32 +145,99 @@ public final class WaitGroup {
      * Waits until the counter is 0.
      *
      * @throws IllegalStateException "sync: WaitGroup is reused before previous Wait has returned"
+     * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits
      */
     public void await() {
-        if (counter(state) == 0) {
-            return;
-        }
-        boolean reused = false;
-        GStack st = GStack.enter();
-        for (long s = state; counter(s) != 0; s = state) {
-            if (STATE.compareAndSet(this, s, s + 1)) {
-                sema.acquire(false, WaitReason.WAIT_GROUP);
-                reused = state != 0;
-                break;
-            }
-        }
-        GStack.exit(st);
-        if (reused) {
-            throw new IllegalStateException("sync: WaitGroup is reused before previous Wait has returned");
+        if (counter(state) != 0) {
+            boolean unused = await(Limits.DEFAULT);
         }
     }
 
     /**
-     * Counts one more, runs {@code fn} as a goroutine of the caller's scheduler, and counts it done when it and its deferred work
+     * As {@link #await}, for at most {@code d}.
+     *
+     * @return false when the time was up, and the counter not 0
+     */
+    public boolean awaitWithin(Duration d) {
+        return await(Limits.within(d));
+    }
+
+    /**
+     * As {@link #await}, until an interrupt of the calling thread ends it.
+     *
+     * @throws InterruptedException when it was interrupted before or while this waits; the interrupt status is cleared
+     */
+    public void awaitInterruptibly() throws InterruptedException {
+        boolean unused = await(Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * As {@link #await}, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     */
+    public void awaitUnless(Cancelable ctx) {
+        boolean unused = await(Limits.until(ctx));
+    }
+
+    private boolean await(Limits limits) {
+        limits.check();
+        if (counter(state) == 0) {
+            return true;
+        }
+        if (limits.expired()) {
+            return false;
+        }
+        boolean reused = false;
+        GStack st = GStack.enter();
+        Sema.OfSema e = limits != Limits.DEFAULT || Ending.byDefault(st) ? new Sema.OfSema(sema, limits) : null;
+        try {
+            if (e != null) {
+                e.begin();
+            }
+            for (long s = state; counter(s) != 0; s = state) {
+                if (STATE.compareAndSet(this, s, s + 1)) {
+                    if (!sema.acquire(false, WaitReason.WAIT_GROUP, e)) {
+                        if (leave()) {
+                            return !e.timeUp();
+                        }
+                        sema.acquire(true, WaitReason.WAIT_GROUP); // It comes, or is there.
+                    }
+                    reused = state != 0;
+                    break;
+                }
+            }
+        } finally {
+            if (e != null) {
+                e.finish();
+            }
+            GStack.exit(st);
+        }
+        if (reused) {
+            throw new IllegalStateException("sync: WaitGroup is reused before previous Wait has returned");
+        }
+        return true;
+    }
+
+    /**
+     * A waiter that is in no queue any more is counted out; false when it is being let go with the others. It was counted while the
+     * counter was above 0, and that state lasts until all who are counted are let go at once.
+     */
+    private boolean leave() {
+        for (long s = state; counter(s) != 0 && waiters(s) != 0; s = state) {
+            if (STATE.compareAndSet(this, s, s - 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Counts one more, runs {@code fn} as a goroutine of the caller's scheduler, or by the group's executor, and counts it done when it and its deferred work
      * have ended. One that an exception ends is counted after the exception was reported; in program mode, where that
      * ends the program, never.
      *
-     * @throws IllegalStateException outside a goroutine; then nothing was counted
+     * @throws IllegalStateException outside a goroutine, for a group without an executor; then nothing was counted
      */
     public void go(Runnable fn) {
         go(Objects.requireNonNull(fn, "go of nil func value"), null);
@@ -158,7 +248,12 @@ public final class WaitGroup {
         add(1);
         boolean started = false;
         try {
-            Go.go(new Counted(this, fn, limit));
+            Counted c = new Counted(this, fn, limit);
+            if (on == null) {
+                Go.go(c);
+            } else {
+                on.execute(c);
+            }
             started = true;
         } finally {
             if (!started) {
@@ -181,16 +276,29 @@ public final class WaitGroup {
 
         @Override
         public void run() {
-            fn.run();
+            GStack st = GStack.current();
+            if (st != null && st.tells(this)) {
+                fn.run();
+                return;
+            }
+            try { // Of an executor that runs it as any Runnable.
+                fn.run();
+            } finally {
+                over();
+            }
+        }
+
+        private void over() {
+            if (limit != null) {
+                limit.release(1);
+            }
+            group.done();
         }
 
         @Override
         protected void ended(Throwable end) {
             GStack.current().report(end); // Does not return where it ends the program.
-            if (limit != null) {
-                limit.release(1);
-            }
-            group.done();
+            over();
         }
     }
 }

@@ -7,9 +7,11 @@ import java.time.Instant;
 import org.gmp4j.Chan;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.timer.RuntimeTimer;
+import org.jspecify.annotations.NullMarked;
 
 /** Something that happens again and again: see {@link Time#newTicker}. Thread-safe. Source: Go's {@code time.Ticker}. */
-public final class Ticker {
+@NullMarked
+public final class Ticker implements AutoCloseable {
     private final RuntimeTimer t;
     private final Chan<Instant> c;
 
@@ -50,5 +52,11 @@ public final class Ticker {
         GStack st = GStack.enter();
         boolean unused = Time.reset(t, nanos, nanos);
         GStack.exit(st);
+    }
+
+    /** {@link #stop}, for {@code try}-with-resources. */
+    @Override
+    public void close() {
+        stop();
     }
 }

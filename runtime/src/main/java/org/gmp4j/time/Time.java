@@ -10,9 +10,12 @@ import org.gmp4j.Chan;
 import org.gmp4j.timer.ChanTimers;
 import org.gmp4j.timer.FuncTimer;
 import org.gmp4j.timer.RuntimeTimer;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Timers and tickers; all methods may be called from any thread. Durations that do not fit 292 years are that long, those
+ * Timers and tickers; all methods may be called from any thread, and none waits. In a bubble of {@code Synctest} they go by its clock.
+ * Durations that do not fit 292 years are that long, those
  * below 0 are 0. {@code Go.sleep} is the sleep of a goroutine.
  *
  * <p>A timer made by a goroutine belongs to its scheduler; one made by another thread, or left when its scheduler closes,
@@ -27,6 +30,7 @@ import org.gmp4j.timer.RuntimeTimer;
  *
  * <p>Source: Go's package {@code time}, as of Go 1.23.
  */
+@NullMarked
 public final class Time {
     private static final ChanTimers.Factory CHANNELS = channels();
 
@@ -77,7 +81,7 @@ public final class Time {
     }
 
     /** The channel of a new ticker; null when {@code d} is not above 0. */
-    public static Chan<Instant> tick(Duration d) {
+    public static @Nullable Chan<Instant> tick(Duration d) {
         long nanos = RuntimeTimer.nanos(d);
         return nanos <= 0 ? null : channel(CHANNELS.make(nanos, nanos));
     }

@@ -7,9 +7,12 @@ import java.time.Instant;
 import org.gmp4j.Chan;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.timer.RuntimeTimer;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /** Something that happens once: see {@link Time#newTimer} and {@link Time#afterFunc}. Thread-safe. Source: Go's {@code time.Timer}. */
-public final class Timer {
+@NullMarked
+public final class Timer implements AutoCloseable {
     private final RuntimeTimer t;
     private final Chan<Instant> c;
 
@@ -19,7 +22,7 @@ public final class Timer {
     }
 
     /** Where the time comes; null for a timer of {@link Time#afterFunc}. */
-    public Chan<Instant> c() {
+    public @Nullable Chan<Instant> c() {
         return c;
     }
 
@@ -51,5 +54,11 @@ public final class Timer {
         boolean pending = t.reset(nanos);
         GStack.exit(st);
         return pending;
+    }
+
+    /** {@link #stop}, for {@code try}-with-resources. */
+    @Override
+    public void close() {
+        boolean unused = stop();
     }
 }

@@ -49,7 +49,8 @@ public final class TimeBubble extends Bubble {
         return START.plusNanos(now - BEGIN);
     }
 
-    long now() {
+    /** The nanoTime of its clock. */
+    public long now() {
         return now;
     }
 

@@ -52,15 +52,52 @@ public final class NotifyList {
     private long head;
     private long tail;
 
-    /** Tickets of {@link #drop} that were not called yet; under the lock. */
+    /** Tickets of {@link #drop} and of waits that were ended, not called yet; in order, and no two touch. Under the lock. */
     private Dropped dropped;
 
+    /** Tickets from {@code from} to {@code to}, both included. */
     private static final class Dropped {
-        private final int ticket;
+        private int from;
+        private int to;
         private Dropped next;
+    }
 
-        Dropped(int ticket) {
-            this.ticket = ticket;
+    /** Under the lock: a ticket that nobody waits for any more; {@code fresh} is put in where it touches no other. */
+    private void note(int ticket, Dropped fresh) {
+        Dropped before = null;
+        Dropped after = dropped;
+        while (after != null && after.from - ticket < 0) {
+            before = after;
+            after = after.next;
+        }
+        Dropped at;
+        if (before != null && before.to + 1 == ticket) {
+            before.to = ticket;
+            at = before;
+        } else {
+            at = fresh;
+            fresh.from = ticket;
+            fresh.to = ticket;
+            fresh.next = after;
+            if (before == null) {
+                dropped = fresh;
+            } else {
+                before.next = fresh;
+            }
+        }
+        if (after != null && at.to + 1 == after.from) {
+            at.to = after.to;
+            at.next = after.next;
+        }
+        skip();
+    }
+
+    /** Under the lock: the next ticket to be called is one that somebody waits for. */
+    private void skip() {
+        Dropped d = dropped;
+        if (d != null && d.from == (int) NOTIFY.get(this)) {
+            NOTIFY.setVolatile(this, d.to + 1);
+            dropped = d.next;
         }
     }
 
@@ -78,12 +115,11 @@ public final class NotifyList {
      * {@link GStack#enter}.
      */
     public void drop(int ticket) {
-        Dropped d = new Dropped(ticket);
+        Dropped fresh = new Dropped();
         lock.lock();
         boolean called = ticket - (int) NOTIFY.get(this) < 0;
         if (!called) {
-            d.next = dropped;
-            dropped = d;
+            note(ticket, fresh);
         }
         lock.unlock();
         if (called) {
@@ -91,37 +127,34 @@ public final class NotifyList {
         }
     }
 
-    /** Takes {@code ticket} off the list of the dropped ones. */
-    private boolean wasDropped(int ticket) {
-        Dropped before = null;
-        for (Dropped d = dropped; d != null; d = d.next) {
-            if (d.ticket == ticket) {
-                if (before == null) {
-                    dropped = d.next;
-                } else {
-                    before.next = d.next;
-                }
-                return true;
-            }
-            before = d;
-        }
-        return false;
-    }
-
     /** Waits until the ticket is called; inside {@link GStack#enter}. */
     public void await(int ticket) {
+        boolean unused = await(ticket, null, WaitReason.COND_WAIT);
+    }
+
+    /**
+     * The same, until {@code e} ends it.
+     *
+     * @param e null for nothing; else between its {@code begin} and {@code finish}
+     * @return false when the wait was ended: the ticket was not called, and its call will go to the next one
+     */
+    public boolean await(int ticket, OfTicket e, WaitReason reason) {
         GStack st = GStack.current();
         long sg;
         while ((sg = Waiting.sudogOrNap(st)) == 0) {
             if (ticket - (int) NOTIFY.getVolatile(this) < 0) {
-                return; // It has been called meanwhile.
+                return true; // It has been called meanwhile.
             }
         }
         lock.lock();
-        if (ticket - (int) NOTIFY.get(this) < 0) {
-            lock.unlock(); // Called already.
+        boolean called = ticket - (int) NOTIFY.get(this) < 0;
+        if (called || e != null && e.pending()) {
+            if (!called) {
+                note(ticket, e.fresh);
+            }
+            lock.unlock();
             Waiting.release(st, sg);
-            return;
+            return called;
         }
         Sudog.setTicket(sg, ticket);
         Sudog.setNext(sg, 0);
@@ -131,8 +164,46 @@ public final class NotifyList {
             Sudog.setNext(tail, sg);
         }
         tail = sg;
-        Waiting.park(st, sg, UNLOCK, lock, WaitReason.COND_WAIT);
+        if (e != null) {
+            e.waits(sg);
+        }
+        Waiting.park(st, sg, UNLOCK, lock, reason);
+        boolean ended = e != null && e.woken();
         Waiting.release(st, sg);
+        return !ended;
+    }
+
+    /** What ends a wait for a ticket: whoever takes its sleeper out notes the ticket in the same section, so no call goes to it. */
+    public static final class OfTicket extends Ending {
+        private final NotifyList list;
+        /** Made before it is needed: there may be no memory then. */
+        private final Dropped fresh = new Dropped();
+
+        /** Of a wait in {@code list}. */
+        public OfTicket(NotifyList list, Limits limits) {
+            super(limits);
+            this.list = list;
+        }
+
+        @Override
+        protected void lock() {
+            list.lock.lock();
+        }
+
+        @Override
+        protected void unlock() {
+            list.lock.unlock();
+        }
+
+        @Override
+        protected boolean remove(long waiter) {
+            int ticket = Sudog.ticket(waiter);
+            if (list.find(ticket) == 0) {
+                return false; // Called.
+            }
+            list.note(ticket, fresh);
+            return true;
+        }
     }
 
     /** Calls all tickets; inside {@link GStack#enter}. */
@@ -160,15 +231,13 @@ public final class NotifyList {
             return;
         }
         lock.lock();
-        int t;
-        do {
-            t = (int) NOTIFY.get(this);
-            if (t == (int) WAIT.getVolatile(this)) {
-                lock.unlock();
-                return;
-            }
-            NOTIFY.setVolatile(this, t + 1);
-        } while (dropped != null && wasDropped(t));
+        int t = (int) NOTIFY.get(this);
+        if (t == (int) WAIT.getVolatile(this)) {
+            lock.unlock();
+            return;
+        }
+        NOTIFY.setVolatile(this, t + 1);
+        skip();
         long sg = find(t); // None: its owner is on the way to sleep, and will see that it was called.
         lock.unlock();
         if (sg != 0) {

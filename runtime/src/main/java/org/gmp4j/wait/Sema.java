@@ -80,17 +80,28 @@ public final class Sema extends SemaRoot.Key {
      * @param first before those that wait already, instead of behind them
      */
     public void acquire(boolean first, WaitReason reason) {
+        boolean unused = acquire(first, reason, null);
+    }
+
+    /**
+     * The same, until {@code e} ends it.
+     *
+     * @param e null for nothing; else between its {@code begin} and {@code finish}
+     * @return false when the wait was ended: no unit was taken, and none is lost for that
+     */
+    public boolean acquire(boolean first, WaitReason reason, OfSema e) {
         if (take()) {
-            return;
+            return true;
         }
         SemaRoot root = SemaRoot.of(this);
         GStack st = GStack.current();
         long sg;
         while ((sg = Waiting.sudogOrNap(st)) == 0) {
             if (take()) { // As one that is woken late.
-                return;
+                return true;
             }
         }
+        boolean ended = false;
         do {
             root.lock();
             root.addNwait(1); // Before the look at the value: see the class comment.
@@ -99,10 +110,53 @@ public final class Sema extends SemaRoot.Key {
                 root.unlock();
                 break;
             }
+            if (e != null) {
+                if (e.pending()) {
+                    root.addNwait(-1);
+                    root.unlock();
+                    ended = true;
+                    break;
+                }
+                e.waits(sg);
+            }
             root.queue(sg, this, first);
             Waiting.park(st, sg, UNLOCK, root, reason);
-        } while (Sudog.ticket(sg) == 0 && !take());
+            ended = e != null && e.woken();
+        } while (!ended && Sudog.ticket(sg) == 0 && !take());
         Waiting.release(st, sg);
+        return !ended;
+    }
+
+    /** What ends a wait for a semaphore. A release that finds nobody leaves its unit, for whoever comes next. */
+    public static final class OfSema extends Ending {
+        private final Sema sema;
+        private final SemaRoot root;
+
+        /** Of a wait for {@code sema}. */
+        public OfSema(Sema sema, Limits limits) {
+            super(limits);
+            this.sema = sema;
+            root = SemaRoot.of(sema);
+        }
+
+        @Override
+        protected void lock() {
+            root.lock();
+        }
+
+        @Override
+        protected void unlock() {
+            root.unlock();
+        }
+
+        @Override
+        protected boolean remove(long waiter) {
+            boolean removed = root.remove(waiter, sema);
+            if (removed) {
+                root.addNwait(-1);
+            }
+            return removed;
+        }
     }
 
     /**

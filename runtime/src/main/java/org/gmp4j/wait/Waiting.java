@@ -238,18 +238,37 @@ public final class Waiting {
         SudogCache.release(st == null ? 0 : st.pp(), sg);
     }
 
-    /** Blocks the calling goroutine, or thread, for ever. */
+    /** Blocks the calling goroutine, or thread, for ever; an interrupt may end it, as any plain wait. */
     public static void forever(WaitReason reason) {
+        boolean unused = rest(Limits.DEFAULT, reason);
+        throw new IllegalStateException("woken from a wait without end");
+    }
+
+    /**
+     * Waits for nothing, until one of the limits ends it: a sleep.
+     *
+     * @return true when the time was up; else it throws
+     */
+    public static boolean rest(Limits limits, WaitReason reason) {
+        limits.check();
         WaitQ q = new WaitQ();
         HeapMutex lock = new HeapMutex(org.gmp4j.lock.LockRank.SEMA);
+        Ending e = new Ending.OfQueue(limits, lock, q);
         GStack st = GStack.enter();
         try {
-            long sg = sudog(st);
+            e.begin();
             lock.lock();
-            await(st, sg, q, lock, reason);
+            if (e.pending()) {
+                lock.unlock();
+            } else {
+                long sg = sudogOrUnlock(st, lock);
+                boolean unused = e.await(st, sg, q, lock, reason);
+                release(st, sg);
+            }
+            return e.timeUp();
         } finally { // There may be no memory.
+            e.finish();
             GStack.exit(st);
         }
-        throw new IllegalStateException("woken from a wait without end");
     }
 }

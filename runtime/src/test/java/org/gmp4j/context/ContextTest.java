@@ -514,12 +514,13 @@ class ContextTest {
         }
     }
 
-    /** Somebody closes what is for receiving only: the context is cancelled all the same, its children too. */
+    /** Somebody closes what is for receiving only: that is refused, and the context is cancelled when it is cancelled. */
     @Test
     void doneClosedByItsHolder() {
         Context parent = Context.background().withCancel();
         Context child = parent.withCancel();
-        parent.done().close();
+        assertThrows(IllegalStateException.class, () -> parent.done().close());
+        assertNull(parent.err());
         parent.cancel();
         assertNotNull(parent.err());
         assertNotNull(child.err());

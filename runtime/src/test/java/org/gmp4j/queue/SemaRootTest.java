@@ -120,6 +120,39 @@ class SemaRootTest {
         }
     }
 
+    /** Waiters that give up leave from anywhere. */
+    @Test
+    void removedLikeAList() {
+        for (int n : new int[] {1, 3, 20}) {
+            K[] keys = keys(n);
+            for (int i = 0; i < 6_000; i++) {
+                K k = keys[random.nextInt(n)];
+                Deque<Long> q = model.get(k);
+                int what = random.nextInt(10);
+                if (what < (i / 500 % 2 == 0 ? 6 : 3)) {
+                    queue(k, random.nextInt(4) == 0);
+                } else if (what < 8 && q != null) {
+                    long sg = q.stream().skip(random.nextInt(q.size())).findFirst().orElseThrow();
+                    assertTrue(root.remove(sg, k));
+                    assertTrue(!root.remove(sg, k), "taken out twice");
+                    q.remove(sg);
+                    if (q.isEmpty()) {
+                        model.remove(k);
+                    }
+                    SudogCache.release(0, sg);
+                } else {
+                    dequeue(k);
+                }
+                check();
+            }
+            for (K k : keys) {
+                while (model.containsKey(k)) {
+                    dequeue(k);
+                }
+            }
+        }
+    }
+
     /** Ids come in order, which would make a list of a tree that is not balanced. */
     @Test
     void balanced() {

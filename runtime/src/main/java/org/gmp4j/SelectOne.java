@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import java.time.Duration;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link Select} that is an expression: each case gives a value, and {@link #run} that of the case that was chosen. All else is as there:
+ * who may call it, what an interrupt does, and that one thread uses it at a time.
+ *
+ * {@snippet :
+ * String what = Select.<String>one().recv(numbers, n -> "number " + n).recv(words, w -> "word " + w)
+ *         .timeout(second, () -> "nothing").run();
+ * }
+ *
+ * @param <R> the type of the value
+ */
+@NullMarked
+public final class SelectOne<R> {
+    private final Select select = Select.of();
+    /** Of the case that was just chosen. */
+    private @Nullable R value;
+
+    SelectOne() {
+    }
+
+    /** Adds a receive; {@code then} is given the element, or null when the channel was closed and drained. */
+    public <T> SelectOne<R> recv(@Nullable RecvChan<T> c, Function<? super T, ? extends R> then) {
+        Select unused = select.recv(c, v -> value = then.apply(v));
+        return this;
+    }
+
+    /** Adds a send. */
+    public <T> SelectOne<R> send(@Nullable SendChan<T> c, T v, Supplier<? extends R> then) {
+        Select unused = select.send(c, v, () -> value = then.get());
+        return this;
+    }
+
+    /** Sets what gives the value when no case can go on: it does not wait then. */
+    public SelectOne<R> orElse(Supplier<? extends R> then) {
+        Select unused = select.orElse(() -> value = then.get());
+        return this;
+    }
+
+    /** Sets what gives the value when no case can go on for {@code d}. */
+    public SelectOne<R> timeout(Duration d, Supplier<? extends R> then) {
+        Select unused = select.timeout(d, () -> value = then.get());
+        return this;
+    }
+
+    /** As {@link Select#run}; gives what the case that was chosen gives. */
+    public @Nullable R run() {
+        int unused = select.run();
+        return take();
+    }
+
+    /** As {@link Select#runInterruptibly}; gives what the case that was chosen gives. */
+    public @Nullable R runInterruptibly() throws InterruptedException {
+        int unused = select.runInterruptibly();
+        return take();
+    }
+
+    /** As {@link Select#runUnless}; gives what the case that was chosen gives. */
+    public @Nullable R runUnless(Cancelable ctx) {
+        int unused = select.runUnless(ctx);
+        return take();
+    }
+
+    private @Nullable R take() {
+        R v = value;
+        value = null;
+        return v;
+    }
+}

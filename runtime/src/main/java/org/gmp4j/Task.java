@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import org.gmp4j.proc.Awaited;
+import org.gmp4j.stack.Goexit;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A goroutine with a result: see {@link Go#async} and {@link Gmp#submit}. It is done when its deferred work has ended too; its result
+ * is null when it called {@link Go#goexit}. What it throws is for those who ask, and reported nowhere else. Thread-safe.
+ *
+ * <p>All methods may be called by goroutines, virtual threads and platform threads. An interrupt ends {@link #get} on all of them, and
+ * {@link #join} on virtual threads of a {@code Gmp} ({@link WaitInterruptedException}). In a bubble of {@code Synctest} its clock moves on
+ * while {@link #join} and {@link #get()} wait for a task of the bubble.
+ *
+ * @param <T> the type of its result
+ */
+@NullMarked
+public final class Task<T> implements Future<T> {
+    private final CompletableFuture<T> outcome = new CompletableFuture<>();
+    /** Closed when the outcome is there. */
+    private final Chan<Void> done = Chan.make();
+    /** Where it runs; null before and after. With the monitor, so that nobody interrupts the thread for another goroutine's sake. */
+    private Thread runner;
+    private boolean cancelled;
+
+    private Task() {
+        done.setReceiveOnly();
+    }
+
+    /** What a goroutine is to run; tells {@code task}. */
+    private static final class Run<T> extends Awaited {
+        private final Task<T> task;
+        private final Callable<T> fn;
+        private T result;
+
+        Run(Task<T> task, Callable<T> fn) {
+            this.task = task;
+            this.fn = fn;
+        }
+
+        @Override
+        public void run() {
+            task.begins();
+            try {
+                result = fn.call();
+            } catch (Throwable t) {
+                throw Go.<RuntimeException>sneaky(t);
+            }
+        }
+
+        @Override
+        protected boolean cancelable() {
+            return true;
+        }
+
+        @Override
+        protected void ended(Throwable end) {
+            task.ends(end == Goexit.INSTANCE ? null : result, end == Goexit.INSTANCE ? null : end);
+        }
+    }
+
+    /** Has {@code start} start a goroutine that runs {@code fn}. */
+    static <T> Task<T> start(Callable<T> fn, java.util.function.Consumer<Runnable> start) {
+        Task<T> t = new Task<>();
+        start.accept(new Run<>(t, fn));
+        return t;
+    }
+
+    private synchronized void begins() {
+        runner = Thread.currentThread();
+        if (cancelled) {
+            runner.interrupt();
+        }
+    }
+
+    private void ends(T result, Throwable thrown) {
+        synchronized (this) {
+            runner = null; // What comes after this interrupts nobody; what came before goes with the goroutine.
+        }
+        complete(thrown == null ? outcome.complete(result) : outcome.completeExceptionally(thrown));
+    }
+
+    private void complete(boolean first) {
+        if (first) {
+            done.closeReceiveOnly();
+        }
+    }
+
+    /**
+     * Waits until it is done and returns its result.
+     *
+     * @throws CancellationException when it was cancelled
+     * @throws CompletionException when it threw a checked exception, which is the cause; another is thrown as it is, the same
+     *     object
+     * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits
+     */
+    public @Nullable T join() {
+        Object unused = done.recv();
+        return result();
+    }
+
+    /**
+     * As {@link #join}, until {@code ctx} is cancelled, which does not cancel the task.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     */
+    public @Nullable T joinUnless(Cancelable ctx) {
+        Object unused = done.recvUnless(ctx);
+        return result();
+    }
+
+    private T result() {
+        if (outcome.isCompletedExceptionally() && !outcome.isCancelled()) {
+            Throwable t = outcome.exceptionNow();
+            if (t instanceof RuntimeException || t instanceof Error) {
+                throw Go.<RuntimeException>sneaky(t);
+            }
+            throw new CompletionException(t);
+        }
+        return outcome.join();
+    }
+
+    /** A channel that is closed when it is done: for {@link Select}. */
+    public RecvChan<Void> done() {
+        return done;
+    }
+
+    /** {@link #cancel(boolean) cancel(true)}. */
+    public boolean cancel() {
+        return cancel(true);
+    }
+
+    /**
+     * Has it done at once, without a result, if it is not. The goroutine goes on until it ends by itself; with {@code interrupt} its
+     * thread is interrupted, which ends what it waits for here or in the JDK, as a {@link WaitInterruptedException} or
+     * {@link InterruptedException}; locks of this library go on waiting. Does not wait for that.
+     *
+     * @return false when it was done before
+     */
+    @Override
+    public boolean cancel(boolean interrupt) {
+        boolean first = outcome.completeExceptionally(new CancellationException());
+        if (first && interrupt) {
+            synchronized (this) {
+                cancelled = true;
+                if (runner != null) {
+                    runner.interrupt();
+                }
+            }
+        }
+        complete(first);
+        return first;
+    }
+
+    /** A future that is completed as this is, for those who go on from there. To complete or cancel that changes nothing here. */
+    public CompletableFuture<T> toCompletableFuture() {
+        return outcome.copy();
+    }
+
+    @Override
+    public @Nullable T get() throws InterruptedException, ExecutionException {
+        Object unused = done.recvInterruptibly();
+        return outcome.get();
+    }
+
+    @Override
+    public @Nullable T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+        if (done.recvOkWithinInterruptibly(Duration.of(timeout, unit.toChronoUnit())) == null) {
+            throw new TimeoutException();
+        }
+        return outcome.get();
+    }
+
+    @Override
+    public boolean isDone() {
+        return outcome.isDone();
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return outcome.isCancelled();
+    }
+
+    @Override
+    public @Nullable T resultNow() {
+        return outcome.resultNow();
+    }
+
+    @Override
+    public Throwable exceptionNow() {
+        return outcome.exceptionNow();
+    }
+
+    @Override
+    public State state() {
+        return outcome.state();
+    }
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.wait;
+
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+import org.gmp4j.WaitInterruptedException;
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.Deferred;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.queue.WaitQ;
+import org.gmp4j.stack.Headroom;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.timer.RuntimeTimer;
+
+/**
+ * What ends one wait before its time: an interrupt, a limit of time, a cancelled context ({@link Limits}). One object for each
+ * wait that comes to wait; what goes on at once needs none.
+ *
+ * <p>Protocol. The waiter calls {@link #begin}, then takes the lock of what it waits for and tries once more. If it still has to wait
+ * and nothing is {@link #pending}, it says with which sudog ({@link #waits}), queues that and parks. Whoever ends the wait takes the
+ * same lock: it notes its reason, and if the sudog is there, takes it out of the queue and wakes the waiter.
+ *
+ * <p>Nothing is lost and nothing doubled: waker and ender race for the sudog, under the one lock that guards the queue, and
+ * whoever takes it out has it. A waker that has it has handed its element over in the same section; then the wait has ended well,
+ * and the interrupt, still pending, is for the next wait. An ender that has it leaves no trace in the queue, so the element goes to
+ * another or stays where it is.
+ *
+ * <p>Nobody comes too early or too late: a reason that is noted before the waiter has queued itself keeps it from doing so, as both
+ * hold the lock. Once woken, the waiter takes the lock again and says that it waits no more ({@link #woken}), and only then gives the
+ * sudog back; so an ender that was held up finds no sudog, and touches none that is somebody else's by now.
+ *
+ * <p>Interrupts. The JDK tells whoever blocks in an interruptible channel or a selector: {@link Hook} is a selector of which nothing is
+ * used but that ({@code AbstractSelector.begin} and {@code end}). It is told for threads of all kinds, on the thread that interrupts,
+ * after the JDK's lock is free.
+ */
+public abstract class Ending implements Runnable {
+    private static final int TIME = 1;
+    private static final int INTERRUPT = 2;
+    private static final int CANCEL = 3;
+
+    private final Limits limits;
+    /** By the waiter alone; null where there is none, or after {@link #finish}. */
+    private Hook hook;
+    private Limit limit;
+    private BooleanSupplier registration;
+
+    // The rest under the lock of what is waited for.
+    /** Why it is to end: the first that wanted it; 0 for not yet. */
+    private int pending;
+    /** The waiter's sudog while it is queued; 0 before and after. */
+    private long sg;
+    /** Whether the sudog was taken out by {@link #end}. */
+    private boolean out;
+
+    /** Of one wait of the calling thread. */
+    protected Ending(Limits limits) {
+        this.limits = limits;
+    }
+
+    /** Whether an interrupt ends the waits of the caller, whose stack is {@code st}, though nobody asked for that. */
+    public static boolean byDefault(GStack st) {
+        return st != null && st.endsByInterrupt();
+    }
+
+    /** Takes the lock of what is waited for. */
+    protected abstract void lock();
+
+    /** Gives it back. */
+    protected abstract void unlock();
+
+    /** Under the lock: takes a sudog out of its queue; false when a waker has it. */
+    protected abstract boolean remove(long waiter);
+
+    /** After one was taken out, without the lock. */
+    protected void removed() {
+    }
+
+    /**
+     * From here on what ends the wait is noted, until {@link #finish}, which must follow. Without locks, inside
+     * {@link GStack#enter}; when it throws, for want of memory, nothing is left behind.
+     */
+    public final void begin() {
+        boolean begun = false;
+        try {
+            if (limits.interrupts() == Limits.Interrupts.ALWAYS
+                    || limits.interrupts() == Limits.Interrupts.BY_DEFAULT && byDefault(GStack.current())) {
+                hook = new Hook(this);
+                hook.on();
+            }
+            if (limits.timed()) {
+                limit = new Limit(this);
+                limit.set(limits.nanos());
+            }
+            if (limits.ctx() != null) {
+                registration = limits.ctx().whenCancelled(this);
+            }
+            begun = true;
+        } finally {
+            if (!begun) {
+                finish();
+            }
+        }
+    }
+
+    /** Nobody is to end it any more; who is late does no harm. Without locks; repeated it does nothing. */
+    public final void finish() {
+        if (hook != null) {
+            hook.off();
+            hook = null;
+        }
+        if (limit != null) {
+            boolean unused = limit.stop();
+            limit = null;
+        }
+        if (registration != null) {
+            boolean unused = registration.getAsBoolean();
+            registration = null;
+        }
+    }
+
+    /** Under the lock: whether the waiter must not wait any more. */
+    public final boolean pending() {
+        return pending != 0;
+    }
+
+    /** Under the lock: the caller is queued, or about to be, with this sudog; it parks before the lock is free. */
+    public final void waits(long waiter) {
+        sg = waiter;
+    }
+
+    /** After the park: the wait is over. True when this has ended it, false when the sudog was woken by who had it. */
+    public final boolean woken() {
+        lock();
+        boolean ended = wokenLocked();
+        unlock();
+        return ended;
+    }
+
+    /** The same under the lock. */
+    public final boolean wokenLocked() {
+        sg = 0;
+        return out;
+    }
+
+    /** As {@link Waiting#await}; true when this has ended the wait. The sudog is the caller's to give back. */
+    public final boolean await(GStack st, long waiter, WaitQ q, HeapMutex lock, WaitReason reason) {
+        waits(waiter);
+        Waiting.await(st, waiter, q, lock, reason);
+        return woken();
+    }
+
+    /**
+     * Of a wait that this has ended: throws what its reason says.
+     *
+     * @return true when the time was up
+     */
+    public final boolean timeUp() {
+        switch (pending) { // Written under the lock that the waiter has held since, and once.
+            case TIME -> {
+                return true;
+            }
+            case CANCEL -> throw limits.ctx().err();
+            default -> {
+                if (limits.interrupts() == Limits.Interrupts.ALWAYS) {
+                    boolean unused = Thread.interrupted();
+                    throw Ending.<RuntimeException>sneaky(new InterruptedException());
+                }
+                throw new WaitInterruptedException();
+            }
+        }
+    }
+
+    /** The context is cancelled. (A method, as a lambda would be a class that is made when there may be no memory.) */
+    @Override
+    public final void run() {
+        end(CANCEL);
+    }
+
+    private void end(int why) {
+        GStack st = GStack.enterChecked();
+        long waiter = 0;
+        lock();
+        if (pending == 0) {
+            pending = why;
+        }
+        if (sg != 0 && !out && remove(sg)) {
+            out = true;
+            waiter = sg;
+        }
+        unlock();
+        if (waiter != 0) {
+            removed();
+            Waiting.ready(waiter);
+        }
+        GStack.exit(st);
+    }
+
+    @SuppressWarnings("unchecked")
+    static <E extends Throwable> E sneaky(Throwable t) throws E {
+        throw (E) t;
+    }
+
+    /** On a queue with a lock of its own, where nothing else is to be done. */
+    public static final class OfQueue extends Ending {
+        private final HeapMutex lock;
+        private final WaitQ q;
+
+        /** Of a wait in {@code q}, which {@code lock} guards. */
+        public OfQueue(Limits limits, HeapMutex lock, WaitQ q) {
+            super(limits);
+            this.lock = lock;
+            this.q = q;
+        }
+
+        @Override
+        protected void lock() {
+            lock.lock();
+        }
+
+        @Override
+        protected void unlock() {
+            lock.unlock();
+        }
+
+        @Override
+        protected boolean remove(long waiter) {
+            return q.remove(waiter);
+        }
+    }
+
+    /** A limit of time. Its lock is never held together with that of what is waited for. */
+    private static final class Limit extends RuntimeTimer {
+        private final Ending of;
+
+        Limit(Ending of) {
+            super(new HeapMutex(LockRank.SEMA));
+            this.of = of;
+        }
+
+        void set(long nanos) {
+            lock.lock();
+            try {
+                when = in(nanos);
+                arm();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override
+        protected void look(long now) {
+            boolean fires = when != 0 && now >= when;
+            try {
+                if (fires) {
+                    when = 0;
+                    disarm();
+                } else if (when != 0) {
+                    arm();
+                }
+            } finally { // Also when there was no memory for the next alarm.
+                lock.unlock();
+            }
+            if (fires) {
+                of.end(TIME);
+            }
+        }
+
+        @Override
+        public boolean stop() {
+            lock.lock();
+            boolean live = when != 0;
+            when = 0;
+            disarm();
+            lock.unlock();
+            return live;
+        }
+
+        @Override
+        public boolean reset(long nanos) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    /** Told of interrupts. */
+    private static final class Hook extends AbstractSelector {
+        private final Ending of;
+
+        Hook(Ending of) {
+            super(null);
+            this.of = of;
+        }
+
+        /** The JDK takes a lock for a moment, held by who interrupts: this thread waits for it with its P, if it must. */
+        void on() {
+            JdkThreads.pin();
+            try {
+                begin();
+            } finally {
+                JdkThreads.unpin();
+            }
+        }
+
+        void off() {
+            JdkThreads.pin();
+            try {
+                end();
+            } finally {
+                JdkThreads.unpin();
+            }
+        }
+
+        /** The thread is interrupted; called by who does that, or by {@link #begin} when it was before. */
+        @Override
+        public Selector wakeup() {
+            if (Headroom.enough() || !Deferred.add(new Late(of))) { // An interrupt is not to fail, nor to be lost.
+                of.end(INTERRUPT);
+            }
+            return this;
+        }
+
+        @Override
+        protected void implCloseSelector() {
+        }
+
+        @Override
+        protected SelectionKey register(AbstractSelectableChannel ch, int ops, Object att) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Set<SelectionKey> keys() {
+            return Set.of();
+        }
+
+        @Override
+        public Set<SelectionKey> selectedKeys() {
+            return Set.of();
+        }
+
+        @Override
+        public int selectNow() {
+            return 0;
+        }
+
+        @Override
+        public int select(long timeout) {
+            return 0;
+        }
+
+        @Override
+        public int select() {
+            return 0;
+        }
+    }
+
+    /** An interrupt by a thread that has not the stack to wake anybody: sysmon does it. */
+    private static final class Late extends Deferred {
+        private final Ending of;
+
+        Late(Ending of) {
+            this.of = of;
+        }
+
+        @Override
+        protected void run() {
+            of.end(INTERRUPT);
+        }
+    }
+}
