@@ -15,6 +15,7 @@ import org.gmp4j.affinity.Affinity;
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.metrics.Metrics;
 import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.Config;
@@ -586,6 +587,11 @@ public final class Gmp implements AutoCloseable {
     /** How many goroutines live. */
     public int numGoroutine() {
         return s.gcount();
+    }
+
+    /** What the scheduler counts; reading it stops nothing. */
+    public Metrics metrics() {
+        return new Metrics(s);
     }
 
     /** Every goroutine in Go's traceback form. */

@@ -19,6 +19,8 @@ final class Allp {
     private volatile Processor[] procs = new Processor[0];
     /** Arrays that were replaced: addresses and lengths in turn. Written like procs. */
     private long[] replaced = new long[0];
+    /** Blocks of {@link StealCounts}, and for how many Ps, in turn. Written like procs. */
+    private long[] steals = new long[0];
     /** By whoever ends the scheduler. */
     private boolean released;
 
@@ -40,6 +42,7 @@ final class Allp {
         private long allp;
         private long idle;
         private long timer;
+        private long[] steals;
     }
 
     /**
@@ -54,6 +57,7 @@ final class Allp {
         }
         Room r = new Room();
         long[] fresh = new long[n - old.length];
+        long block = 0;
         try {
             r.procs = Arrays.copyOf(old, n);
             r.replaced = replaced;
@@ -69,6 +73,10 @@ final class Allp {
                 r.procs[i] = new Processor(pp, monitor);
             }
             timers.added(fresh);
+            r.steals = Arrays.copyOf(steals, steals.length + 2);
+            block = StealCounts.take(n);
+            r.steals[steals.length] = block;
+            r.steals[steals.length + 1] = n;
             r.allp = Memory.map((long) n * Long.BYTES);
             r.idle = Memory.map(maskBytes(n));
             r.timer = Memory.map(maskBytes(n)); // The last: maps are not given back, which would want memory too.
@@ -78,6 +86,9 @@ final class Allp {
                 if (pp != 0) {
                     Mem.recycle(p.layout(), pp);
                 }
+            }
+            if (block != 0) {
+                StealCounts.give(block, n);
             }
             throw t;
         }
@@ -102,6 +113,8 @@ final class Allp {
         Schedt.setTimerpMaskRelease(sched, r.timer);
         Schedt.setAllpRelease(sched, r.allp);
         replaced = r.replaced;
+        StealCounts.use(r.procs, r.steals[r.steals.length - 2], procs.length);
+        steals = r.steals;
         procs = r.procs;
     }
 
@@ -126,6 +139,9 @@ final class Allp {
         released = true;
         for (Processor pr : procs) {
             Mem.recycle(p.layout(), pr.pp);
+        }
+        for (int i = 0; i < steals.length; i += 2) {
+            StealCounts.give(steals[i], (int) steals[i + 1]);
         }
         unmap(arrays);
         if (arrays != replaced) {

@@ -8,6 +8,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
@@ -108,6 +109,7 @@ final class Mcall {
                 return goschedm(m, gp);
             }
             case PREEMPT -> {
+                PStat.NPREEMPT.addOpaque(m.pp(), 1);
                 leaveSlice(m, gp);
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GPREEMPTED);
                 GStatus.casgstatus(gp, GStatus.GPREEMPTED, GStatus.GRUNNABLE);

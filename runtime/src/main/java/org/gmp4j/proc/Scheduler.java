@@ -73,6 +73,8 @@ public final class Scheduler {
     private Machine freem;
     private Machine lastFreem;
     private int starts;
+    /** Of {@link StopTheWorld}: when it began, by whoever stops the world. */
+    long stopBegan;
     final Shortage shortage = new Shortage(this);
     final Leftovers leftovers = new Leftovers();
     private final Monitor monitor;
@@ -165,7 +167,7 @@ public final class Scheduler {
     }
 
     /** All schedulers that are not closed. */
-    static List<Scheduler> all() {
+    public static List<Scheduler> all() {
         return List.of(LiveSchedulers.all());
     }
 

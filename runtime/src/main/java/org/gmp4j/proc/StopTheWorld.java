@@ -14,6 +14,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
@@ -82,6 +83,7 @@ final class StopTheWorld {
         }
         GStack unused = GStack.enterChecked(); // Until startTheWorld: the caller keeps its P.
         long sched = s.sched;
+        s.stopBegan = System.nanoTime();
         Machine m = self(s);
         SchedLock.lock(sched);
         int procs = Schedt.gomaxprocsOpaque(sched);
@@ -111,6 +113,7 @@ final class StopTheWorld {
                 throw Throw.of("stopTheWorld: not stopped");
             }
         }
+        SchedStat.STOPPING.add(sched, System.nanoTime() - s.stopBegan);
     }
 
     /** Waits for the running Ps; tells their goroutines to yield, and takes the P from those that do not. */
@@ -245,6 +248,7 @@ final class StopTheWorld {
             Threads.startm(s, pp, false);
         }
         Wakep.wakep(s);
+        SchedStat.STOPPED.add(sched, System.nanoTime() - s.stopBegan);
         GStack.exit(GStack.current());
         WORLDSEMA.release();
     }

@@ -12,6 +12,7 @@ import org.gmp4j.proc.WaitReason;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.wait.Sema;
+import org.gmp4j.wait.Waiting;
 
 /**
  * A mutual-exclusion lock. Goroutines, virtual and plain threads may use it together. It has no owner: whoever has finished
@@ -89,6 +90,7 @@ public final class Mutex {
         boolean starving = false;
         boolean awake = false; // The WOKEN bit is ours.
         long since = 0;
+        long from = 0; // Of what was not counted yet.
         int spun = 0;
         for (int s = state;; s = state) {
             if ((s & (LOCKED | STARVING)) == LOCKED && Sema.canSpin(spun)) {
@@ -109,9 +111,13 @@ public final class Mutex {
             if (!waited) {
                 waited = true;
                 since = System.nanoTime();
+                from = since;
             }
             sema.acquire(again, WaitReason.MUTEX_LOCK);
-            starving |= System.nanoTime() - since > STARVATION_NANOS;
+            long now = System.nanoTime();
+            Waiting.waitedForLock(now - from);
+            from = now;
+            starving |= now - since > STARVATION_NANOS;
             s = state;
             if ((s & STARVING) != 0) {
                 handedOver(starving);

@@ -9,6 +9,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.wait.Sema;
+import org.gmp4j.wait.Waiting;
 
 /**
  * A lock held by any number of readers or by one writer. Goroutines, virtual and plain threads may use it together; it has
@@ -69,7 +70,9 @@ public final class RWMutex {
         Headroom.check(); // Or there might be none for the unlock.
         if ((long) STATE.getAndAdd(this, READER) < 0) {
             GStack st = GStack.enterChecked();
+            long since = System.nanoTime();
             readerSema.acquire(false, WaitReason.RWMUTEX_RLOCK);
+            Waiting.waitedForLock(System.nanoTime() - since);
             GStack.exit(st);
         }
     }
@@ -131,7 +134,9 @@ public final class RWMutex {
         } while (!STATE.compareAndSet(this, s, s | WRITER | readers(s)));
         if (readers(s) != 0) {
             GStack st = GStack.enterChecked();
+            long since = System.nanoTime();
             writerSema.acquire(false, WaitReason.RWMUTEX_LOCK);
+            Waiting.waitedForLock(System.nanoTime() - since);
             GStack.exit(st);
         }
     }

@@ -17,6 +17,7 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 
 /**
@@ -266,6 +267,7 @@ final class Retake {
             return false;
         }
         tookFromSyscall = now;
+        SchedStat.NRETAKEN.addOpaque(s.sched, 1);
         return true;
     }
 
@@ -311,6 +313,7 @@ final class Retake {
             if (gp != 0) {
                 w.overrun.forget();
             }
+            SchedStat.NTOLD.addOpaque(s.sched, 1);
             boolean unused = Preempt.preemptone(pp);
         }
         if (M.locksOpaque(mp) != 0) {
