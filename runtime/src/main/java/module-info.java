@@ -2,6 +2,8 @@
 module org.gmp4j.runtime {
     requires org.gmp4j.nativebindings;
     requires java.instrument;
+    requires static java.management; // The bean.
+    requires static jdk.httpserver; // The page for Prometheus.
 
     exports org.gmp4j;
     exports org.gmp4j.sync;

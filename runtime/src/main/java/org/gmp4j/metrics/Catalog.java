@@ -109,12 +109,12 @@ final class Catalog {
 
     private static void stealing() {
         counter("/sched/steals/tried:probes", "Queues of other Ps looked into.", r -> r.sum(P::nstealtryOpaque));
-        counter("/sched/steals/failed:probes", "Those of them that had nothing to take.",
+        counter("/sched/steals/failed:probes", "Queues of other Ps looked into that had nothing to take.",
                 r -> r.sum(PStat.NSTEALFAIL));
-        counter("/sched/steals/succeeded:probes", "Those of them that had something.", r -> r.sum(PStat.NSTEALOK));
+        counter("/sched/steals/succeeded:probes", "Queues of other Ps looked into that had something.", r -> r.sum(PStat.NSTEALOK));
         counter("/sched/steals/moved/total:goroutines", "Goroutines taken from the queues of other Ps.", r -> r.sum(P::nstealOpaque));
-        add("/sched/steals/moved:goroutines", Kind.BY_PAIR, true, "The same for each pair of Ps: a row for each thief, in it a number for "
-                + "each victim.", Reading::stolen);
+        add("/sched/steals/moved:goroutines", Kind.BY_PAIR, true, "Goroutines taken from the queues of other Ps: a row for each "
+                + "thief, in it a number for each victim.", Reading::stolen);
     }
 
     private static void threads() {
@@ -135,10 +135,11 @@ final class Catalog {
     private static void preemption() {
         counter("/sched/preemptions/asked:events", "Goroutines told to yield because their quantum was over.",
                 r -> SchedStat.NTOLD.getOpaque(r.s.sched));
-        counter("/sched/preemptions/yielded:events", "Goroutines that did, or because the world was to stop.",
+        counter("/sched/preemptions/yielded:events", "Goroutines that yielded because they were told to, also for a stop "
+                + "of the world.",
                 r -> r.sum(PStat.NPREEMPT));
-        counter("/sched/preemptions/points:events", "Those of them that did at a preemption point in their own code; the others "
-                + "called the runtime.",
+        counter("/sched/preemptions/points:events", "Goroutines that so yielded at a preemption point in their own code, not "
+                + "in a call of the runtime.",
                 r -> r.sum(PStat.NPOINT));
         counter("/sched/preemptions/taken:events", "Ps taken from goroutines that did not yield.", r -> r.s.signals().taken());
         counter("/sched/preemptions/signals:events", "Signals sent to threads; none where the kernel has membarrier.",
@@ -161,7 +162,7 @@ final class Catalog {
                 r -> SchedStat.NPOLL.getOpaque(r.s.sched));
         counter("/sched/netpoll/sleeps:events", "Times a thread slept until the network had something ready, or a timer was due.",
                 r -> r.sumOfMs(M.NSLEEPPOLL));
-        counter("/sched/netpoll/ready:goroutines", "Goroutines that were found ready by those.",
+        counter("/sched/netpoll/ready:goroutines", "Goroutines that somebody found ready who asked the network or slept.",
                 r -> SchedStat.NREADY.getOpaque(r.s.sched) + SchedStat.NREADYBLOCK.getOpaque(r.s.sched));
     }
 }

@@ -109,8 +109,8 @@ final class Mcall {
                 return goschedm(m, gp);
             }
             case PREEMPT -> {
-                PStat.NPREEMPT.addOpaque(m.pp(), 1);
                 leaveSlice(m, gp);
+                PStat.NPREEMPT.addOpaque(m.pp(), 1);
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GPREEMPTED);
                 GStatus.casgstatus(gp, GStatus.GPREEMPTED, GStatus.GRUNNABLE);
                 return goschedm(m, gp);

@@ -498,6 +498,40 @@ public final class Scheduler {
         }
     }
 
+    // Watching
+
+    private volatile Runnable everySecond;
+    private volatile Runnable atStop;
+    private volatile Thread before;
+
+    /** Sets what sysmon calls once a second or so; to be quick, without a lock that user code may hold. Null for nothing. */
+    public void setEverySecond(Runnable hook) {
+        everySecond = hook;
+    }
+
+    Runnable everySecond() {
+        return everySecond;
+    }
+
+    /** Sets what whoever stops the world calls when it is stopped. Null for nothing. */
+    public void setAtStop(Runnable hook) {
+        atStop = hook;
+    }
+
+    Runnable atStop() {
+        return atStop;
+    }
+
+    /** A thread that looks at the structs: it is interrupted, and waited for, before they are recycled. */
+    public void endFirst(Thread t) {
+        before = t;
+    }
+
+    /** Whether it is about to end, or has: {@link #close} was called. */
+    public boolean isClosing() {
+        return Schedt.closingAcquire(sched) != 0;
+    }
+
     // Closing
 
     private final Object drained = new Object();
@@ -609,6 +643,11 @@ public final class Scheduler {
             exits = true;
         }
         joinUninterruptibly(monitor.stop());
+        Thread looker = before;
+        if (looker != null) {
+            looker.interrupt();
+            joinUninterruptibly(looker);
+        }
         LiveSchedulers.remove(this);
         goroutines.deregister();
         for (; machinesLeft < machines.length; machinesLeft++) {

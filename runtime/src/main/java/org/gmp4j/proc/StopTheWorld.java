@@ -114,6 +114,10 @@ final class StopTheWorld {
             }
         }
         SchedStat.STOPPING.add(sched, System.nanoTime() - s.stopBegan);
+        Runnable hook = s.atStop();
+        if (hook != null) {
+            hook.run();
+        }
     }
 
     /** Waits for the running Ps; tells their goroutines to yield, and takes the P from those that do not. */

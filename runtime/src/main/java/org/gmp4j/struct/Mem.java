@@ -26,7 +26,7 @@ import org.gmp4j.stack.JdkThreads;
  */
 public final class Mem {
     /** Whether each access checks its address. */
-    public static final boolean CHECKPTR = Boolean.getBoolean("gmp.checkptr");
+    public static final boolean CHECKPTR = ProcessFlag.isSet("checkptr");
 
     /** Bytes between contended words: two cache lines, because of the adjacent-line prefetcher. */
     public static final int LINE = 128;

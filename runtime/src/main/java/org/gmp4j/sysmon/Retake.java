@@ -76,6 +76,8 @@ final class Retake {
 
     private final Scheduler s;
     private final long quantum;
+    /** Whether who runs is left to yield by itself: asyncpreemptoff. */
+    private final boolean cooperative;
     private final ThreadState threads = new ThreadState();
     private final ArmPoints points = new ArmPoints();
     private final Strays strays;
@@ -102,6 +104,7 @@ final class Retake {
         this.stalls = stalls;
         strays = new Strays(s, points);
         quantum = s.config.quantumNanos();
+        cooperative = s.config.debug().asyncpreemptoff();
     }
 
     /** Whether at the last look a P had work waiting: sysmon must look again soon. */
@@ -304,7 +307,7 @@ final class Retake {
         if (age < quantum) {
             return false;
         }
-        anyOver = true;
+        anyOver = !cooperative;
         long gp = M.curgOpaque(mp);
         if (w.preempted != SliceClock.slice(pp, tick) || gp == 0 || G.preemptOpaque(gp) == 0) {
             // The first time; or the one that was told has parked before it looked, and another runs on what is left of the
@@ -316,7 +319,7 @@ final class Retake {
             SchedStat.NTOLD.addOpaque(s.sched, 1);
             boolean unused = Preempt.preemptone(pp);
         }
-        if (M.locksOpaque(mp) != 0) {
+        if (cooperative || M.locksOpaque(mp) != 0) {
             return false; // It looks as it leaves the runtime; or leaves its P to another, who would pass points in vain.
         }
         if (w.awaited != SliceClock.slice(pp, tick)) {
