@@ -87,8 +87,8 @@ final class Diagnosis implements Runnable {
             }
             Thread t = new Thread(null, this::register, s.name() + "-jmx", 0, false);
             t.setDaemon(true);
+            t.start(); // Without memory for it sysmon comes again.
             s.setEverySecond(null);
-            t.start();
         } catch (NoClassDefFoundError noModule) {
             s.setEverySecond(null);
         }

@@ -4,10 +4,12 @@ package org.gmp4j;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
+import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
 /** Settings of GMPDEBUG, each in a process of its own. */
@@ -72,6 +74,16 @@ class DiagnosisTest {
         Result r = program().run("broken");
         assertEquals(2, r.exit(), r::toString);
         assertTrue(r.err().startsWith("fatal error: invariants of gmp"), r::toString);
+    }
+
+    @Test
+    void invariantsAtAStop() {
+        AtomicInteger looks = new AtomicInteger();
+        try (TestGmp g = TestGmp.procs(1)) {
+            g.scheduler().setAtStop(looks::incrementAndGet);
+            int old = g.gmp.setProcs(2);
+            assertEquals(old, looks.get());
+        }
     }
 
     @Test

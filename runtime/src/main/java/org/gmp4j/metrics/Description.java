@@ -20,7 +20,7 @@ public record Description(String name, String help, Kind kind, boolean cumulativ
         HISTOGRAM,
         /** A {@code long[]}: an element for each P there ever was, by its id. */
         BY_P,
-        /** A {@code long[][]}: a row for each P by its id, in it an element for each other P. */
+        /** A {@code long[][]}: a row for each P by its id, in it an element for each P, or none when all would be 0. */
         BY_PAIR
     }
 

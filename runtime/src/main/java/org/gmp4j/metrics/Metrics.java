@@ -40,12 +40,15 @@ public final class Metrics {
      */
     public Map<String, Object> read() {
         Map<String, Object> values = new TreeMap<>();
-        check();
-        Reading r = new Reading(s);
-        for (Catalog.Entry e : Catalog.ALL) {
-            values.put(e.description().name(), e.read().apply(r));
+        begin();
+        try {
+            Reading r = new Reading(s);
+            for (Catalog.Entry e : Catalog.ALL) {
+                values.put(e.description().name(), e.read().apply(r));
+            }
+        } finally {
+            s.endReading();
         }
-        check(); // What was read may have been another scheduler's by now.
         return values;
     }
 
@@ -59,17 +62,19 @@ public final class Metrics {
     public Object read(String name) {
         for (Catalog.Entry e : Catalog.ALL) {
             if (e.description().name().equals(name)) {
-                check();
-                Object value = e.read().apply(new Reading(s));
-                check();
-                return value;
+                begin();
+                try {
+                    return e.read().apply(new Reading(s));
+                } finally {
+                    s.endReading();
+                }
             }
         }
         throw new IllegalArgumentException("there is no metric \"" + name + "\"; Metrics.all() has their names");
     }
 
-    private void check() {
-        if (s.isStopped()) {
+    private void begin() {
+        if (!s.beginReading()) {
             throw new IllegalStateException("the Gmp is closed");
         }
     }

@@ -59,7 +59,7 @@ final class PrometheusText {
             }
             case long[][] byPair -> {
                 for (int thief = 0; thief < byPair.length; thief++) {
-                    for (int victim = 0; victim < byPair.length; victim++) {
+                    for (int victim = 0; victim < byPair[thief].length; victim++) {
                         if (byPair[thief][victim] != 0) { // Else they were some millions with as many Ps as there may be.
                             line(b, name, labels + ",thief=\"" + thief + "\",victim=\"" + victim + '"', byPair[thief][victim]);
                         }

@@ -138,9 +138,10 @@ final class Reading {
     }
 
     long[][] stolen() {
-        long[][] n = new long[procs.length][procs.length];
+        long[][] n = new long[procs.length][];
         for (int thief = 0; thief < n.length; thief++) {
-            for (int victim = 0; victim < n.length; victim++) {
+            n[thief] = new long[PStat.NSTEALOK.getOpaque(procs[thief].pp) == 0 ? 0 : n.length];
+            for (int victim = 0; victim < n[thief].length; victim++) {
                 n[thief][victim] = PStat.stolenFrom(procs[thief].pp, victim);
             }
         }

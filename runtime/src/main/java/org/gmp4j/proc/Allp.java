@@ -19,8 +19,8 @@ final class Allp {
     private volatile Processor[] procs = new Processor[0];
     /** Arrays that were replaced: addresses and lengths in turn. Written like procs. */
     private long[] replaced = new long[0];
-    /** Blocks of {@link StealCounts}, and for how many Ps, in turn. Written like procs. */
-    private long[] steals = new long[0];
+    /** The block of {@link StealCounts}. Written like procs. */
+    private long steals;
     /** By whoever ends the scheduler. */
     private boolean released;
 
@@ -42,7 +42,7 @@ final class Allp {
         private long allp;
         private long idle;
         private long timer;
-        private long[] steals;
+        private long steals;
     }
 
     /**
@@ -57,13 +57,13 @@ final class Allp {
         }
         Room r = new Room();
         long[] fresh = new long[n - old.length];
-        long block = 0;
         try {
             r.procs = Arrays.copyOf(old, n);
             r.replaced = replaced;
             if (old.length > 0) {
-                r.replaced = Arrays.copyOf(replaced, replaced.length + 6);
-                System.arraycopy(arrays(old.length), 0, r.replaced, replaced.length, 6);
+                long[] now = arrays(old.length);
+                r.replaced = Arrays.copyOf(replaced, replaced.length + now.length);
+                System.arraycopy(now, 0, r.replaced, replaced.length, now.length);
             }
             for (int i = old.length; i < n; i++) {
                 long pp = Mem.alloc(p.layout(), 1);
@@ -73,12 +73,9 @@ final class Allp {
                 r.procs[i] = new Processor(pp, monitor);
             }
             timers.added(fresh);
-            r.steals = Arrays.copyOf(steals, steals.length + 2);
-            block = StealCounts.take(n);
-            r.steals[steals.length] = block;
-            r.steals[steals.length + 1] = n;
             r.allp = Memory.map((long) n * Long.BYTES);
             r.idle = Memory.map(maskBytes(n));
+            r.steals = Memory.map(StealCounts.bytes(n));
             r.timer = Memory.map(maskBytes(n)); // The last: maps are not given back, which would want memory too.
             return r;
         } catch (Throwable t) {
@@ -86,9 +83,6 @@ final class Allp {
                 if (pp != 0) {
                     Mem.recycle(p.layout(), pp);
                 }
-            }
-            if (block != 0) {
-                StealCounts.give(block, n);
             }
             throw t;
         }
@@ -113,7 +107,7 @@ final class Allp {
         Schedt.setTimerpMaskRelease(sched, r.timer);
         Schedt.setAllpRelease(sched, r.allp);
         replaced = r.replaced;
-        StealCounts.use(r.procs, r.steals[r.steals.length - 2], procs.length);
+        StealCounts.use(r.procs, r.steals, procs.length);
         steals = r.steals;
         procs = r.procs;
     }
@@ -127,7 +121,7 @@ final class Allp {
     /** The arrays as they are, of so many Ps: addresses and lengths in turn. */
     private long[] arrays(int procs) {
         return new long[] {Schedt.allpAcquire(sched), (long) procs * Long.BYTES, Schedt.idlepMaskAcquire(sched),
-                maskBytes(procs), Schedt.timerpMaskAcquire(sched), maskBytes(procs)};
+                maskBytes(procs), Schedt.timerpMaskAcquire(sched), maskBytes(procs), steals, StealCounts.bytes(procs)};
     }
 
     /** Recycles everything, once: no M of the scheduler lives. Throws for want of memory before anything has changed. */
@@ -139,9 +133,6 @@ final class Allp {
         released = true;
         for (Processor pr : procs) {
             Mem.recycle(p.layout(), pr.pp);
-        }
-        for (int i = 0; i < steals.length; i += 2) {
-            StealCounts.give(steals[i], (int) steals[i + 1]);
         }
         unmap(arrays);
         if (arrays != replaced) {

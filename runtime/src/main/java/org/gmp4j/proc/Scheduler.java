@@ -500,6 +500,28 @@ public final class Scheduler {
 
     // Watching
 
+    private final AtomicInteger readers = new AtomicInteger();
+
+    /**
+     * Somebody begins to read the structs, from any thread: they are not recycled until {@link #endReading}. Counted first, and then
+     * looked whether it is too late; who closes does it the other way round.
+     *
+     * @return false when the scheduler has ended, and there is nothing to end
+     */
+    public boolean beginReading() {
+        readers.incrementAndGet();
+        if (isStopped()) {
+            readers.decrementAndGet();
+            return false;
+        }
+        return true;
+    }
+
+    /** Ends that. */
+    public void endReading() {
+        readers.decrementAndGet();
+    }
+
     private volatile Runnable everySecond;
     private volatile Runnable atStop;
     private volatile Thread before;
@@ -643,6 +665,9 @@ public final class Scheduler {
             exits = true;
         }
         joinUninterruptibly(monitor.stop());
+        while (readers.get() != 0) {
+            Thread.yield(); // Some microseconds; they are no goroutines of this one.
+        }
         Thread looker = before;
         if (looker != null) {
             looker.interrupt();
