@@ -14,9 +14,9 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Traceback;
 
 /**
- * The goroutines of a scheduler by what they do: those in the same state, at the same place, with the same labels are one {@link Group}. Taken
- * while they run, without a lock, so each is as it was at some moment meanwhile; some µs of the caller for each. What grows from one profile to the next is
- * what leaks. Immutable.
+ * The goroutines of a scheduler by what they do: those in the same state, at the same place, with the same labels are one
+ * {@link Group}. Taken while they run, without a lock, so each is as it was at some moment meanwhile; some µs of the caller
+ * for each. What grows from one profile to the next is what leaks. Immutable.
  *
  * <p>Source: the {@code goroutine} profile of Go's {@code runtime/pprof}.
  */

@@ -7,16 +7,16 @@ import java.util.TreeMap;
 import org.gmp4j.proc.GStack;
 
 /**
- * Labels of goroutines, which profiles show: who a goroutine works for. A goroutine has those of the one that started it by {@code go}, as they were
- * then; threads with an identity begin without. Source: {@code runtime/pprof.Do} of Go.
+ * Labels of goroutines, which profiles show: who a goroutine works for. A goroutine has those of the one that started it by
+ * {@code go}, as they were then; threads with an identity begin without. Source: {@code runtime/pprof.Do} of Go.
  */
 public final class Labels {
     private Labels() {
     }
 
     /**
-     * Runs {@code body} with these labels added to those that the calling goroutine has, of two with the same key this one; afterwards it has
-     * those that it had.
+     * Runs {@code body} with these labels added to those that the calling goroutine has, of two with the same key this one;
+     * afterwards it has those that it had.
      *
      * @throws IllegalStateException when the caller is no goroutine
      */

@@ -80,9 +80,9 @@ public final class Metrics {
     }
 
     /**
-     * The metrics of all schedulers of this process, in the text format of Prometheus (version 0.0.4): {@code gmp_sched_goroutines_goroutines{scheduler="gmp0"} 7}.
-     * Names are Go's with {@code gmp} before them and an underscore for whatever is no letter; those that are cumulative end with
-     * {@code _total}. For programs that have an HTTP server.
+     * The metrics of all schedulers of this process, in the text format of Prometheus (version 0.0.4): {@code
+     * gmp_sched_goroutines_goroutines{scheduler="gmp0"} 7}. Names are Go's with {@code gmp} before them and an underscore
+     * for whatever is no letter; those that are cumulative end with {@code _total}. For programs that have an HTTP server.
      */
     public static String prometheus() {
         return PrometheusText.of(Scheduler.all());

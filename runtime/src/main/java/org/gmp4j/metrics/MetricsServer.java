@@ -18,14 +18,14 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 
 /**
- * An HTTP server whose page {@code /metrics} has the {@link Metrics#prometheus() metrics} of all schedulers of the process, for Prometheus to
- * collect. Read-only: it answers GET and HEAD of that page, and nothing else. {@code Gmp.Builder.metrics} and the setting
- * {@code metrics=PORT} of GMPDEBUG start one with a scheduler. It is the JDK's, so it needs the module {@code jdk.httpserver}, which a
- * program on the class path has. Thread-safe.
+ * An HTTP server whose page {@code /metrics} has the {@link Metrics#prometheus() metrics} of all schedulers of the process,
+ * for Prometheus to collect. Read-only: it answers GET and HEAD of that page, and nothing else. {@code Gmp.Builder.metrics}
+ * and the setting {@code metrics=PORT} of GMPDEBUG start one with a scheduler. It is the JDK's, so it needs the module
+ * {@code jdk.httpserver}, which a program on the class path has. Thread-safe.
  *
- * <p>It runs on threads of its own, daemons, not on goroutines: it answers also when no goroutine gets on. A request has a thread, as the
- * JDK's server reads a request that has begun until it is whole. At most {@value #MOST} requests are under way: of more the oldest is cut off.
- * So clients that are slow, or say nothing, however many, keep nobody from the page.
+ * <p>It runs on threads of its own, daemons, not on goroutines: it answers also when no goroutine gets on. A request has a
+ * thread, as the JDK's server reads a request that has begun until it is whole. At most {@value #MOST} requests are under
+ * way: of more the oldest is cut off. So clients that are slow, or say nothing, however many, keep nobody from the page.
  */
 public final class MetricsServer implements AutoCloseable {
     private static final int MOST = 32;

@@ -52,7 +52,10 @@ public final class GStack extends Stack {
     final Scheduler s;
     /** The goroutine on this stack: set by the M that gives it the stack, or in place by the stack itself. */
     long gp;
-    /** Labels of the goroutine, for profiles; null for none. Written by it; whoever makes a profile reads one that is a moment old: it never changes. */
+    /**
+     * Labels of the goroutine, for profiles; null for none. Written by it; whoever makes a profile reads one that is a
+     * moment old: it never changes.
+     */
     Map<String, String> labels;
     /** Deferred work of the goroutine, last first; null when there is none. */
     Defer defers;

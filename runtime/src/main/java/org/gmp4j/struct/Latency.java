@@ -5,11 +5,12 @@ import org.gmp4j.ffi.gmp.g;
 
 /**
  * How long goroutines wait for a P: of one in some {@value #PERIOD} times that a G becomes runnable the moment is noted in
- * {@code g.runnabletime}, and counted by the P that runs it. Two readings of the clock each time would take a third of a switch. (Go times one in
- * 8.)
+ * {@code g.runnabletime}, and counted by the P that runs it. Two readings of the clock each time would take a third of a
+ * switch. (Go times one in 8.)
  *
- * <p>Each G counts for itself, so who makes it runnable needs no P; the word stands in the line that its status is in. Not above 0 it is minus the
- * number of times since, from a random beginning: of two goroutines that take turns neither is timed more often than the other.
+ * <p>Each G counts for itself, so who makes it runnable needs no P; the word stands in the line that its status is in. Not
+ * above 0 it is minus the number of times since, from a random beginning: of two goroutines that take turns neither is timed
+ * more often than the other.
  */
 public final class Latency {
     private static final int PERIOD = 64;
