@@ -62,6 +62,12 @@ typedef uint64_t sudoguintptr;
 /* Slots of p.runq; the runtime may use fewer of them (tests shrink the ring to 4). */
 #define GMP_RUNQ 256
 
+/*
+ * Buckets of a histogram of durations, in nanoseconds: one for each of 0 to 3, then four for each power of two, and the last for
+ * all that is longer than half an hour.  org.gmp4j.struct.Buckets.
+ */
+#define GMP_BUCKETS 160
+
 /* A goroutine waiting on something: an element of a wait queue.  Its element value stands in a side table under `index`. */
 struct sudog {
     guintptr g;          /* who waits; 0 when a thread that is not an M waits, in a select the sudog that stands for it */
@@ -93,7 +99,8 @@ struct g {
     uint32_t waitreason;   /* owner, before _Gwaiting */
     uint32_t selectDone;   /* wakers of a select, by CAS: 0 open, 1 won */
     int64_t waitsince;     /* nanoTime since when it waits, or 0: see Traceback.timeWaits */
-    int64_t runnabletime;  /* nanoTime when made runnable, 0 when not sampled */
+    int64_t runnabletime;  /* who makes it runnable: nanoTime of that, if this is one to be timed; else, not above 0, minus how often
+                              it was not since.  Its M, when it runs, back to 0 or less: see Latency */
     sudoguintptr param;    /* waker, before ready: the sudog that fired */
     sudoguintptr waiting;  /* owner: sudogs this G waits on */
     muintptr lockedm;      /* owner: LockOSThread partner, or the M whose stack pins it */
@@ -129,6 +136,8 @@ struct m {
     int32_t throwing;      /* owner */
     int32_t dying;         /* owner */
     uint32_t index;        /* slot in the side table; set once */
+    uint64_t nsleep;       /* owner: times it slept for want of a P, not counting those in the network poller; outlives the thread */
+    uint64_t nsleeppoll;   /* owner: times it slept in the network poller */
 
     /* Written by other threads. */
     puintptr nextp GMP_ALIGNED; /* the waker, before the wake-up; the owner takes it after */
@@ -168,6 +177,28 @@ struct sysmontick {
     uint32_t syscalltick;
     int64_t schedwhen;
     int64_t syscallwhen;
+};
+
+/*
+ * Counters of a P for org.gmp4j.metrics, besides those on the owner's lines below.  All are the owner's, whole words that it stores
+ * opaquely; whoever reads them reads each by itself, without stopping anybody.  They outlive GOMAXPROCS.
+ */
+struct pstat {
+    uint64_t nlocal;       /* Gs run next that came from runnext or the ring */
+    uint64_t nstealok;     /* victims that had something */
+    uint64_t nstealfail;   /* victims that had nothing */
+    uint64_t stolenfrom;   /* address of the counters of Gs stolen, one for each victim by id; procresize, world stopped */
+    uint64_t noverflow;    /* pushes into a full ring */
+    uint64_t nglobal;      /* Gs run next that came from the global queue */
+    uint64_t npolled;      /* Gs run next that the network poller found ready */
+    uint64_t nspin;        /* times an M began to search with this P */
+    uint64_t nnap;         /* naps of spinners that were woken in vain */
+    uint64_t npreempt;     /* goroutines that yielded because they were told to */
+    uint64_t npoint;       /* those of them that noticed it at a preemption point of their own code */
+    uint64_t ntimer;       /* timers and sleeps that came due, run by this P's M */
+    uint64_t mutexwait;    /* nanoseconds that goroutines waited for locks of org.gmp4j.sync */
+    uint64_t latency[GMP_BUCKETS]; /* of some goroutines, how long they were runnable before they ran */
+    uint64_t wakeup[GMP_BUCKETS];  /* of Ms, how long it was from the wake-up to the thread */
 };
 
 /* A processor: the right to run goroutines, and the caches that go with it. */
@@ -212,6 +243,8 @@ struct p {
     uint32_t runqtail GMP_ALIGNED; /* owner only, with release: the producer (R2) */
     guintptr runnext GMP_ALIGNED;  /* by CAS: the owner sets, owner and thieves take */
     guintptr runq[GMP_RUNQ] GMP_ALIGNED; /* owner writes a slot before it publishes the tail */
+
+    struct pstat stat GMP_ALIGNED; /* see there */
 };
 
 /*
@@ -243,6 +276,18 @@ struct pollDesc {
 struct gqueue {
     guintptr head;
     guintptr tail;
+};
+
+/* Counters of a scheduler for org.gmp4j.metrics.  Each has one writer at a time, and is read by anybody. */
+struct schedstat {
+    uint64_t nretaken;     /* sysmon: Ps taken back from system calls */
+    uint64_t ntold;        /* sysmon: goroutines that were told to yield, as their quantum was over */
+    uint64_t npoll;        /* who has pollingNet: looks at the network */
+    uint64_t nready;       /* who has pollingNet: Gs found ready by those */
+    uint64_t npollblock;   /* who has lastpoll: sleeps in the poller */
+    uint64_t nreadyblock;  /* who has lastpoll: Gs found ready by those */
+    uint64_t stopping[GMP_BUCKETS]; /* who stops the world: how long it took until all Ps had stopped */
+    uint64_t stopped[GMP_BUCKETS];  /* who stops the world: how long it was from then to the start, the stopping included */
 };
 
 /* The scheduler.  One for each Gmp. */
@@ -301,6 +346,8 @@ struct schedt {
     int32_t sysmonnote GMP_ALIGNED; /* Note of sysmon's sleeps */
     int32_t stopnote;      /* Note of stopTheWorld */
     int32_t sysmonlock;    /* RuntimeMutex */
+
+    struct schedstat stat GMP_ALIGNED; /* see there */
 };
 
 #endif

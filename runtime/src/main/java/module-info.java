@@ -4,11 +4,14 @@ module org.gmp4j.runtime {
     requires org.gmp4j.nativebindings;
     requires java.instrument;
     requires static org.jspecify; // For compilers; not needed to run.
+    requires static java.management; // The bean.
+    requires static jdk.httpserver; // The page for Prometheus.
 
     exports org.gmp4j;
     exports org.gmp4j.sync;
     exports org.gmp4j.affinity;
     exports org.gmp4j.context;
+    exports org.gmp4j.metrics;
     exports org.gmp4j.synctest;
     exports org.gmp4j.time;
     exports org.gmp4j.net;

@@ -11,6 +11,7 @@ import java.util.function.Function;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.DefaultPool;
+import org.gmp4j.struct.ProcessFlag;
 
 /** The scheduler of all virtual threads that name none, and where its settings come from: {@link Gmp#makeDefault}. */
 final class DefaultGmp {
@@ -114,7 +115,7 @@ final class DefaultGmp {
     private void debug(Gmp.Builder b) {
         Setting debug = setting("debug");
         Setting stalled = setting("stalled");
-        String text = System.getenv(Gmp.DEBUG_VARIABLE);
+        String text = ProcessFlag.debug();
         if (debug != null) {
             DebugVars unused = debug.read(DebugVars::parse);
             text = debug.value;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -18,6 +19,9 @@ import org.gmp4j.affinity.Affinity;
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.metrics.GoroutineProfile;
+import org.gmp4j.metrics.Metrics;
+import org.gmp4j.metrics.MetricsServer;
 import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.Config;
@@ -29,6 +33,7 @@ import org.gmp4j.proc.WaitReason;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.sysmon.Stalls;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.timer.RuntimeTimer;
@@ -50,12 +55,14 @@ public final class Gmp implements Executor, AutoCloseable {
     static final Duration LEAST_QUANTUM = Duration.ofNanos(200_000);
     static final Duration LONGEST_QUANTUM = Duration.ofMinutes(1);
     private static final String PROCS_VARIABLE = "GMPMAXPROCS";
-    static final String DEBUG_VARIABLE = "GMPDEBUG";
 
     final Scheduler s;
+    private final Diagnosis diagnosis;
 
-    Gmp(Scheduler s) {
+    /** @param diagnosis ends with it; null for none */
+    Gmp(Scheduler s, Diagnosis diagnosis) {
         this.s = s;
+        this.diagnosis = diagnosis;
     }
 
     /**
@@ -236,8 +243,21 @@ public final class Gmp implements Executor, AutoCloseable {
          */
         Builder deadlockDetection(boolean on);
 
-        /** Debug settings as in the variable GMPDEBUG, which is the default: {@code schedtrace=1000,scheddetail=1}. */
+        /**
+         * Debug settings as in the property {@code gmp.debug}, or the variable GMPDEBUG, which are the default: {@code
+         * schedtrace=1000,scheddetail=1}. {@code runtime/SEEING.md} has all keys.
+         */
         Builder debug(String gmpdebug);
+
+        /**
+         * Serves the {@link Metrics} of all schedulers of this process by HTTP, for Prometheus, as long as this one lives: see {@link
+         * MetricsServer}. Default: what {@code metrics=PORT} of {@link #debug} says, else nowhere. An address where another
+         * scheduler of this process asked for it is shared.
+         *
+         * @param address a loopback address, {@code new InetSocketAddress(InetAddress.getLoopbackAddress(), 9464)}, unless others
+         *     are to see it
+         */
+        Builder metrics(InetSocketAddress address);
 
         /**
          * Starts the scheduler.
@@ -261,7 +281,9 @@ public final class Gmp implements Executor, AutoCloseable {
         private BiConsumer<Long, Throwable> uncaught;
         private Consumer<Stall> stalled;
         private boolean deadlockDetection;
-        private String debug = System.getenv(DEBUG_VARIABLE);
+        private String debug = ProcessFlag.debug();
+        private InetSocketAddress metrics;
+        private Diagnosis diagnosis;
         private String name;
 
         @Override
@@ -337,8 +359,15 @@ public final class Gmp implements Executor, AutoCloseable {
         }
 
         @Override
+        public Builder metrics(InetSocketAddress address) {
+            metrics = Objects.requireNonNull(address);
+            return this;
+        }
+
+        @Override
         public Gmp build() {
-            return new Gmp(start(false));
+            Scheduler s = start(false);
+            return new Gmp(s, diagnosis);
         }
 
         Scheduler start(boolean program) {
@@ -363,11 +392,25 @@ public final class Gmp implements Executor, AutoCloseable {
                     quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
                     DebugVars.parse(debug));
             Rehearsal.once(program);
-            Scheduler s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon::new)
-                    : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon::new);
+            Scheduler s = startServed(config);
             if (stalled != null) {
                 Stalls.of(s).setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
+            return s;
+        }
+
+        private Scheduler startServed(Config config) {
+            MetricsServer server = Diagnosis.serve(metrics, config.debug());
+            Scheduler s = null;
+            try {
+                s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon::new)
+                        : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon::new);
+            } finally {
+                if (s == null && server != null) {
+                    server.close();
+                }
+            }
+            diagnosis = Diagnosis.begin(s, server);
             return s;
         }
 
@@ -641,6 +684,17 @@ public final class Gmp implements Executor, AutoCloseable {
         return s.gcount();
     }
 
+    /** What the scheduler counts; reading it stops nothing. */
+    public Metrics metrics() {
+        return new Metrics(s);
+    }
+
+    /** All goroutines by what they do, with how many do it. */
+    public GoroutineProfile goroutines() {
+        GStack.checkAll(); // As in dump.
+        return new GoroutineProfile(s);
+    }
+
     /** Every goroutine in Go's traceback form. */
     public String dump() {
         GStack.checkAll(); // The JDK holds a goroutine while it looks at its stack.
@@ -682,7 +736,11 @@ public final class Gmp implements Executor, AutoCloseable {
         GStack.checkAll();
         boolean deep = GStack.pinIfDeep();
         try {
-            return s.close(nanos);
+            boolean closed = s.close(nanos);
+            if (closed && diagnosis != null) {
+                diagnosis.end();
+            }
+            return closed;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;

@@ -95,7 +95,7 @@ final class Rehearsal {
         Scheduler s = Scheduler.rehearsal(new Config(1, null, List.of(), 0, QUANTUM_NANOS, Integer.MAX_VALUE, -1, MAX_STACK,
                 new Failures(this), false, program, DebugVars.parse("")), new TimerHeaps(), new Netpoller(), Sysmon::new);
         try {
-            all(new Gmp(s));
+            all(new Gmp(s, null));
         } catch (Throwable t) { // Maybe of a wait that ended because another has failed.
             failed(0, t);
         }

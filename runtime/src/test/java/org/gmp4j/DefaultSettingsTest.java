@@ -47,8 +47,9 @@ class DefaultSettingsTest {
         "stalled|0s|is \"0s\": use on, off, or how often at most, from 1ms to 1000s",
         "spin|fast|: spin policy \"fast\" is unknown: use go, busy, latency, or latency with a duration in ns, us, ms or s: "
                 + "latency:50us.",
-        "debug|x=1|: GMPDEBUG: the key \"x\" is unknown; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, and "
-                + "stall=MILLISECONDS."})
+        "debug|x=1|: GMPDEBUG: the key \"x\" is unknown; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, "
+                + "stall=MILLISECONDS, metrics=PORT or HOST:PORT, jmx=0 or 1, invariants=0 or 1, traceback=single, all, system or crash, "
+                + "asyncpreemptoff=0 or 1, lockrank=0 or 1, and checkptr=0 or 1."})
     void bad(String setting, String value, String sentence) {
         String space = sentence.startsWith(":") ? "" : " ";
         String property = "gmp.default." + setting;

@@ -9,6 +9,9 @@ public final class Signals {
     /** The signal that Go, and this runtime, preempts with; ignored by default, so a stray one does no harm. */
     public static final int SIGURG = linux_h.SIGURG();
 
+    /** Ends the process, with a core file where there are any; the same number on all machines. */
+    public static final int SIGABRT = 6;
+
     /** {@link #handlerOf}: the default action. */
     public static final long SIG_DFL = 0;
 

@@ -29,6 +29,8 @@ import org.gmp4j.ffi.gmp.gmp_event;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.pollDesc;
+import org.gmp4j.ffi.gmp.pstat;
+import org.gmp4j.ffi.gmp.schedstat;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.ffi.gmp.sudog;
 import org.gmp4j.ffi.gmp.sysmontick;
@@ -54,7 +56,7 @@ import org.junit.jupiter.api.io.TempDir;
 class LayoutTest {
     private static final List<MemoryLayout> OURS = List.of(
             g.layout(), m.layout(), p.layout(), schedt.layout(), sudog.layout(), sysmontick.layout(), gqueue.layout(),
-            gmp_event.layout(), pollDesc.layout());
+            gmp_event.layout(), pollDesc.layout(), pstat.layout(), schedstat.layout());
 
     private static final List<MemoryLayout> LINUX = List.of(
             timespec.layout(),

@@ -4,6 +4,7 @@ package org.gmp4j.lock;
 import java.util.Arrays;
 
 import org.gmp4j.stack.Host;
+import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.struct.Throw;
 
 /**
@@ -31,7 +32,7 @@ public final class LockRank {
     public static final int START = 80;
 
     /** Whether ranks are checked. */
-    public static final boolean CHECK = Boolean.getBoolean("gmp.lockrank");
+    public static final boolean CHECK = ProcessFlag.isSet("lockrank");
 
     private LockRank() {
     }

@@ -19,6 +19,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.PollDesc;
+import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
@@ -85,8 +86,10 @@ public final class Netpoller implements Netpoll, EdgePoller {
     private static final class Found {
         private long first;
         private long last;
+        private int count;
 
         private void add(long gp) {
+            count++;
             G.setSchedlink(gp, 0);
             if (last == 0) {
                 first = gp;
@@ -100,6 +103,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
             long list = first;
             first = 0;
             last = 0;
+            count = 0;
             return list;
         }
     }
@@ -150,6 +154,9 @@ public final class Netpoller implements Netpoll, EdgePoller {
                 ready(s, Epoll.dataAt(events, i), true, found);
             }
         }
+        boolean look = delay == 0;
+        (look ? SchedStat.NPOLL : SchedStat.NPOLLBLOCK).addOpaque(s.sched, 1);
+        (look ? SchedStat.NREADY : SchedStat.NREADYBLOCK).addOpaque(s.sched, found.count);
         return found.take();
     }
 

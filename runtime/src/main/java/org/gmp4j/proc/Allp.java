@@ -20,6 +20,8 @@ final class Allp {
     private volatile Processor[] procs = new Processor[0];
     /** Arrays that were replaced: addresses and lengths in turn. Written like procs. */
     private long[] replaced = new long[0];
+    /** The block of {@link StealCounts}. Written like procs. */
+    private long steals;
     /** By whoever ends the scheduler. */
     private boolean released;
 
@@ -41,6 +43,7 @@ final class Allp {
         private long allp;
         private long idle;
         private long timer;
+        private long steals;
     }
 
     /**
@@ -59,8 +62,9 @@ final class Allp {
             r.procs = Arrays.copyOf(old, n);
             r.replaced = replaced;
             if (old.length > 0) {
-                r.replaced = Arrays.copyOf(replaced, replaced.length + 6);
-                System.arraycopy(arrays(old.length), 0, r.replaced, replaced.length, 6);
+                long[] now = arrays(old.length);
+                r.replaced = Arrays.copyOf(replaced, replaced.length + now.length);
+                System.arraycopy(now, 0, r.replaced, replaced.length, now.length);
             }
             for (int i = old.length; i < n; i++) {
                 long pp = Mem.alloc(p.layout(), 1);
@@ -72,6 +76,7 @@ final class Allp {
             timers.added(fresh);
             r.allp = Memory.map((long) n * Long.BYTES);
             r.idle = Memory.map(maskBytes(n));
+            r.steals = Memory.map(StealCounts.bytes(n));
             r.timer = Memory.map(maskBytes(n)); // The last: maps are not given back, which would want memory too.
             return r;
         } catch (Throwable t) {
@@ -103,6 +108,8 @@ final class Allp {
         Schedt.setTimerpMaskRelease(sched, r.timer);
         Schedt.setAllpRelease(sched, r.allp);
         replaced = r.replaced;
+        StealCounts.use(r.procs, r.steals, procs.length);
+        steals = r.steals;
         procs = r.procs;
     }
 
@@ -115,7 +122,7 @@ final class Allp {
     /** The arrays as they are, of so many Ps: addresses and lengths in turn. */
     private long[] arrays(int procs) {
         return new long[] {Schedt.allpAcquire(sched), (long) procs * Long.BYTES, Schedt.idlepMaskAcquire(sched),
-                maskBytes(procs), Schedt.timerpMaskAcquire(sched), maskBytes(procs)};
+                maskBytes(procs), Schedt.timerpMaskAcquire(sched), maskBytes(procs), steals, StealCounts.bytes(procs)};
     }
 
     /** Recycles everything, once: no M of the scheduler lives. Throws for want of memory before anything has changed. */

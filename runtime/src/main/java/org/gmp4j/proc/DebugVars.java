@@ -1,18 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Locale;
+
+import org.gmp4j.struct.ProcessFlag;
+
 /**
  * The settings of GMPDEBUG, Go's GODEBUG: {@code schedtrace=1000,scheddetail=1}.
  *
  * @param schedtrace print a line about the scheduler every so many milliseconds; 0 is off
  * @param scheddetail with schedtrace: print every P, M and G as well
  * @param stall print goroutines that keep a P from others, at most one every so many milliseconds; 0 is off
+ * @param metrics where to serve metrics by HTTP; null for nowhere
+ * @param jmx have a bean from the start on
+ * @param invariants check the runtime's invariants now and then, and whenever the world is stopped
+ * @param traceback what a fatal error and an uncaught exception in program mode print, and how they end
+ * @param asyncpreemptoff goroutines that run yield when they call the runtime, and not else
  */
-public record DebugVars(int schedtrace, boolean scheddetail, int stall) {
-    /** Everything off. */
-    public static final DebugVars OFF = new DebugVars(0, false, 0);
+public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSocketAddress metrics, boolean jmx, boolean invariants,
+        Level traceback, boolean asyncpreemptoff) {
+    /** Go's GOTRACEBACK. */
+    public enum Level {
+        /** Of a fatal error all goroutines, of an exception the one that it ended. */
+        SINGLE,
+        /** All goroutines. */
+        ALL,
+        /** The same with the runtime's frames, and the state of all Ps, Ms and Gs. */
+        SYSTEM,
+        /** The same, and the process ends by SIGABRT, which leaves a core file where the system makes them. */
+        CRASH
+    }
 
-    private static final String KNOWN = "known are schedtrace=MILLISECONDS, scheddetail=0 or 1, and stall=MILLISECONDS.";
+    /** Everything off. */
+    public static final DebugVars OFF = new Reader().settings();
+
+    private static final String KNOWN = "known are schedtrace=MILLISECONDS, scheddetail=0 or 1, stall=MILLISECONDS, "
+            + "metrics=PORT or HOST:PORT, jmx=0 or 1, invariants=0 or 1, traceback=single, all, system or crash, asyncpreemptoff=0 or 1, "
+            + "lockrank=0 or 1, and checkptr=0 or 1.";
+    private static final int MOST_PORT = 65_535;
+
+    /** Settings while they are being read. */
+    private static final class Reader {
+        private int schedtrace;
+        private boolean scheddetail;
+        private int stall;
+        private InetSocketAddress metrics;
+        private boolean jmx;
+        private boolean invariants;
+        private Level traceback = Level.SINGLE;
+        private boolean asyncpreemptoff;
+
+        void read(String key, String value) {
+            switch (key) {
+                case "schedtrace" -> schedtrace = number(key, value, Integer.MAX_VALUE);
+                case "scheddetail" -> scheddetail = number(key, value, 1) == 1;
+                case "stall" -> stall = number(key, value, Integer.MAX_VALUE);
+                case "metrics" -> metrics = address(value);
+                case "jmx" -> jmx = number(key, value, 1) == 1;
+                case "invariants" -> invariants = number(key, value, 1) == 1;
+                case "traceback" -> traceback = level(value);
+                case "asyncpreemptoff" -> asyncpreemptoff = number(key, value, 1) == 1;
+                case "lockrank", "checkptr" -> {
+                    if (number(key, value, 1) == 1 && !ProcessFlag.isSet(key)) {
+                        throw new IllegalArgumentException("GMPDEBUG: " + key + " holds for the whole process: set it by the variable "
+                                + "GMPDEBUG or by -Dgmp.debug=" + key + "=1");
+                    }
+                }
+                default -> throw new IllegalArgumentException("GMPDEBUG: the key \"" + key + "\" is unknown; " + KNOWN);
+            }
+        }
+
+        DebugVars settings() {
+            return new DebugVars(schedtrace, scheddetail, stall, metrics, jmx, invariants, traceback, asyncpreemptoff);
+        }
+    }
 
     /**
      * Reads settings with commas between them; of one that is there twice the last counts.
@@ -22,24 +85,18 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall) {
      * @throws IllegalArgumentException with one sentence when a key is unknown or a value out of range
      */
     public static DebugVars parse(String text) {
-        int schedtrace = 0;
-        boolean scheddetail = false;
-        int stall = 0;
-        for (String item : text == null ? new String[0] : text.split(",")) {
-            if (item.isBlank()) {
-                continue;
-            }
-            int equals = item.indexOf('=');
-            String key = (equals < 0 ? item : item.substring(0, equals)).strip();
-            String value = equals < 0 ? "" : item.substring(equals + 1).strip();
-            switch (key) {
-                case "schedtrace" -> schedtrace = number(key, value, Integer.MAX_VALUE);
-                case "scheddetail" -> scheddetail = number(key, value, 1) == 1;
-                case "stall" -> stall = number(key, value, Integer.MAX_VALUE);
-                default -> throw new IllegalArgumentException("GMPDEBUG: the key \"" + key + "\" is unknown; " + KNOWN);
+        if (text == null || text.isEmpty()) {
+            return OFF;
+        }
+        Reader r = new Reader();
+        for (String item : text.split(",")) {
+            if (!item.isBlank()) {
+                int equals = item.indexOf('=');
+                r.read((equals < 0 ? item : item.substring(0, equals)).strip(),
+                        equals < 0 ? "" : item.substring(equals + 1).strip());
             }
         }
-        return schedtrace == 0 && !scheddetail && stall == 0 ? OFF : new DebugVars(schedtrace, scheddetail, stall);
+        return r.settings();
     }
 
     private static int number(String key, String value, int max) {
@@ -48,5 +105,33 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall) {
         }
         throw new IllegalArgumentException("GMPDEBUG: " + key + " cannot be \"" + value
                 + "\", only a whole number from 0 to " + max + "; " + KNOWN);
+    }
+
+    private static Level level(String value) {
+        for (Level l : Level.values()) {
+            if (l.name().toLowerCase(Locale.ROOT).equals(value)) {
+                return l;
+            }
+        }
+        throw new IllegalArgumentException("GMPDEBUG: traceback cannot be \"" + value + "\"; " + KNOWN);
+    }
+
+    /** A port of the loopback address, or of the one that is named. */
+    private static InetSocketAddress address(String value) {
+        int colon = value.lastIndexOf(':');
+        String port = value.substring(colon + 1);
+        if (!port.matches("[0-9]{1,5}") || Integer.parseInt(port) > MOST_PORT) {
+            throw new IllegalArgumentException("GMPDEBUG: metrics cannot be \"" + value + "\", only a port from 0 to " + MOST_PORT
+                    + ", or a host, a colon and a port");
+        }
+        int n = Integer.parseInt(port);
+        if (colon <= 0) {
+            return new InetSocketAddress(InetAddress.getLoopbackAddress(), n);
+        }
+        InetSocketAddress a = new InetSocketAddress(value.substring(0, colon), n);
+        if (a.isUnresolved()) {
+            throw new IllegalArgumentException("GMPDEBUG: metrics names a host that is not known, \"" + a.getHostString() + "\"");
+        }
+        return a;
     }
 }

@@ -5,6 +5,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.ffi.Signals;
 import org.gmp4j.struct.Throw;
 
 /**
@@ -143,6 +145,20 @@ public final class Fatal {
         }
     }
 
+    private static DebugVars.Level level(Scheduler s) {
+        return s.config.debug().traceback();
+    }
+
+    /** What traceback=system and crash add. */
+    private static void more(Scheduler s) {
+        if (level(s).compareTo(DebugVars.Level.SYSTEM) >= 0) {
+            state(s);
+        }
+        if (level(s) == DebugVars.Level.CRASH) {
+            Signals.send(OsThread.gettid(), Signals.SIGABRT); // The JVM has no handler for it.
+        }
+    }
+
     /** Prints it with its stack: other threads may give memory back, which the report needs. */
     private static void whenThereIsMemory(Throwable t) {
         reserve = null;
@@ -216,6 +232,7 @@ public final class Fatal {
                 if (guarded) {
                     stacks(s);
                 }
+                more(s);
             } finally {
                 halt();
             }
@@ -248,12 +265,16 @@ public final class Fatal {
         }
     }
 
-    /** The end of the program in program mode, with its last words. */
-    static void end(String text) {
+    /** The end of the program in program mode, with its last words; and, with traceback=all, what all goroutines do. */
+    static void end(Scheduler s, String text) {
         if (report()) {
             try {
-                boolean unused = guard();
+                boolean guarded = guard();
                 Stderr.print(text);
+                if (guarded && level(s).compareTo(DebugVars.Level.ALL) >= 0) {
+                    stacks(s);
+                }
+                more(s);
             } finally {
                 halt();
             }

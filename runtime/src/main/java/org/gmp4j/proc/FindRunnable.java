@@ -12,6 +12,7 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
@@ -59,11 +60,11 @@ final class FindRunnable {
             if (gp != 0) {
                 return gp;
             }
-            gp = Runq.runqget(pp);
+            gp = runqget(pp);
             if (gp != 0) {
                 return gp;
             }
-            gp = beforeGlobal(s);
+            gp = beforeGlobal(s, pp);
             if (gp != 0) {
                 return gp;
             }
@@ -71,7 +72,7 @@ final class FindRunnable {
             if (gp != 0) {
                 return gp;
             }
-            gp = poll(s);
+            gp = poll(s, pp);
             if (gp != 0) {
                 return gp;
             }
@@ -113,6 +114,7 @@ final class FindRunnable {
             return false;
         }
         m.inVain = IN_VAIN - 1; // Once, until it is woken again.
+        PStat.NNAP.addOpaque(m.pp(), 1);
         boolean unused = Note.sleep(M.parkAddress(m.mp), NAP_NANOS); // Nobody rings it: the M is on no list.
         return true;
     }
@@ -144,8 +146,13 @@ final class FindRunnable {
             return 0;
         }
         long gp = globalFirst(sched, pp);
-        if (gp == 0) {
-            gp = Runq.runqget(pp);
+        return gp == 0 ? runqget(pp) : gp;
+    }
+
+    private static long runqget(long pp) {
+        long gp = Runq.runqget(pp);
+        if (gp != 0) {
+            PStat.NLOCAL.addOpaque(pp, 1);
         }
         return gp;
     }
@@ -171,12 +178,12 @@ final class FindRunnable {
      * Looks for what the network has ready, without blocking, unless nothing waits or an M sleeps in the poller, which finds it
      * first. Queues all but the first, which it returns.
      */
-    private static long poll(Scheduler s) {
+    private static long poll(Scheduler s, long pp) {
         if (!s.netpoll.anyWaiters(s) || Schedt.lastpollVolatile(s.sched) == 0) {
             return 0;
         }
         long list = s.netpoll.poll(s, 0);
-        return list == 0 ? 0 : first(s, list);
+        return list == 0 ? 0 : first(s, pp, list);
     }
 
     /**
@@ -192,7 +199,7 @@ final class FindRunnable {
         return last != 0 && System.nanoTime() - last >= POLL_EVERY;
     }
 
-    private static long beforeGlobal(Scheduler s) {
+    private static long beforeGlobal(Scheduler s, long pp) {
         if (Schedt.runqsizeOpaque(s.sched) == 0 || !pollDue(s)) {
             return 0;
         }
@@ -200,11 +207,11 @@ final class FindRunnable {
         if (last == 0 || !Schedt.casLastpoll(s.sched, last, System.nanoTime())) { // Or sysmon would ask as well.
             return 0; // Another does.
         }
-        return poll(s);
+        return poll(s, pp);
     }
 
-    /** Takes the first of a list of Gs that the poller found, to run it, and readies the others. */
-    private static long first(Scheduler s, long list) {
+    /** Takes the first of a list of Gs that the poller found, to run it on {@code pp}, and readies the others. */
+    private static long first(Scheduler s, long pp, long list) {
         long rest = G.schedlink(list);
         G.setSchedlink(list, 0);
         if (rest != 0) {
@@ -212,6 +219,7 @@ final class FindRunnable {
         }
         GStatus.casgstatus(list, GStatus.GWAITING, GStatus.GRUNNABLE);
         Inject.countPolled(s, 1);
+        PStat.NPOLLED.addOpaque(pp, 1);
         return list;
     }
 
@@ -227,7 +235,7 @@ final class FindRunnable {
         m.newWork = false;
         boolean ranTimer = false;
         long tried = 0;
-        long stolen = 0;
+        long failed = 0;
         long gp = 0;
         walks:
         for (int i = 0; i < STEAL_TRIES; i++) {
@@ -246,7 +254,7 @@ final class FindRunnable {
                 if (last && Idle.maskRead(Schedt.timerpMaskAcquire(sched), pos)) {
                     s.timers.check(m, p2);
                     if (m.ranTimer) {
-                        gp = Runq.runqget(pp); // A timer may have readied one of ours.
+                        gp = runqget(pp); // A timer may have readied one of ours.
                         if (gp != 0) {
                             break walks;
                         }
@@ -255,18 +263,18 @@ final class FindRunnable {
                 }
                 if (!Idle.maskRead(Schedt.idlepMaskAcquire(sched), pos)) {
                     tried++;
+                    int pushed = Runq.pushed(pp);
                     gp = Runq.runqsteal(pp, p2, last, s.config.politeNanos());
                     if (gp != 0) {
-                        stolen = 1 + Runq.size(pp);
+                        PStat.stole(pp, p2, 1 + Runq.pushed(pp) - pushed);
                         break walks;
                     }
+                    failed++;
                 }
             }
         }
         P.setNstealtryOpaque(pp, P.nstealtryOpaque(pp) + tried);
-        if (stolen != 0) {
-            P.setNstealOpaque(pp, P.nstealOpaque(pp) + stolen);
-        }
+        PStat.NSTEALFAIL.addOpaque(pp, failed);
         if (gp == 0 && ranTimer) {
             m.newWork = true;
         }
@@ -422,6 +430,7 @@ final class FindRunnable {
         long list = 0;
         if (Schedt.closingAcquire(sched) < Scheduler.STOPPED) {
             JdkThreads.idle(m);
+            M.NSLEEPPOLL.addOpaque(m.mp, 1);
             list = s.netpoll.poll(s, delay);
         }
         Schedt.setPollUntilVolatile(sched, 0);
@@ -439,7 +448,7 @@ final class FindRunnable {
         }
         Threads.acquirep(m, pp);
         if (list != 0) {
-            return first(s, list);
+            return first(s, pp, list);
         }
         if (wasSpinning) {
             Wakep.becomeSpinning(m);

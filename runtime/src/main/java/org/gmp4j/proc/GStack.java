@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Map;
 
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
@@ -52,6 +53,11 @@ public final class GStack extends Stack {
     final Scheduler s;
     /** The goroutine on this stack: set by the M that gives it the stack, or in place by the stack itself. */
     long gp;
+    /**
+     * Labels of the goroutine, for profiles; null for none. Written by it; whoever makes a profile reads one that is a
+     * moment old: it never changes.
+     */
+    Map<String, String> labels;
     /** Deferred work of the goroutine, last first; null when there is none. */
     Defer defers;
     /** {@code m.locks} as the M has to set it when it runs this stack again; a new stack begins inside the runtime. */
@@ -299,6 +305,16 @@ public final class GStack extends Stack {
         return awaited == a;
     }
 
+    /** Labels of this goroutine for profiles, which those that it starts begin with; null for none. */
+    public Map<String, String> labels() {
+        return labels;
+    }
+
+    /** Sets them; on this stack. */
+    public void setLabels(Map<String, String> labels) {
+        this.labels = labels;
+    }
+
     /** The bubble of this goroutine; null for none. */
     public Bubble bubble() {
         return bubble;
@@ -374,8 +390,15 @@ public final class GStack extends Stack {
 
     private void runGoroutine() {
         Runnable fn = GSlots.fn(gp);
+        if (fn instanceof Labelled l) {
+            labels = l.labels();
+            fn = l.fn();
+        }
         releasem();
         Ends.run(this, fn);
+        if (labels != null) {
+            labels = null;
+        }
         acquirechecked(); // At the bottom of the stack.
     }
 

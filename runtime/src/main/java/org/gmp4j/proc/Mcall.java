@@ -9,6 +9,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
@@ -110,6 +111,7 @@ final class Mcall {
             }
             case PREEMPT -> {
                 leaveSlice(m, gp);
+                PStat.NPREEMPT.addOpaque(m.pp(), 1);
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GPREEMPTED);
                 GStatus.casgstatus(gp, GStatus.GPREEMPTED, GStatus.GRUNNABLE);
                 return goschedm(m, gp);

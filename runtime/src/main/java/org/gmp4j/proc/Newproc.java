@@ -2,6 +2,7 @@
 package org.gmp4j.proc;
 
 import java.lang.invoke.VarHandle;
+import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 
 import org.gmp4j.lock.SchedLock;
@@ -39,6 +40,10 @@ final class Newproc {
     static void newproc(Scheduler s, Runnable fn) {
         GStack st = GStack.enter();
         try {
+            Map<String, String> labels;
+            if (st != null && (labels = st.labels) != null) {
+                fn = new Labelled(labels, fn);
+            }
             Machine m = Machine.of();
             long pp;
             if (m == null || m.s != s || (pp = m.pp()) == 0) {

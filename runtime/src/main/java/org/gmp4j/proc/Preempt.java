@@ -8,6 +8,7 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.PStatus;
 
 /**
@@ -181,6 +182,9 @@ public final class Preempt {
         if (st != null && stops(st) && Headroom.enough()) {
             Points.setWanted(false); // At once: until sysmon looks again each round of an armed loop would come here.
             st.acquirechecked(); // Without room it runs on: code that calls nothing is not to fail for a point.
+            if (G.preemptOpaque(st.gp) != 0) {
+                PStat.NPOINT.addOpaque(st.pp(), 1);
+            }
             st.releasem();
         }
     }

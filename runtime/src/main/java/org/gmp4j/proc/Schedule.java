@@ -11,6 +11,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.Latency;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 
@@ -151,8 +152,9 @@ final class Schedule {
         if (G.preemptOpaque(gp) != 0) {
             G.setPreemptOpaque(gp, 0);
         }
+        long pp = m.pp();
+        Latency.runs(gp, pp);
         if (!inheritTime) {
-            long pp = m.pp();
             newSlice(pp);
             m.slices.begins(pp);
         }

@@ -74,6 +74,8 @@ public final class Scheduler {
     private Machine freem;
     private Machine lastFreem;
     private int starts;
+    /** Of {@link StopTheWorld}: when it began, by whoever stops the world. */
+    long stopBegan;
     final Shortage shortage = new Shortage(this);
     final SpareThreads spare = new SpareThreads(this);
     final Leftovers leftovers = new Leftovers();
@@ -168,7 +170,7 @@ public final class Scheduler {
     }
 
     /** All schedulers that are not closed. */
-    static List<Scheduler> all() {
+    public static List<Scheduler> all() {
         return List.of(LiveSchedulers.all());
     }
 
@@ -499,6 +501,62 @@ public final class Scheduler {
         }
     }
 
+    // Watching
+
+    private final AtomicInteger readers = new AtomicInteger();
+
+    /**
+     * Somebody begins to read the structs, from any thread: they are not recycled until {@link #endReading}. Counted first, and then
+     * looked whether it is too late; who closes does it the other way round.
+     *
+     * @return false when the scheduler has ended, and there is nothing to end
+     */
+    public boolean beginReading() {
+        readers.incrementAndGet();
+        if (isStopped()) {
+            readers.decrementAndGet();
+            return false;
+        }
+        return true;
+    }
+
+    /** Ends that. */
+    public void endReading() {
+        readers.decrementAndGet();
+    }
+
+    private volatile Runnable everySecond;
+    private volatile Runnable atStop;
+    private volatile Thread before;
+
+    /** Sets what sysmon calls once a second or so; to be quick, without a lock that user code may hold. Null for nothing. */
+    public void setEverySecond(Runnable hook) {
+        everySecond = hook;
+    }
+
+    Runnable everySecond() {
+        return everySecond;
+    }
+
+    /** Sets what whoever stops the world calls when it is stopped. Null for nothing. */
+    public void setAtStop(Runnable hook) {
+        atStop = hook;
+    }
+
+    Runnable atStop() {
+        return atStop;
+    }
+
+    /** A thread that looks at the structs: it is interrupted, and waited for, before they are recycled. */
+    public void endFirst(Thread t) {
+        before = t;
+    }
+
+    /** Whether it is about to end, or has: {@link #close} was called. */
+    public boolean isClosing() {
+        return Schedt.closingAcquire(sched) != 0;
+    }
+
     // Closing
 
     private final Object drained = new Object();
@@ -611,6 +669,14 @@ public final class Scheduler {
         }
         spare.letGo();
         joinUninterruptibly(monitor.stop());
+        while (readers.get() != 0) {
+            Thread.yield(); // Some microseconds; they are no goroutines of this one.
+        }
+        Thread looker = before;
+        if (looker != null) {
+            looker.interrupt();
+            joinUninterruptibly(looker);
+        }
         LiveSchedulers.remove(this);
         goroutines.deregister();
         for (; machinesLeft < machines.length; machinesLeft++) {

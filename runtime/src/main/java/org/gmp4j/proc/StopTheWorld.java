@@ -15,6 +15,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
@@ -83,6 +84,7 @@ final class StopTheWorld {
         }
         GStack unused = GStack.enterChecked(); // Until startTheWorld: the caller keeps its P.
         long sched = s.sched;
+        s.stopBegan = System.nanoTime();
         Machine m = self(s);
         SchedLock.lock(sched);
         int procs = Schedt.gomaxprocsOpaque(sched);
@@ -111,6 +113,11 @@ final class StopTheWorld {
             if (PStatus.get(Idle.allp(sched, i)) != PStatus.PGCSTOP) {
                 throw Throw.of("stopTheWorld: not stopped");
             }
+        }
+        SchedStat.STOPPING.add(sched, System.nanoTime() - s.stopBegan);
+        Runnable hook = s.atStop();
+        if (hook != null) {
+            hook.run();
         }
     }
 
@@ -246,6 +253,7 @@ final class StopTheWorld {
             Threads.startm(s, pp, false);
         }
         Wakep.wakep(s);
+        SchedStat.STOPPED.add(sched, System.nanoTime() - s.stopBegan);
         GStack.exit(GStack.current());
         WORLDSEMA.release();
     }

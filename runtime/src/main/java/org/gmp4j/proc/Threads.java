@@ -18,6 +18,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
@@ -157,9 +158,11 @@ public final class Threads {
         if (spinning && !Runq.runqempty(pp)) {
             throw Throw.of("startm: p has runnable gs");
         }
+        Machine m = s.machine(mp);
         if (spinning) {
-            Wakep.startSpinning(s.machine(mp));
+            Wakep.startSpinning(m);
         }
+        m.rung = System.nanoTime();
         M.setNextp(mp, pp);
         Note.wakeup(M.parkAddress(mp));
     }
@@ -277,6 +280,13 @@ public final class Threads {
         long pp = M.nextp(m.mp);
         M.setNextp(m.mp, 0);
         acquirep(m, pp);
+        if (M.spinning(m.mp) != 0) {
+            PStat.NSPIN.addOpaque(pp, 1);
+        }
+        if (m.rung != 0) {
+            PStat.WAKEUP.add(pp, System.nanoTime() - m.rung);
+            m.rung = 0;
+        }
     }
 
     /** Sleeps on the idle list until somebody has a P for this M. */
@@ -356,6 +366,7 @@ public final class Threads {
     private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);
         M.setBlockedOpaque(m.mp, 1);
+        M.NSLEEP.addOpaque(m.mp, 1);
         trimStack();
         if (!Note.sleep(park, nanos)) {
             SchedLock.lock(m.s.sched);
@@ -438,6 +449,7 @@ public final class Threads {
             throw Throw.of("startlockedm: g and m are not a pair");
         }
         incidlelocked(m.s, -1);
+        m.s.machine(lockedm).rung = System.nanoTime();
         M.setNextp(lockedm, releasep(m));
         Note.wakeup(M.parkAddress(lockedm));
         stopm(m);

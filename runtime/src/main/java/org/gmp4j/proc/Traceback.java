@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.stream.Stream;
 
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
@@ -28,6 +31,7 @@ public final class Traceback {
 
     /** The same, one at a time. */
     static void each(Scheduler s, Consumer<String> to) {
+        boolean system = system(s);
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
             if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
@@ -36,13 +40,45 @@ public final class Traceback {
                 Stack st = GSlots.stack(gp);
                 if (st == null) {
                     Runnable fn = GSlots.fn(gp);
-                    b.append("\t(not started) ").append(fn == null ? "" : fn.getClass().getName()).append('\n');
+                    b.append("\t(not started) ").append(fn == null ? "" : Labelled.function(fn).getClass().getName()).append('\n');
                 } else {
-                    frames(b, st.thread.getStackTrace());
+                    frames(b, st.thread.getStackTrace(), system);
                 }
                 createdBy(b, gp);
                 to.accept(b.toString());
             }
+        });
+    }
+
+    /**
+     * A goroutine as a traceback shows it.
+     *
+     * @param goid its number
+     * @param state its state, or what it waits for
+     * @param locked whether it is locked to a thread
+     * @param frames innermost first; empty when it has not begun
+     * @param fn the class of its function when it has not begun, else empty
+     * @param labels as {@link Labelled} has them
+     */
+    public record Goroutine(long goid, String state, boolean locked, List<StackTraceElement> frames, String fn,
+            Map<String, String> labels) {
+    }
+
+    /** Every goroutine, one at a time; takes no lock. One that runs shows where it was. */
+    public static void list(Scheduler s, Consumer<Goroutine> to) {
+        boolean system = system(s);
+        s.slots.forEach(gp -> {
+            int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
+            if (status == GStatus.GDEAD || status == GStatus.GIDLE) {
+                return;
+            }
+            GStack st = (GStack) GSlots.stack(gp);
+            Runnable fn = st == null ? GSlots.fn(gp) : null;
+            StackTraceElement[] all = st == null ? new StackTraceElement[0] : st.thread.getStackTrace();
+            List<StackTraceElement> frames = Stream.of(all).filter(e -> e != null && (system || !internal(e))).toList();
+            Map<String, String> labels = st == null ? Labelled.of(fn) : st.labels;
+            to.accept(new Goroutine(G.goid(gp), state(gp, status), G.lockedm(gp) != 0, frames.isEmpty() ? List.of(all) : frames,
+                    fn == null ? "" : Labelled.function(fn).getClass().getName(), labels == null ? Map.of() : labels));
         });
     }
 
@@ -71,7 +107,7 @@ public final class Traceback {
     /** The goroutine that an exception ended. */
     static String ofThrowable(long gp, Throwable t) {
         StringBuilder b = new StringBuilder("goroutine ").append(G.goid(gp)).append(" [running]:\n");
-        frames(b, ThrowableText.frames(t));
+        frames(b, ThrowableText.frames(t), system((Scheduler) GSlots.owner(gp)));
         createdBy(b, gp);
         return b.toString();
     }
@@ -82,14 +118,7 @@ public final class Traceback {
 
     /** A goroutine's number, with its state and wait reason. */
     static String label(long gp, int status) {
-        StringBuilder b = new StringBuilder("goroutine ").append(G.goid(gp)).append(" [").append(switch (status) {
-            case GStatus.GRUNNABLE -> "runnable";
-            case GStatus.GRUNNING -> "running";
-            case GStatus.GSYSCALL -> "syscall";
-            case GStatus.GWAITING -> WaitReason.of(G.waitreasonOpaque(gp)).text();
-            case GStatus.GPREEMPTED -> "preempted";
-            default -> GStatus.name(status);
-        });
+        StringBuilder b = new StringBuilder("goroutine ").append(G.goid(gp)).append(" [").append(state(gp, status));
         long since = G.waitsinceOpaque(gp);
         long minutes = since == 0 || status != GStatus.GWAITING ? 0 : (System.nanoTime() - since) / NANOS_A_MINUTE;
         if (minutes >= 1) {
@@ -101,17 +130,32 @@ public final class Traceback {
         return b.append(']').toString();
     }
 
+    private static String state(long gp, int status) {
+        return switch (status) {
+            case GStatus.GRUNNABLE -> "runnable";
+            case GStatus.GRUNNING -> "running";
+            case GStatus.GSYSCALL -> "syscall";
+            case GStatus.GWAITING -> WaitReason.of(G.waitreasonOpaque(gp)).text();
+            case GStatus.GPREEMPTED -> "preempted";
+            default -> GStatus.name(status);
+        };
+    }
+
     private static void createdBy(StringBuilder b, long gp) {
         if (G.parentGoid(gp) != 0) {
             b.append("created by goroutine ").append(G.parentGoid(gp)).append('\n');
         }
     }
 
-    /** Frames of the runtime and of the JDK's switching code are left out, but never all. */
-    private static void frames(StringBuilder b, StackTraceElement[] frames) {
+    private static boolean system(Scheduler s) {
+        return s.config.debug().traceback().compareTo(DebugVars.Level.SYSTEM) >= 0;
+    }
+
+    /** Frames of the runtime and of the JDK's switching code are left out unless {@code system}, but never all. */
+    private static void frames(StringBuilder b, StackTraceElement[] frames, boolean system) {
         boolean shown = false;
         for (StackTraceElement e : frames) {
-            if (e != null && !internal(e)) {
+            if (e != null && (system || !internal(e))) {
                 shown = true;
                 b.append('\t').append(e).append('\n');
             }

@@ -81,7 +81,7 @@ public final class Uncaught {
             }
         } else if (s.config.program()) {
             s.panicking = true;
-            Fatal.end(text(st, t));
+            Fatal.end(s, text(st, t));
         } else if (s.inPlaceOfJdk && !st.pooled) {
             st.thread.getThreadGroup().uncaughtException(st.thread, t); // Whoever wrote it knows of no goroutine.
         } else {

@@ -88,6 +88,14 @@ public final class Upkeep {
         s.updateProcs();
     }
 
+    /** What somebody wants done once a second. */
+    public void everySecond() {
+        Runnable hook = s.everySecond();
+        if (hook != null) {
+            hook.run();
+        }
+    }
+
     /** {@code schedtrace}: a line on stderr, of a scheduler that has lived for so many nanoseconds. */
     public void trace(long nanos) {
         SchedTrace.print(s, nanos);

@@ -9,6 +9,7 @@ import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
@@ -99,6 +100,7 @@ final class Wakep {
             }
             if (Schedt.casNmspinning(sched, n, n + 1)) {
                 startSpinning(m);
+                PStat.NSPIN.addOpaque(m.pp(), 1);
                 return true;
             }
         }

@@ -5,6 +5,7 @@ import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
@@ -88,6 +89,7 @@ public final class GlobalRunq {
             G.setSchedlink(last, 0);
             Runq.runqpushlist(pp, batch, taken - 1);
         }
+        PStat.NGLOBAL.addOpaque(pp, 1);
         return gp;
     }
 

@@ -10,6 +10,7 @@ import org.gmp4j.struct.IntField;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.LongRing;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Throw;
 
@@ -162,6 +163,7 @@ public final class Runq {
         SchedLock.lock(sched);
         GlobalRunq.globrunqputbatch(sched, first, gp, n + 1);
         SchedLock.unlock(sched);
+        PStat.NOVERFLOW.addOpaque(pp, 1);
         return true;
     }
 
@@ -186,6 +188,7 @@ public final class Runq {
             SchedLock.lock(sched);
             GlobalRunq.globrunqputbatch(sched, rest, tail, count - n);
             SchedLock.unlock(sched);
+            PStat.NOVERFLOW.addOpaque(pp, 1);
         } else {
             VarHandle.fullFence();
         }
@@ -330,6 +333,11 @@ public final class Runq {
     /** The head index, for checkers. */
     public static int head(long pp) {
         return HEAD.getVolatile(pp);
+    }
+
+    /** How many Gs the owner, who calls it, ever put into the ring, modulo 2^32. */
+    public static int pushed(long pp) {
+        return TAIL.get(pp);
     }
 
     /** The tail index, for checkers. */

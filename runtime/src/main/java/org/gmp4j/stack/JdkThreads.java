@@ -490,7 +490,7 @@ public final class JdkThreads {
     }
 
     /** Whether a class has been initialised. Takes no lock. */
-    static boolean initialized(Class<?> c) {
+    public static boolean initialized(Class<?> c) {
         return !CALLS.shouldBeInitialized(c);
     }
 

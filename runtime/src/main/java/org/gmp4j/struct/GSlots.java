@@ -77,6 +77,7 @@ public final class GSlots {
         int i = c.used;
         long gp = c.addr + i * STRIDE;
         G.setIndex(gp, c.base + i);
+        Latency.fresh(gp);
         if (GStatus.readgstatus(gp) == GStatus.GIDLE) {
             GStatus.casgstatus(gp, GStatus.GIDLE, GStatus.GDEAD);
         }

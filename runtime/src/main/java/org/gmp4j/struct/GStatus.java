@@ -95,6 +95,9 @@ public final class GStatus {
         if (!legal(from, to)) {
             throw bad(gp, from, to);
         }
+        if (to == GRUNNABLE) {
+            Latency.runnable(gp); // The G is the caller's, and the CAS gives it away.
+        }
         while (!STATUS.compareAndSet(gp, from, to)) {
             if ((STATUS.getVolatile(gp) & ~GSCAN) != from) {
                 throw bad(gp, from, to);

@@ -32,6 +32,11 @@ public record LongField(long offset, Mem.Arena arena) {
         LongWord.AT.setOpaque(Memory.ALL, at(struct), v);
     }
 
+    /** Of one writer: no atomic instruction. */
+    public void addOpaque(long struct, long n) {
+        setOpaque(struct, getOpaque(struct) + n);
+    }
+
     public long getAcquire(long struct) {
         return (long) LongWord.AT.getAcquire(Memory.ALL, at(struct));
     }

@@ -8,6 +8,10 @@ import org.gmp4j.ffi.gmp.m;
  * the access mode is in the name, none means plain. Plain fields are the thread's own.
  */
 public final class M {
+    /** Counters for {@code org.gmp4j.metrics}. */
+    public static final LongField NSLEEP = Mem.longField(m.layout(), "nsleep");
+    public static final LongField NSLEEPPOLL = Mem.longField(m.layout(), "nsleeppoll");
+
     private static final LongField CURG = Mem.longField(m.layout(), "curg");
     private static final LongField P = Mem.longField(m.layout(), "p");
     private static final LongField OLDP = Mem.longField(m.layout(), "oldp");

@@ -27,7 +27,7 @@ import org.gmp4j.stack.JdkThreads;
  */
 public final class Mem {
     /** Whether each access checks its address. */
-    public static final boolean CHECKPTR = Boolean.getBoolean("gmp.checkptr");
+    public static final boolean CHECKPTR = ProcessFlag.isSet("checkptr");
 
     /** Bytes between contended words: two cache lines, because of the adjacent-line prefetcher. */
     public static final int LINE = 128;
@@ -176,11 +176,21 @@ public final class Mem {
         return new LongRing(offset(layout, field), n - 1, arena(layout));
     }
 
-    private static long offset(GroupLayout layout, Class<? extends ValueLayout> type, String... path) {
+    /** A field that is a histogram. */
+    public static Buckets buckets(GroupLayout layout, String... path) {
+        return new Buckets(layout.byteOffset(elements(path)), arena(layout));
+    }
+
+    private static PathElement[] elements(String... path) {
         PathElement[] elements = new PathElement[path.length];
         for (int i = 0; i < path.length; i++) {
             elements[i] = PathElement.groupElement(path[i]);
         }
+        return elements;
+    }
+
+    private static long offset(GroupLayout layout, Class<? extends ValueLayout> type, String... path) {
+        PathElement[] elements = elements(path);
         if (!type.isInstance(layout.select(elements))) {
             throw new IllegalArgumentException(String.join(".", path) + " is no " + type);
         }

@@ -16,6 +16,7 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
+import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.NullMarked;
 
 /**
@@ -145,6 +146,7 @@ public final class Mutex {
         boolean starving = false;
         boolean awake = false; // The WOKEN bit is ours.
         long since = 0;
+        long from = 0; // Of what was not counted yet.
         int spun = 0;
         for (int s = state;; s = state) {
             if ((s & (LOCKED | STARVING)) == LOCKED && Sema.canSpin(spun)) {
@@ -165,6 +167,7 @@ public final class Mutex {
             if (!waited) {
                 waited = true;
                 since = System.nanoTime();
+                from = since;
             }
             if (!sema.acquire(again, reason, e)) {
                 if (giveUp()) {
@@ -172,7 +175,10 @@ public final class Mutex {
                 }
                 sema.acquire(true, reason); // It comes, or is there: the wait ends as if by it.
             }
-            starving |= System.nanoTime() - since > STARVATION_NANOS;
+            long now = System.nanoTime();
+            Waiting.waitedForLock(now - from);
+            from = now;
+            starving |= now - since > STARVATION_NANOS;
             s = state;
             if ((s & STARVING) != 0) {
                 handedOver(starving);

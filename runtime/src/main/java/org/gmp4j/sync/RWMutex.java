@@ -16,6 +16,7 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.NotifyList;
 import org.gmp4j.wait.Sema;
+import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.NullMarked;
 
 /**
@@ -83,7 +84,9 @@ public final class RWMutex {
         Headroom.check(); // Or there might be none for the unlock.
         if ((long) STATE.getAndAdd(this, READER) < 0) {
             GStack st = GStack.enterChecked();
+            long since = System.nanoTime();
             readerSema.acquire(false, WaitReason.RWMUTEX_RLOCK);
+            Waiting.waitedForLock(System.nanoTime() - since);
             GStack.exit(st);
         }
     }
@@ -207,7 +210,9 @@ public final class RWMutex {
         writer.lock();
         if (announce()) {
             GStack st = GStack.enterChecked();
+            long since = System.nanoTime();
             writerSema.acquire(false, WaitReason.RWMUTEX_LOCK);
+            Waiting.waitedForLock(System.nanoTime() - since);
             GStack.exit(st);
         }
     }
@@ -255,6 +260,7 @@ public final class RWMutex {
         GStack st = GStack.enterChecked();
         Sema.OfSema e = new Sema.OfSema(writerSema, left);
         boolean mine = false;
+        long from = System.nanoTime();
         try {
             e.begin();
             mine = !announce() || writerSema.acquire(false, left.reason(WaitReason.RWMUTEX_LOCK), e);
@@ -264,6 +270,7 @@ public final class RWMutex {
             }
             return mine || !e.timeUp();
         } finally {
+            Waiting.waitedForLock(System.nanoTime() - from);
             e.finish();
             if (!mine) {
                 boolean unused = writer.giveBack();

@@ -18,6 +18,7 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 
 /**
@@ -76,6 +77,8 @@ final class Retake {
 
     private final Scheduler s;
     private final long quantum;
+    /** Whether who runs is left to yield by itself: asyncpreemptoff. */
+    private final boolean cooperative;
     private final ThreadState threads = new ThreadState();
     private final ArmPoints points = new ArmPoints();
     private final Strays strays;
@@ -103,6 +106,7 @@ final class Retake {
         this.stalls = stalls;
         strays = new Strays(s, points);
         quantum = s.config.quantumNanos();
+        cooperative = s.config.debug().asyncpreemptoff();
     }
 
     /** Whether at the last look a P had work waiting: sysmon must look again soon. */
@@ -271,6 +275,7 @@ final class Retake {
             return false;
         }
         tookFromSyscall = now;
+        SchedStat.NRETAKEN.addOpaque(s.sched, 1);
         return true;
     }
 
@@ -307,7 +312,7 @@ final class Retake {
         if (age < quantum) {
             return false;
         }
-        anyOver = true;
+        anyOver = !cooperative;
         long gp = M.curgOpaque(mp);
         if (w.preempted != SliceClock.slice(pp, tick) || gp == 0 || G.preemptOpaque(gp) == 0) {
             // The first time; or the one that was told has parked before it looked, and another runs on what is left of the
@@ -316,7 +321,11 @@ final class Retake {
             if (gp != 0) {
                 w.overrun.forget();
             }
+            SchedStat.NTOLD.addOpaque(s.sched, 1);
             boolean unused = Preempt.preemptone(pp);
+        }
+        if (cooperative) {
+            return false; // It yields where it calls the runtime.
         }
         if (M.locksOpaque(mp) != 0) {
             awaited = Math.min(awaited, PROMPT);

@@ -86,6 +86,7 @@ public final class Sysmon implements Monitor {
     private static final int FOLLOW = 9;
     private static final int TRACE = 10;
     private static final int SOCKETS = 11;
+    private static final int SECOND = 12;
 
     private final Scheduler s;
     private final Thread thread;
@@ -106,6 +107,7 @@ public final class Sysmon implements Monitor {
     private long woken = began;
     private long lastTrace = began;
     private long lastProcs = began;
+    private long lastSecond = began;
     /** How often there was no memory for a duty; for whoever looks into a heap dump. */
     private int noMemory;
     /** When it last began to look who waits, and how far it has come: 0 when it has ended. */
@@ -205,6 +207,10 @@ public final class Sysmon implements Monitor {
         duty(CHECKDEAD, now);
         duty(WATCH_GC, now);
         duty(TIME_WAITS, now);
+        if (now - lastSecond >= PROCS_EVERY) {
+            lastSecond = now;
+            duty(SECOND, now);
+        }
         if (trace == 0 && Schedt.closingAcquire(sched) == 0 && allIdle()) {
             duty(STRAYS, now);
             return; // Nothing to retake, and what follows may wait for a stopped world or for a lock that it holds.
@@ -240,6 +246,7 @@ public final class Sysmon implements Monitor {
                 case RETAKE -> idle = retake.look(now) ? 0 : idle;
                 case POLL -> pollNetwork(now);
                 case FOLLOW -> upkeep.follow();
+                case SECOND -> upkeep.everySecond();
                 default -> upkeep.trace(now - began);
             }
         } catch (OutOfMemoryError e) {

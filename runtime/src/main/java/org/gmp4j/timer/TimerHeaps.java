@@ -11,6 +11,7 @@ import org.gmp4j.proc.Timers;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
 
 /**
  * The timers of a scheduler: a {@link TimerHeap} for each P, in which {@link #sleep} puts goroutines and {@link RuntimeTimer}
@@ -138,7 +139,12 @@ public final class TimerHeaps implements Timers {
     public void check(Machine m, long pp) {
         long next = P.timer0WhenAcquire(pp);
         long now;
-        m.setRanTimer(next != 0 && (now = System.nanoTime()) >= next && heap(pp).run(now) > 0);
+        int ran = 0;
+        if (next != 0 && (now = System.nanoTime()) >= next) {
+            ran = heap(pp).run(now);
+            PStat.NTIMER.addOpaque(m.attachedP(), ran);
+        }
+        m.setRanTimer(ran > 0);
     }
 
     @Override

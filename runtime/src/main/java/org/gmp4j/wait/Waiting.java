@@ -16,6 +16,7 @@ import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.SudogSlots;
 
@@ -116,6 +117,14 @@ public final class Waiting {
             Note.sleep(note);
         }
         Outside.ends();
+    }
+
+    /** Counts the time that the caller waited for a lock, if it is a goroutine; it is inside {@link GStack#enter}. */
+    public static void waitedForLock(long nanos) {
+        GStack st = GStack.current();
+        if (st != null) {
+            PStat.MUTEXWAIT.addOpaque(st.pp(), nanos);
+        }
     }
 
     // A select: one waiter with a sudog on each channel. See WaitQ for who wakes it.

@@ -4,6 +4,12 @@ package org.gmp4j.proc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+
+import org.gmp4j.proc.DebugVars.Level;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.NullAndEmptySource;
@@ -26,7 +32,7 @@ class DebugVarsTest {
         "schedtrace=2147483647           | 2147483647 | false",
     })
     void parses(String text, int schedtrace, boolean scheddetail) {
-        assertEquals(new DebugVars(schedtrace, scheddetail, 0), DebugVars.parse(text));
+        assertEquals(new DebugVars(schedtrace, scheddetail, 0, null, false, false, Level.SINGLE, false), DebugVars.parse(text));
     }
 
     @ParameterizedTest
@@ -40,11 +46,36 @@ class DebugVarsTest {
         "schedtrace=2147483648 | schedtrace cannot be \"2147483648\", only a whole number from 0 to 2147483647",
         "schedtrace=1s         | schedtrace cannot be \"1s\", only a whole number from 0 to 2147483647",
         "scheddetail=2         | scheddetail cannot be \"2\", only a whole number from 0 to 1",
+        "traceback=none        | traceback cannot be \"none\"",
         "scheddetail=true      | scheddetail cannot be \"true\", only a whole number from 0 to 1",
     })
     void bad(String text, String what) {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> DebugVars.parse(text));
-        assertEquals("GMPDEBUG: " + what + "; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, and stall=MILLISECONDS.",
-                e.getMessage());
+        assertEquals("GMPDEBUG: " + what + "; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, stall=MILLISECONDS, metrics=PORT or HOST:PORT, "
+                + "jmx=0 or 1, invariants=0 or 1, traceback=single, all, system or crash, asyncpreemptoff=0 or 1, lockrank=0 or 1, "
+                + "and checkptr=0 or 1.", e.getMessage());
+    }
+
+    @Test
+    void theOthers() throws UnknownHostException {
+        InetSocketAddress here = new InetSocketAddress(InetAddress.getLoopbackAddress(), 9464);
+        assertEquals(new DebugVars(0, false, 0, here, true, true, Level.SYSTEM, true),
+                DebugVars.parse("metrics=9464,jmx=1,invariants=1,traceback=system,asyncpreemptoff=1"));
+        assertEquals(new InetSocketAddress(InetAddress.getByName("0.0.0.0"), 0), DebugVars.parse("metrics=0.0.0.0:0").metrics());
+        assertEquals(new InetSocketAddress(InetAddress.getByName("::1"), 7), DebugVars.parse("metrics=[::1]:7").metrics());
+        assertEquals(Level.CRASH, DebugVars.parse("traceback=all,traceback=crash").traceback());
+        assertEquals(DebugVars.OFF, DebugVars.parse("lockrank=1")); // The tests run with -Dgmp.lockrank=true.
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "metrics=          | metrics cannot be \"\", only a port from 0 to 65535, or a host, a colon and a port",
+        "metrics=65536     | metrics cannot be \"65536\", only a port from 0 to 65535, or a host, a colon and a port",
+        "metrics=host:     | metrics cannot be \"host:\", only a port from 0 to 65535, or a host, a colon and a port",
+        "metrics=a..b:9464 | metrics names a host that is not known, \"a..b\"",
+        "checkptr=1        | checkptr holds for the whole process: set it by the variable GMPDEBUG or by -Dgmp.debug=checkptr=1",
+    })
+    void badInOtherWays(String text, String what) {
+        assertEquals("GMPDEBUG: " + what, assertThrows(IllegalArgumentException.class, () -> DebugVars.parse(text)).getMessage());
     }
 }

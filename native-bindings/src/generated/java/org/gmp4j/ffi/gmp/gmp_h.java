@@ -240,6 +240,15 @@ public class gmp_h extends gmp_h$shared {
     public static int GMP_RUNQ() {
         return GMP_RUNQ;
     }
+    private static final int GMP_BUCKETS = (int)160L;
+    /**
+     * {@snippet lang=c :
+     * #define GMP_BUCKETS 160
+     * }
+     */
+    public static int GMP_BUCKETS() {
+        return GMP_BUCKETS;
+    }
     /**
      * {@snippet lang=c :
      * typedef uint64_t guintptr

@@ -33,6 +33,8 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t throwing;
  *     int32_t dying;
  *     uint32_t index;
+ *     uint64_t nsleep;
+ *     uint64_t nsleeppoll;
  *     puintptr nextp;
  *     muintptr schedlink;
  *     muintptr alllink;
@@ -84,7 +86,9 @@ public class m {
         gmp_h.C_INT.withName("throwing"),
         gmp_h.C_INT.withName("dying"),
         gmp_h.C_INT.withName("index"),
-        MemoryLayout.paddingLayout(32),
+        gmp_h.C_LONG.withName("nsleep"),
+        gmp_h.C_LONG.withName("nsleeppoll"),
+        MemoryLayout.paddingLayout(16),
         gmp_h.C_LONG.withName("nextp"),
         gmp_h.C_LONG.withName("schedlink"),
         gmp_h.C_LONG.withName("alllink"),
@@ -909,6 +913,94 @@ public class m {
      */
     public static void index(MemorySegment struct, int fieldValue) {
         struct.set(index$LAYOUT, index$OFFSET, fieldValue);
+    }
+
+    private static final OfLong nsleep$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nsleep"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint64_t nsleep
+     * }
+     */
+    public static final OfLong nsleep$layout() {
+        return nsleep$LAYOUT;
+    }
+
+    private static final long nsleep$OFFSET = $LAYOUT.byteOffset(groupElement("nsleep"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint64_t nsleep
+     * }
+     */
+    public static final long nsleep$offset() {
+        return nsleep$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint64_t nsleep
+     * }
+     */
+    public static long nsleep(MemorySegment struct) {
+        return struct.get(nsleep$LAYOUT, nsleep$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint64_t nsleep
+     * }
+     */
+    public static void nsleep(MemorySegment struct, long fieldValue) {
+        struct.set(nsleep$LAYOUT, nsleep$OFFSET, fieldValue);
+    }
+
+    private static final OfLong nsleeppoll$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nsleeppoll"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint64_t nsleeppoll
+     * }
+     */
+    public static final OfLong nsleeppoll$layout() {
+        return nsleeppoll$LAYOUT;
+    }
+
+    private static final long nsleeppoll$OFFSET = $LAYOUT.byteOffset(groupElement("nsleeppoll"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint64_t nsleeppoll
+     * }
+     */
+    public static final long nsleeppoll$offset() {
+        return nsleeppoll$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint64_t nsleeppoll
+     * }
+     */
+    public static long nsleeppoll(MemorySegment struct) {
+        return struct.get(nsleeppoll$LAYOUT, nsleeppoll$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint64_t nsleeppoll
+     * }
+     */
+    public static void nsleeppoll(MemorySegment struct, long fieldValue) {
+        struct.set(nsleeppoll$LAYOUT, nsleeppoll$OFFSET, fieldValue);
     }
 
     private static final OfLong nextp$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nextp"));

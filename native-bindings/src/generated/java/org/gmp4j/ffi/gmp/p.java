@@ -48,6 +48,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     uint32_t runqtail;
  *     guintptr runnext;
  *     guintptr runq[256];
+ *     struct pstat stat;
  * }
  * }
  */
@@ -97,7 +98,9 @@ public class p {
         MemoryLayout.paddingLayout(124),
         gmp_h.C_LONG.withName("runnext"),
         MemoryLayout.paddingLayout(120),
-        MemoryLayout.sequenceLayout(256, gmp_h.C_LONG).withName("runq")
+        MemoryLayout.sequenceLayout(256, gmp_h.C_LONG).withName("runq"),
+        pstat.layout().withName("stat"),
+        MemoryLayout.paddingLayout(24)
     ).withName("p");
 
     /**
@@ -1592,6 +1595,50 @@ public class p {
      */
     public static void runq(MemorySegment struct, long index0, long fieldValue) {
         runq$ELEM.HANDLE.set(struct, runq$OFFSET, index0, fieldValue);
+    }
+
+    private static final GroupLayout stat$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("stat"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * struct pstat stat
+     * }
+     */
+    public static final GroupLayout stat$layout() {
+        return stat$LAYOUT;
+    }
+
+    private static final long stat$OFFSET = $LAYOUT.byteOffset(groupElement("stat"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * struct pstat stat
+     * }
+     */
+    public static final long stat$offset() {
+        return stat$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * struct pstat stat
+     * }
+     */
+    public static MemorySegment stat(MemorySegment struct) {
+        return struct.asSlice(stat$OFFSET, stat$LAYOUT.byteSize());
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * struct pstat stat
+     * }
+     */
+    public static void stat(MemorySegment struct, MemorySegment fieldValue) {
+        MemorySegment.copy(fieldValue, 0L, struct, stat$OFFSET, stat$LAYOUT.byteSize());
     }
 
     /**

@@ -60,6 +60,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t sysmonnote;
  *     int32_t stopnote;
  *     int32_t sysmonlock;
+ *     struct schedstat stat;
  * }
  * }
  */
@@ -123,7 +124,9 @@ public class schedt {
         gmp_h.C_INT.withName("sysmonnote"),
         gmp_h.C_INT.withName("stopnote"),
         gmp_h.C_INT.withName("sysmonlock"),
-        MemoryLayout.paddingLayout(116)
+        MemoryLayout.paddingLayout(116),
+        schedstat.layout().withName("stat"),
+        MemoryLayout.paddingLayout(80)
     ).withName("schedt");
 
     /**
@@ -2111,6 +2114,50 @@ public class schedt {
      */
     public static void sysmonlock(MemorySegment struct, int fieldValue) {
         struct.set(sysmonlock$LAYOUT, sysmonlock$OFFSET, fieldValue);
+    }
+
+    private static final GroupLayout stat$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("stat"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * struct schedstat stat
+     * }
+     */
+    public static final GroupLayout stat$layout() {
+        return stat$LAYOUT;
+    }
+
+    private static final long stat$OFFSET = $LAYOUT.byteOffset(groupElement("stat"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * struct schedstat stat
+     * }
+     */
+    public static final long stat$offset() {
+        return stat$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * struct schedstat stat
+     * }
+     */
+    public static MemorySegment stat(MemorySegment struct) {
+        return struct.asSlice(stat$OFFSET, stat$LAYOUT.byteSize());
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * struct schedstat stat
+     * }
+     */
+    public static void stat(MemorySegment struct, MemorySegment fieldValue) {
+        MemorySegment.copy(fieldValue, 0L, struct, stat$OFFSET, stat$LAYOUT.byteSize());
     }
 
     /**

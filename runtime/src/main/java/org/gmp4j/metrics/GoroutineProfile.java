@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.metrics;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Traceback;
+
+/**
+ * The goroutines of a scheduler by what they do: those in the same state, at the same place, with the same labels are one
+ * {@link Group}. Taken while they run, without a lock, so each is as it was at some moment meanwhile; some µs of the caller
+ * for each. What grows from one profile to the next is what leaks. Immutable.
+ *
+ * <p>Source: the {@code goroutine} profile of Go's {@code runtime/pprof}.
+ */
+public final class GoroutineProfile {
+    /**
+     * Some goroutines.
+     *
+     * @param state their state, or what they wait for, as in a traceback: {@code chan receive}
+     * @param locked whether they are locked to threads
+     * @param frames where, innermost first; empty when they have not begun
+     * @param function the class of their function when they have not begun, else empty
+     * @param labels as {@link Labels} set them
+     * @param count how many
+     * @param first the number of one of them, the lowest
+     */
+    public record Group(String state, boolean locked, List<StackTraceElement> frames, String function, Map<String, String> labels,
+            int count, long first) {
+    }
+
+    private record Key(String state, boolean locked, List<StackTraceElement> frames, String function, Map<String, String> labels) {
+    }
+
+    /** How many were found, and the lowest number. */
+    private static final class Found {
+        private int count;
+        private long first = Long.MAX_VALUE;
+    }
+
+    private final List<Group> groups;
+    private final int total;
+
+    /** Of a scheduler; users call {@code Gmp.goroutines()}. */
+    @SuppressWarnings("exports")
+    public GoroutineProfile(Scheduler s) {
+        Map<Key, Found> found = new HashMap<>();
+        Traceback.list(s, g -> {
+            Found f = found.computeIfAbsent(new Key(g.state(), g.locked(), g.frames(), g.fn(), g.labels()), k -> new Found());
+            f.count++;
+            f.first = Math.min(f.first, g.goid());
+        });
+        groups = found.entrySet().stream().map(e -> {
+            Key k = e.getKey();
+            return new Group(k.state, k.locked, k.frames, k.function, k.labels, e.getValue().count, e.getValue().first);
+        }).sorted((a, b) -> a.count != b.count ? b.count - a.count : Long.compare(a.first, b.first)).toList();
+        total = groups.stream().mapToInt(Group::count).sum();
+    }
+
+    /** The groups, the largest first. */
+    public List<Group> groups() {
+        return groups;
+    }
+
+    /** How many goroutines there were. */
+    public int total() {
+        return total;
+    }
+
+    /**
+     * As text, each group in the form of a traceback: {@code 3 goroutines [chan receive]:} and the frames.
+     */
+    @Override
+    public String toString() {
+        StringBuilder b = new StringBuilder("goroutine profile: total ").append(total).append('\n');
+        for (Group g : groups) {
+            b.append('\n').append(g.count).append(g.count == 1 ? " goroutine [" : " goroutines [").append(g.state)
+                    .append(g.locked ? ", locked to thread" : "").append("]:\n");
+            if (!g.labels.isEmpty()) {
+                b.append("\tlabels: ").append(new TreeMap<>(g.labels)).append('\n');
+            }
+            if (g.frames.isEmpty()) {
+                b.append("\t(not started) ").append(g.function).append('\n');
+            }
+            g.frames.forEach(e -> b.append('\t').append(e).append('\n'));
+        }
+        return b.toString();
+    }
+
+    /**
+     * Writes it in the format of pprof, for {@code go tool pprof} and other readers. The state of a group is its label {@code state}.
+     *
+     * @throws IOException as the file system has it
+     */
+    public void write(Path file) throws IOException {
+        try (OutputStream out = Files.newOutputStream(file)) {
+            out.write(pprof());
+        }
+    }
+
+    /** The same as bytes: {@code profile.proto}, compressed by gzip. */
+    public byte[] pprof() {
+        Pprof p = new Pprof("goroutine", "count");
+        for (Group g : groups) {
+            Map<String, String> labels = new TreeMap<>(g.labels);
+            labels.put("state", g.state);
+            List<StackTraceElement> frames = g.frames.isEmpty()
+                    ? List.of(new StackTraceElement(g.function, "(not started)", null, -1)) : g.frames;
+            p.add(frames, g.count, labels);
+        }
+        return p.bytes();
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.metrics;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import org.gmp4j.metrics.Description.Kind;
+import org.gmp4j.proc.Scheduler;
+
+/** The text format of Prometheus, version 0.0.4. */
+final class PrometheusText {
+    /** Histograms have bounds at some powers of two of a nanosecond: 1 µs to 34 s, all else in the first and the last bucket. */
+    private static final int FIRST_POWER = 10;
+    private static final int LAST_POWER = 35;
+    private static final double NANOS = 1e9;
+
+    private record Sample(String scheduler, Map<String, Object> values) {
+    }
+
+    private PrometheusText() {
+    }
+
+    static String of(List<Scheduler> schedulers) {
+        List<Sample> samples = new ArrayList<>();
+        for (Scheduler s : schedulers) {
+            try {
+                samples.add(new Sample(s.name(), new Metrics(s).read()));
+            } catch (IllegalStateException closed) {
+                continue; // Just now.
+            }
+        }
+        StringBuilder b = new StringBuilder();
+        for (Description d : Metrics.all()) {
+            String name = name(d);
+            b.append("# HELP ").append(name).append(' ').append(d.help().replace("\\", "\\\\")).append('\n');
+            b.append("# TYPE ").append(name).append(' ')
+                    .append(d.kind() == Kind.HISTOGRAM ? "histogram" : d.cumulative() ? "counter" : "gauge").append('\n');
+            for (Sample s : samples) {
+                value(b, name, "scheduler=\"" + s.scheduler + '"', s.values.get(d.name()));
+            }
+        }
+        return b.toString();
+    }
+
+    /** The name that Prometheus has for a metric. */
+    static String name(Description d) {
+        String name = "gmp" + d.name().replaceAll("[^A-Za-z]", "_");
+        return d.cumulative() && d.kind() != Kind.HISTOGRAM ? name + "_total" : name;
+    }
+
+    private static void value(StringBuilder b, String name, String labels, Object value) {
+        switch (value) {
+            case Histogram h -> histogram(b, name, labels, h);
+            case long[] byP -> {
+                for (int p = 0; p < byP.length; p++) {
+                    line(b, name, labels + ",p=\"" + p + '"', byP[p]);
+                }
+            }
+            case long[][] byPair -> {
+                for (int thief = 0; thief < byPair.length; thief++) {
+                    for (int victim = 0; victim < byPair[thief].length; victim++) {
+                        if (byPair[thief][victim] != 0) { // Else they were some millions with as many Ps as there may be.
+                            line(b, name, labels + ",thief=\"" + thief + "\",victim=\"" + victim + '"', byPair[thief][victim]);
+                        }
+                    }
+                }
+            }
+            default -> line(b, name, labels, value);
+        }
+    }
+
+    private static void line(StringBuilder b, String name, String labels, Object value) {
+        b.append(name).append('{').append(labels).append("} ").append(value).append('\n');
+    }
+
+    private static void histogram(StringBuilder b, String name, String labels, Histogram h) {
+        long below = 0;
+        int i = 0;
+        for (int power = FIRST_POWER; power <= LAST_POWER; power++) {
+            double bound = (1L << power) / NANOS;
+            for (; h.bounds()[i] < bound; i++) {
+                below += h.counts()[i];
+            }
+            line(b, name + "_bucket", labels + ",le=\"" + bound + '"', below);
+        }
+        long n = h.count();
+        line(b, name + "_bucket", labels + ",le=\"+Inf\"", n);
+        line(b, name + "_sum", labels, h.sum());
+        line(b, name + "_count", labels, n);
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.metrics;
+
+import java.util.function.ToLongFunction;
+
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Processor;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.Buckets;
+import org.gmp4j.struct.LongField;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * One reading of a scheduler's counters, while it runs. Each word is read by itself, so numbers that are written at different places need
+ * not be of the same moment; those of one group, the goroutines by state or the CPU time, are read together.
+ */
+final class Reading {
+    private static final double NANOS = 1e9;
+    private static final double[] BOUNDS = new double[Buckets.N + 1];
+
+    static {
+        for (int i = 0; i < Buckets.N; i++) {
+            BOUNDS[i] = Buckets.lowest(i) / NANOS;
+        }
+        BOUNDS[Buckets.N] = Double.POSITIVE_INFINITY;
+    }
+
+    final Scheduler s;
+    private final Processor[] procs;
+
+    // Goroutines.
+    final long goroutines;
+    final long running;
+    final long notInGo;
+    final long runnable;
+    final long strays;
+
+    // CPU time, nanoseconds.
+    final long idle;
+    final long total;
+
+    Reading(Scheduler s) {
+        this.s = s;
+        procs = s.procs();
+        long inGo = 0;
+        long outside = 0;
+        long astray = 0;
+        for (Machine m : s.machines()) {
+            if (M.curgOpaque(m.mp) != 0) {
+                if (M.pOpaque(m.mp) != 0) {
+                    inGo++;
+                } else {
+                    outside++;
+                }
+                astray += m.astray() ? 1 : 0;
+            }
+        }
+        long queued = Schedt.runqsizeOpaque(s.sched);
+        for (int i = 0; i < procs.length; i++) {
+            queued += queued(procs[i].pp);
+        }
+        running = inGo;
+        notInGo = outside;
+        runnable = queued;
+        strays = astray;
+        goroutines = s.gcount();
+        long now;
+        long idleNanos = 0;
+        long allNanos;
+        GStack caller = GStack.enter();
+        SchedLock.lock(s.sched); // Ps become idle, and their number changes, under it.
+        now = System.nanoTime();
+        for (Processor pr : procs) {
+            idleNanos += P.idletimeOpaque(pr.pp);
+            if (Idle.maskRead(Schedt.idlepMaskAcquire(s.sched), P.id(pr.pp))) {
+                idleNanos += now - P.idlesince(pr.pp);
+            }
+        }
+        allNanos = Schedt.totaltime(s.sched) + Schedt.gomaxprocsOpaque(s.sched) * (now - Schedt.procresizetime(s.sched));
+        SchedLock.unlock(s.sched);
+        GStack.exit(caller);
+        idle = idleNanos;
+        total = allNanos;
+    }
+
+    private static long queued(long pp) {
+        return Runq.size(pp) + (Runq.runnext(pp) == 0 ? 0 : 1);
+    }
+
+    /** Goroutines that are in none of the other states. */
+    long waiting() {
+        return Math.max(0, goroutines - running - notInGo - runnable);
+    }
+
+    static double seconds(long nanos) {
+        return nanos / NANOS;
+    }
+
+    /** A number summed over all Ps. */
+    long sum(ToLongFunction<Long> ofP) {
+        long n = 0;
+        for (Processor pr : procs) {
+            n += ofP.applyAsLong(pr.pp);
+        }
+        return n;
+    }
+
+    long sum(LongField ofP) {
+        return sum(ofP::getOpaque);
+    }
+
+    /** A counter of Ms summed over all. */
+    long sumOfMs(LongField ofM) {
+        long n = 0;
+        for (Machine m : s.machines()) {
+            n += ofM.getOpaque(m.mp);
+        }
+        return n;
+    }
+
+    long[] byP(ToLongFunction<Long> ofP) {
+        long[] n = new long[procs.length];
+        for (int i = 0; i < n.length; i++) {
+            n[i] = ofP.applyAsLong(procs[i].pp);
+        }
+        return n;
+    }
+
+    long[] queues() {
+        return byP(Reading::queued);
+    }
+
+    long[][] stolen() {
+        long[][] n = new long[procs.length][];
+        for (int thief = 0; thief < n.length; thief++) {
+            n[thief] = new long[PStat.NSTEALOK.getOpaque(procs[thief].pp) == 0 ? 0 : n.length];
+            for (int victim = 0; victim < n[thief].length; victim++) {
+                n[thief][victim] = PStat.stolenFrom(procs[thief].pp, victim);
+            }
+        }
+        return n;
+    }
+
+    Histogram histogram(Buckets ofP) {
+        long[] counts = new long[Buckets.N];
+        for (Processor pr : procs) {
+            ofP.addTo(pr.pp, counts);
+        }
+        return new Histogram(counts, BOUNDS.clone());
+    }
+
+    Histogram ofScheduler(Buckets b) {
+        long[] counts = new long[Buckets.N];
+        b.addTo(s.sched, counts);
+        return new Histogram(counts, BOUNDS.clone());
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.struct;
+
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.gmp.p;
+
+/**
+ * {@code struct pstat} in gmp.h, which says what each counter is: part of a {@code struct p}, whose address all of this takes. The M that
+ * holds the P counts, by {@link LongField#addOpaque}; anybody reads.
+ */
+public final class PStat {
+    public static final LongField NLOCAL = counter("nlocal");
+    public static final LongField NSTEALFAIL = counter("nstealfail");
+    public static final LongField NSTEALOK = counter("nstealok");
+    public static final LongField NOVERFLOW = counter("noverflow");
+    public static final LongField NGLOBAL = counter("nglobal");
+    public static final LongField NPOLLED = counter("npolled");
+    public static final LongField NSPIN = counter("nspin");
+    public static final LongField NNAP = counter("nnap");
+    public static final LongField NPREEMPT = counter("npreempt");
+    public static final LongField NPOINT = counter("npoint");
+    public static final LongField NTIMER = counter("ntimer");
+    public static final LongField MUTEXWAIT = counter("mutexwait");
+    public static final Buckets LATENCY = Mem.buckets(p.layout(), "stat", "latency");
+    public static final Buckets WAKEUP = Mem.buckets(p.layout(), "stat", "wakeup");
+    private static final LongField STOLENFROM = counter("stolenfrom");
+
+    private PStat() {
+    }
+
+    private static LongField counter(String name) {
+        return Mem.longField(p.layout(), "stat", name);
+    }
+
+    /** Counts a steal of {@code n} Gs by {@code thief} from {@code victim}. */
+    public static void stole(long thief, long victim, int n) {
+        NSTEALOK.addOpaque(thief, 1);
+        P.setNstealOpaque(thief, P.nstealOpaque(thief) + n);
+        long at = STOLENFROM.getOpaque(thief) + ((long) P.id(victim) << 3);
+        LongWord.AT.setOpaque(Memory.ALL, at, (long) LongWord.AT.getOpaque(Memory.ALL, at) + n);
+    }
+
+    /** Sets where the counters of steals by victim are; nobody holds the P. */
+    public static void setStolenFrom(long p, long address) {
+        STOLENFROM.setOpaque(p, address);
+    }
+
+    /** How many Gs {@code thief} has stolen from the P of that id, which was one of its scheduler's when that array was made. */
+    public static long stolenFrom(long thief, int victim) {
+        return (long) LongWord.AT.getOpaque(Memory.ALL, STOLENFROM.getOpaque(thief) + ((long) victim << 3));
+    }
+}

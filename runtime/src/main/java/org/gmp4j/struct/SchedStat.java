@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.struct;
+
+import org.gmp4j.ffi.gmp.schedt;
+
+/**
+ * {@code struct schedstat} in gmp.h, which says what each counter is and who has the right to count: part of a {@code struct schedt}, whose
+ * address all of this takes.
+ */
+public final class SchedStat {
+    public static final LongField NRETAKEN = counter("nretaken");
+    public static final LongField NTOLD = counter("ntold");
+    public static final LongField NPOLL = counter("npoll");
+    public static final LongField NREADY = counter("nready");
+    public static final LongField NPOLLBLOCK = counter("npollblock");
+    public static final LongField NREADYBLOCK = counter("nreadyblock");
+    public static final Buckets STOPPING = Mem.buckets(schedt.layout(), "stat", "stopping");
+    public static final Buckets STOPPED = Mem.buckets(schedt.layout(), "stat", "stopped");
+
+    private SchedStat() {
+    }
+
+    private static LongField counter(String name) {
+        return Mem.longField(schedt.layout(), "stat", name);
+    }
+}
