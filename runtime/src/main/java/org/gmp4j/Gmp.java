@@ -1,5 +1,8 @@
 package org.gmp4j;
 
+import java.io.IOException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -30,6 +33,7 @@ import org.gmp4j.sysmon.Stalls;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimerHeaps;
+import org.gmp4j.tracing.Session;
 import org.gmp4j.wait.Waiting;
 
 /**
@@ -53,6 +57,7 @@ public final class Gmp implements AutoCloseable {
 
     Gmp(Scheduler s) {
         this.s = s;
+        s.setOwner(this);
     }
 
     /**
@@ -348,7 +353,26 @@ public final class Gmp implements AutoCloseable {
             if (stalled != null) {
                 Stalls.of(s).setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
+            startTrace(s, config.debug().trace());
             return s;
+        }
+
+        /** GMPDEBUG=trace=FILE: until the JVM ends. */
+        private static void startTrace(Scheduler s, String file) {
+            if (file.isEmpty()) {
+                return;
+            }
+            try {
+                Session session = Session.start(List.of(s), Path.of(file), 0);
+                session.stopAtExit();
+            } catch (IOException | InvalidPathException e) {
+                try {
+                    boolean unused = s.close(0);
+                } catch (InterruptedException interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+                throw new IllegalArgumentException("GMPDEBUG: a trace cannot be written to \"" + file + "\": " + e.getMessage(), e);
+            }
         }
 
         private static void checkBindings() {

@@ -46,8 +46,8 @@ class DefaultSettingsTest {
         "stalled|0s|is \"0s\": use on, off, or how often at most, from 1ms to 1000s",
         "spin|fast|: spin policy \"fast\" is unknown: use go, busy, latency, or latency with a duration in ns, us, ms or s: "
                 + "latency:50us.",
-        "debug|x=1|: GMPDEBUG: the key \"x\" is unknown; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, and "
-                + "stall=MILLISECONDS."})
+        "debug|x=1|: GMPDEBUG: the key \"x\" is unknown; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, "
+                + "stall=MILLISECONDS, and trace=FILE."})
     void bad(String setting, String value, String sentence) {
         String space = sentence.startsWith(":") ? "" : " ";
         String property = "gmp.default." + setting;

@@ -6,12 +6,13 @@ package org.gmp4j.proc;
  * @param schedtrace print a line about the scheduler every so many milliseconds; 0 is off
  * @param scheddetail with schedtrace: print every P, M and G as well
  * @param stall print goroutines that keep a P from others, at most one every so many milliseconds; 0 is off
+ * @param trace a file for an execution trace, until the JVM ends; empty is off
  */
-public record DebugVars(int schedtrace, boolean scheddetail, int stall) {
+public record DebugVars(int schedtrace, boolean scheddetail, int stall, String trace) {
     /** Everything off. */
-    public static final DebugVars OFF = new DebugVars(0, false, 0);
+    public static final DebugVars OFF = new DebugVars(0, false, 0, "");
 
-    private static final String KNOWN = "known are schedtrace=MILLISECONDS, scheddetail=0 or 1, and stall=MILLISECONDS.";
+    private static final String KNOWN = "known are schedtrace=MILLISECONDS, scheddetail=0 or 1, stall=MILLISECONDS, and trace=FILE.";
 
     /**
      * Reads settings with commas between them; of one that is there twice the last counts.
@@ -24,6 +25,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall) {
         int schedtrace = 0;
         boolean scheddetail = false;
         int stall = 0;
+        String trace = "";
         for (String item : text == null ? new String[0] : text.split(",")) {
             if (item.isBlank()) {
                 continue;
@@ -35,10 +37,12 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall) {
                 case "schedtrace" -> schedtrace = number(key, value, Integer.MAX_VALUE);
                 case "scheddetail" -> scheddetail = number(key, value, 1) == 1;
                 case "stall" -> stall = number(key, value, Integer.MAX_VALUE);
+                case "trace" -> trace = value;
                 default -> throw new IllegalArgumentException("GMPDEBUG: the key \"" + key + "\" is unknown; " + KNOWN);
             }
         }
-        return schedtrace == 0 && !scheddetail && stall == 0 ? OFF : new DebugVars(schedtrace, scheddetail, stall);
+        DebugVars v = new DebugVars(schedtrace, scheddetail, stall, trace);
+        return v.equals(OFF) ? OFF : v;
     }
 
     private static int number(String key, String value, int max) {

@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import org.gmp4j.events.Ev;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
@@ -210,6 +211,7 @@ final class FindRunnable {
             Inject.injectPolled(s, rest);
         }
         GStatus.casgstatus(list, GStatus.GWAITING, GStatus.GRUNNABLE);
+        Tracing.unblocked(s, list);
         Inject.countPolled(s, 1);
         return list;
     }
@@ -227,6 +229,7 @@ final class FindRunnable {
         boolean ranTimer = false;
         long tried = 0;
         long stolen = 0;
+        int victim = 0;
         long gp = 0;
         walks:
         for (int i = 0; i < STEAL_TRIES; i++) {
@@ -257,6 +260,7 @@ final class FindRunnable {
                     gp = Runq.runqsteal(pp, p2, last, s.config.politeNanos());
                     if (gp != 0) {
                         stolen = 1 + Runq.size(pp);
+                        victim = pos;
                         break walks;
                     }
                 }
@@ -264,6 +268,9 @@ final class FindRunnable {
         }
         P.setNstealtryOpaque(pp, P.nstealtryOpaque(pp) + tried);
         if (stolen != 0) {
+            if (m.trace != null) {
+                m.trace.event(Ev.STEAL, 0, stolen, victim);
+            }
             P.setNstealOpaque(pp, P.nstealOpaque(pp) + stolen);
         }
         if (gp == 0 && ranTimer) {

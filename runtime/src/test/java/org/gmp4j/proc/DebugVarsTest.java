@@ -25,7 +25,7 @@ class DebugVarsTest {
         "schedtrace=2147483647           | 2147483647 | false",
     })
     void parses(String text, int schedtrace, boolean scheddetail) {
-        assertEquals(new DebugVars(schedtrace, scheddetail, 0), DebugVars.parse(text));
+        assertEquals(new DebugVars(schedtrace, scheddetail, 0, ""), DebugVars.parse(text));
     }
 
     @ParameterizedTest
@@ -43,7 +43,7 @@ class DebugVarsTest {
     })
     void bad(String text, String what) {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> DebugVars.parse(text));
-        assertEquals("GMPDEBUG: " + what + "; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, and stall=MILLISECONDS.",
+        assertEquals("GMPDEBUG: " + what + "; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, stall=MILLISECONDS, and trace=FILE.",
                 e.getMessage());
     }
 }
