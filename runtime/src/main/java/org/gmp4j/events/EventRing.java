@@ -17,6 +17,7 @@ public final class EventRing {
     private final int id;
     private final Batches pool;
     private final long began;
+    private final Lateness lateness;
     private Batch batch;
     private long at;
     private long end;
@@ -24,8 +25,10 @@ public final class EventRing {
     private long stoppedAt;
     private long stopped;
 
-    EventRing(int id, Batches pool, long began) {
+    /** @param lateness null when nobody wants to know */
+    EventRing(int id, Batches pool, long began, Lateness lateness) {
         this.id = id;
+        this.lateness = lateness;
         this.pool = pool;
         this.began = began;
     }
@@ -83,7 +86,11 @@ public final class EventRing {
 
     /** An event. */
     public void event(int kind, int argument, long number, int detail) {
-        put(Ev.head(now(), kind, argument), Ev.word(number, detail));
+        long t = now();
+        put(Ev.head(t, kind, argument), Ev.word(number, detail));
+        if (lateness != null && (kind == Ev.UNBLOCK || kind == Ev.CREATE || kind == Ev.SYSCALL_BLOCKED)) {
+            lateness.runnable(number, t + began);
+        }
     }
 
     /** One that takes a goroutine off this P. */
@@ -92,6 +99,9 @@ public final class EventRing {
         put(Ev.head(t, kind, argument), Ev.word(goid, 0));
         stopped = t;
         stoppedAt = at;
+        if (lateness != null && kind == Ev.YIELD) {
+            lateness.runnable(goid, t + began);
+        }
     }
 
     /**
@@ -103,6 +113,9 @@ public final class EventRing {
     public void start(long goid, boolean atOnce) {
         long t = atOnce && at == stoppedAt ? stopped : now();
         put(Ev.head(t, Ev.START, 0), Ev.word(goid, 0));
+        if (lateness != null) {
+            lateness.runs(goid, t + began);
+        }
     }
 
     /** With two more words. */

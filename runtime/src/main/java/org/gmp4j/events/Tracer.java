@@ -24,7 +24,7 @@ public final class Tracer {
     public static final int OUTSIDE = 0xFFFF;
 
     /** What a start costs in batches: one for each P, and some to go on with. */
-    private static final int LEAST_BATCHES = 64;
+    private static final int LEAST_BATCHES = 16;
 
     /** What is full. */
     public final Batches batches;
@@ -36,6 +36,7 @@ public final class Tracer {
     public final long beganNanos;
 
     private final HeapMutex lock = new HeapMutex(LockRank.TRACE_OUTSIDE);
+    private final Lateness lateness;
     private final EventRing outside;
     private volatile EventRing[] rings = new EventRing[0];
     private boolean closed;
@@ -43,15 +44,19 @@ public final class Tracer {
     /**
      * Memory for so many bytes of events; for so many Ps.
      *
-     * @param latest whether the latest events are wanted when there are more; else the first
+     * @param lateness for the latest events, if there are more; null for the first of them
      */
-    public Tracer(int procs, long bytes, boolean latest) {
+    public Tracer(int procs, long bytes, Lateness lateness) {
+        this.lateness = lateness;
         beganTicks = Ticks.now();
         beganNanos = System.nanoTime();
-        batches = new Batches((int) Math.max(bytes / Batch.BYTES, LEAST_BATCHES + procs), latest);
-        outside = new EventRing(OUTSIDE, batches, beganTicks);
+        batches = new Batches((int) Math.max(bytes / Batch.BYTES, LEAST_BATCHES + procs), lateness != null);
+        outside = new EventRing(OUTSIDE, batches, beganTicks, lateness);
         boolean unused = outside.open();
         prepare(procs);
+        if (Ev.head(0, 0, 0) == names.site(this)) { // Both are loaded now, not on a goroutine's stack that has little room.
+            throw new AssertionError();
+        }
     }
 
     /** There are to be so many Ps; while nobody else prepares. A P for which there is no batch has no ring. */
@@ -62,7 +67,7 @@ public final class Tracer {
         }
         EventRing[] grown = Arrays.copyOf(old, procs);
         for (int i = old.length; i < procs; i++) {
-            EventRing r = new EventRing(i, batches, beganTicks);
+            EventRing r = new EventRing(i, batches, beganTicks, lateness);
             grown[i] = r.open() ? r : null;
         }
         rings = grown;
@@ -72,6 +77,15 @@ public final class Tracer {
     public EventRing ring(int p) {
         EventRing[] all = rings;
         return p < all.length ? all[p] : null;
+    }
+
+    /** Has who has no P wait with its events, or go on. */
+    public void silence(boolean on) {
+        if (on) {
+            lock.lock();
+        } else {
+            lock.unlock();
+        }
     }
 
     /** An event of who has no P of this scheduler. From any thread; takes a lock. */

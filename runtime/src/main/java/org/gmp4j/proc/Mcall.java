@@ -145,10 +145,10 @@ final class Mcall {
         Object lock = m.lock;
         m.unlock = null;
         m.lock = null;
-        G.setWaitsinceOpaque(gp, 0);
         if (m.trace != null) {
             m.trace.stop(Ev.BLOCK, G.waitreasonOpaque(gp), G.goid(gp));
         }
+        G.setWaitsinceOpaque(gp, 0);
         GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
         if (unlock != null && !unlock.unlock(gp, lock)) {

@@ -61,7 +61,9 @@ public final class Tracing {
     }
 
     /**
-     * Turns it on or off, with the world stopped.
+     * Turns it on or off, with the world stopped. Who has no P goes on meanwhile, as pollers and plain threads that wake goroutines: it
+     * moves a goroutine on, and then looks for a tracer. So that is there before we look where the goroutines stand, and what is to be
+     * written meanwhile waits. What we have seen already and is written all the same {@code tracing.Lanes} leaves out.
      *
      * @param before what the scheduler has now; null for off
      * @param tracer what it is to have
@@ -73,13 +75,21 @@ public final class Tracing {
             if (before != s.tracer) {
                 throw new IllegalStateException("this Gmp is being traced already");
             }
-            State state = new State();
-            s.slots.forEach(state::add);
-            seen.accept(state);
             if (tracer != null) {
                 tracer.prepare(s.procs().length); // They may have become more.
             }
-            s.tracer = tracer;
+            boolean done = false;
+            try {
+                s.tracer = tracer != null ? tracer : before;
+                s.tracer.silence(true);
+                State state = new State();
+                s.slots.forEach(state::add);
+                seen.accept(state);
+                done = true;
+            } finally {
+                s.tracer.silence(false);
+                s.tracer = done ? tracer : before;
+            }
             Machine m = Machine.of();
             if (m != null && m.s == s && m.pp() != 0) {
                 m.lookForTrace(m.pp());

@@ -80,6 +80,8 @@ final class Lanes implements Merge.Sink {
     private final List<String> names;
     private final long base;
     private final long begin;
+    /** Whether all are known that lived at the beginning. */
+    private final boolean first;
     private final Map<Long, Goroutine> all = new HashMap<>();
     private final Map<Integer, Lane> ps = new HashMap<>();
     private final Map<Long, Boolean> tracks = new HashMap<>();
@@ -106,6 +108,7 @@ final class Lanes implements Merge.Sink {
         out.track(id(GROUP, 0), Session.ROOT, name, false);
         out.track(id(PS, 0), id(GROUP, 0), "Ps", false);
         out.track(id(GS, 0), id(GROUP, 0), "goroutines", false);
+        this.first = first != null;
         if (first != null) {
             for (int i = 0; i < first.count(); i++) {
                 Goroutine g = new Goroutine(first.goid(i), OLDER, first.status(i));
@@ -140,6 +143,15 @@ final class Lanes implements Merge.Sink {
             case Ev.UNBLOCK -> GStatus.GWAITING;
             case Ev.BLOCK, Ev.YIELD, Ev.END, Ev.SYSCALL, Ev.TAKEN -> GStatus.GRUNNING;
             case Ev.SYSCALL_EXIT, Ev.SYSCALL_BLOCKED -> GStatus.GSYSCALL;
+            default -> -1;
+        };
+    }
+
+    /** In what state it is after an event of who has no P; negative: in none. */
+    private static int after(int kind) {
+        return switch (kind) {
+            case Ev.CREATE, Ev.UNBLOCK, Ev.SYSCALL_BLOCKED -> GStatus.GRUNNABLE;
+            case Ev.BLOCK -> GStatus.GWAITING;
             default -> -1;
         };
     }
@@ -183,6 +195,10 @@ final class Lanes implements Merge.Sink {
 
     private void goroutine(long t, int ring, int kind, int argument, long goid, int detail) throws IOException {
         Lane p = ring == Tracer.OUTSIDE ? null : ps.computeIfAbsent(ring, k -> new Lane());
+        Goroutine old = all.get(goid);
+        if (ring == Tracer.OUTSIDE && first && (old == null ? kind == Ev.END : !old.shown && old.status == after(kind))) {
+            return; // It was so when the trace began: its writer was under way.
+        }
         if (kind == Ev.CREATE) {
             created++;
             Goroutine g = new Goroutine(goid, name(detail), GStatus.GRUNNABLE);

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.gmp4j.events.Batch;
+import org.gmp4j.events.Lateness;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.Ticks;
@@ -31,13 +32,10 @@ final class Recording {
     private long endNanos;
     private long unwritten;
 
-    Recording(Scheduler s, long bytes, boolean latest) {
+    /** @param lateness if the latest events are to be kept, in so many bytes; null: all, as far as they go to the spool in time */
+    Recording(Scheduler s, long bytes, Lateness lateness) {
         this.s = s;
-        tracer = new Tracer(s.gomaxprocs(), bytes, latest);
-    }
-
-    Scheduler scheduler() {
-        return s;
+        tracer = new Tracer(s.gomaxprocs(), bytes, lateness);
     }
 
     /** From here on events are written. */

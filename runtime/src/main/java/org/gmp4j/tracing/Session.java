@@ -66,7 +66,7 @@ public final class Session {
                 if (schedulers.size() > 1 && s.isStopped()) {
                     continue;
                 }
-                Recording r = new Recording(s, bytes == 0 ? POOL : bytes, false);
+                Recording r = new Recording(s, bytes == 0 ? POOL : bytes, null);
                 r.start();
                 session.recordings.add(r);
             }
