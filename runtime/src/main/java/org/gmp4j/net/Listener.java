@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import org.gmp4j.Go;
@@ -17,8 +18,8 @@ import org.gmp4j.netpoll.PollFd;
  * @param <C> what a connection is
  */
 public abstract sealed class Listener<C extends Conn> implements Closeable permits TcpListener, UnixListener {
-    private static final Duration FIRST_PAUSE = Duration.ofMillis(5);
-    private static final Duration LAST_PAUSE = Duration.ofSeconds(1);
+    private static final int FIRST_PAUSE_MILLIS = 5;
+    private static final int LAST_PAUSE_MILLIS = 1000;
 
     final PollFd fd;
 
@@ -66,7 +67,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
      * @throws IOException when an accept failed for good, a deadline has passed for one; not when the listener is closed
      */
     public void serve(Consumer<? super C> handler) throws IOException {
-        Duration pause = FIRST_PAUSE;
+        int pause = FIRST_PAUSE_MILLIS; // No Duration: to double one takes a BigDecimal, a class that a full heap may ruin.
         for (;;) {
             C c = null;
             boolean started = false;
@@ -74,12 +75,12 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
                 c = accept();
                 start(handler, c);
                 started = true;
-                pause = FIRST_PAUSE;
+                pause = FIRST_PAUSE_MILLIS;
             } catch (ClosedException e) {
                 return;
             } catch (ExhaustedException | OutOfMemoryError e) {
                 pause(pause);
-                pause = pause.multipliedBy(2).compareTo(LAST_PAUSE) < 0 ? pause.multipliedBy(2) : LAST_PAUSE;
+                pause = Math.min(2 * pause, LAST_PAUSE_MILLIS);
             } finally {
                 if (c != null && !started) {
                     c.close();
@@ -89,16 +90,17 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /** An interrupt does not cut it short, or a server that was interrupted would spin; it is there again afterwards. */
-    static void pause(Duration d) {
+    static void pause(int millis) {
         if (Go.inGoroutine()) {
-            Go.sleep(d);
+            Go.sleep(Duration.ofMillis(millis));
             return;
         }
         boolean interrupted = false;
-        long end = System.nanoTime() + d.toNanos();
-        for (long left = d.toNanos(); left > 0; left = end - System.nanoTime()) {
+        long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
+        long end = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0; left = end - System.nanoTime()) {
             try {
-                Thread.sleep(Duration.ofNanos(left));
+                TimeUnit.NANOSECONDS.sleep(left);
             } catch (InterruptedException e) {
                 interrupted = true;
             }

@@ -147,7 +147,12 @@ public final class Mem {
 
     /** Puts one struct of {@link #alloc alloc(layout, 1)} back for reuse; nothing may write to it any more. */
     public static void recycle(GroupLayout layout, long addr) {
-        arena(layout).give(addr);
+        JdkThreads.pin(); // As in alloc: a goroutine that parks its own M is _Gwaiting already when it finds no memory for another.
+        try {
+            arena(layout).give(addr);
+        } finally {
+            JdkThreads.unpin();
+        }
     }
 
     /** Bytes from one struct to the next in an array of {@link #alloc}. */

@@ -20,11 +20,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** With ever less stack left an operation is done, or refused by a StackOverflowError, and then nothing has happened. */
 class OverflowTest {
     private static final int STACK = 512 << 10;
-    private static final String UNIX = "@gmp4j-overflow-" + ProcessHandle.current().pid();
+    private static final String UNIX = "@gmp4j-overflow-" + ProcessHandle.current().pid() + "-";
+    /** How many there were in this process: one that could not be closed keeps its name. */
+    private static int listeners;
 
     private int done;
     private int refused;
-    private int listeners;
 
     /** Calls {@code op} from as deep as the stack goes, and on each frame on the way back. */
     private void sweep(Io.Body op, int depth) throws IOException {
@@ -53,8 +54,8 @@ class OverflowTest {
     void operationsAreDoneOrRefused(boolean goroutine) throws Exception {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(2).maxStack(STACK)); Pair p = Pair.open();
                 TcpListener l = TcpListener.listen(LOOPBACK); TcpListener idle = TcpListener.listen(LOOPBACK);
-                UdpConn udp = UdpConn.listen(LOOPBACK); UnixListener unix = UnixListener.listen(UNIX);
-                UnixgramConn gram = UnixgramConn.listen(UNIX + "-d")) {
+                UdpConn udp = UdpConn.listen(LOOPBACK); UnixListener unix = UnixListener.listen(UNIX + "l");
+                UnixgramConn gram = UnixgramConn.listen(UNIX + "d")) {
             MemorySegment[] pieces = {MemorySegment.ofArray(new byte[1]), MemorySegment.ofArray(new byte[1])};
             ByteBuffer b = ByteBuffer.allocateDirect(1);
             Io.Body[] ops = {

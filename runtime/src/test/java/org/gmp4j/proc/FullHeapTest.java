@@ -1,15 +1,22 @@
 package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.lang.foreign.GroupLayout;
 import java.lang.management.ManagementFactory;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 import org.gmp4j.Gmp;
+import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.Mem;
 import org.gmp4j.synctest.Synctest;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
@@ -85,6 +92,34 @@ class FullHeapTest {
                 st.durable = false;
                 assertSame(one, two);
             }));
+        }
+    }
+
+    /**
+     * Who finds no memory for an M gives its struct back, on the stack of a goroutine that may be waiting already: a contended
+     * monitor must not take it off its thread.
+     */
+    @Test
+    void aStructIsGivenBackOnTheSameThread() throws Exception {
+        Method arena = Mem.class.getDeclaredMethod("arena", GroupLayout.class);
+        arena.setAccessible(true);
+        Object monitor = arena.invoke(null, p.layout()); // Nobody else wants a P meanwhile.
+        AtomicReference<GStack> giver = new AtomicReference<>();
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            long struct = Mem.alloc(p.layout(), 1);
+            Thread waits;
+            synchronized (monitor) {
+                waits = new Thread(() -> gmp.run(() -> {
+                    giver.set(GStack.current());
+                    Mem.recycle(p.layout(), struct);
+                }));
+                waits.start();
+                while (giver.get() == null || giver.get().thread.getState() != Thread.State.BLOCKED) {
+                    Thread.onSpinWait();
+                }
+                assertNotEquals(0, G.m(giver.get().gp), "it is still on its M");
+            }
+            waits.join();
         }
     }
 

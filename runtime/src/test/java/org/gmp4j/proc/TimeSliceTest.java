@@ -1,5 +1,6 @@
 package org.gmp4j.proc;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -29,7 +30,8 @@ class TimeSliceTest {
         AtomicInteger tries = new AtomicInteger();
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
             gmp.run(() -> {
-                while (inherited.get() < ROUNDS && tries.incrementAndGet() < MAX_TRIES) {
+                // Not all: a thread that the JVM, or a busy machine, puts to sleep loses its P untold.
+                while (told.get() < ROUNDS && tries.incrementAndGet() < MAX_TRIES) {
                     Chan<Boolean> next = Chan.make();
                     Chan<Boolean> end = Chan.make();
                     Slice[] first = new Slice[1];
@@ -61,8 +63,7 @@ class TimeSliceTest {
                 }
             });
         }
-        // Not all: a thread that the JVM puts to sleep loses its P untold.
-        assertTrue(told.get() > ROUNDS / 2, () -> told + " of " + inherited + " in " + tries);
+        assertEquals(ROUNDS, told.get(), () -> "of " + inherited + " in " + tries);
     }
 
     /** Or who runs next would be told to yield as soon as it runs, and wait behind everyone. */
