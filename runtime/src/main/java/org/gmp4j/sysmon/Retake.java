@@ -92,8 +92,9 @@ final class Retake {
     private boolean inSyscall;
     private long tookFromSyscall = System.nanoTime() - TOOK_FROM_SYSCALL;
     private long tookFromSleeper = System.nanoTime() - TOOK_FROM_SLEEPER;
-    /** The last look; and when the first of the goroutines that others wait for will have had its quantum. */
+    /** The last look, and how long after the one before it was; when the first of the goroutines that others wait for will have had its quantum. */
     private long lastLook;
+    private long sinceLook;
     private long firstOver;
 
     Retake(Scheduler s, Stalls stalls) {
@@ -176,7 +177,8 @@ final class Retake {
     boolean look(long now) {
         boolean took = false;
         // A new slice began since the last look, half the time ago on average.
-        long earlier = Math.min((now - lastLook) / 2, Math.min(MAX_EARLIER, quantum / 4));
+        sinceLook = now - lastLook;
+        long earlier = Math.min(sinceLook / 2, Math.min(MAX_EARLIER, quantum / 4));
         lastLook = now;
         firstOver = Long.MAX_VALUE;
         workWaits = false;
@@ -196,13 +198,13 @@ final class Retake {
             }
             busy = true;
             int tick = P.schedtickOpaque(pp);
-            boolean same = tick == SCHEDTICK.get(pp);
-            if (!same) {
+            int slices = tick - SCHEDTICK.get(pp);
+            if (slices != 0) {
                 SCHEDTICK.set(pp, tick);
                 SCHEDWHEN.set(pp, began(pp, tick, now - earlier));
             }
             try {
-                took |= look(pr, status, same, now);
+                took |= look(pr, status, slices, now);
             } catch (OutOfMemoryError e) {
                 took = true; // For the others there may be enough; for this one it looks again soon.
             }
@@ -213,8 +215,9 @@ final class Retake {
         return took;
     }
 
-    private boolean look(Processor pr, int status, boolean same, long now) {
+    private boolean look(Processor pr, int status, int slices, long now) {
         long pp = pr.pp;
+        boolean same = slices == 0;
         if (status == PStatus.PSYSCALL) {
             inSyscall = true;
             return answered(pr) ? takeFrom(pr) : syscall(pp, now);
@@ -223,19 +226,20 @@ final class Retake {
         workWaits |= waits;
         long mp = P.mOpaque(pp);
         if (mp != 0) {
-            SliceClock slices = s.machine(mp).slices;
+            SliceClock clock = s.machine(mp).slices;
             if (same && waits) {
-                slices.ranOn(now);
+                clock.ranOn(now);
             }
-            exact &= slices.look(now);
+            exact &= clock.look(now, slices, sinceLook);
+            SliceClock.keepBothCompiled(pp);
         }
         long over = SCHEDWHEN.get(pp) + quantum;
         if (over > now) {
             firstOver = Math.min(firstOver, over);
-        } else if (!waits) {
-            firstOver = Math.min(firstOver, now + quantum / Sysmon.BUSY_LOOKS); // To be told to yield as soon as somebody waits.
+        } else {
+            firstOver = Math.min(firstOver, now + quantum / Sysmon.BUSY_LOOKS); // Somebody waits by then, or it has not yielded.
         }
-        return same && waits && running(pr, now, now - SCHEDWHEN.get(pp));
+        return (same || over <= now) && waits && running(pr, now, now - SCHEDWHEN.get(pp));
     }
 
     private long began(long pp, int tick, long estimate) {
@@ -314,6 +318,7 @@ final class Retake {
             boolean unused = Preempt.preemptone(pp);
         }
         if (M.locksOpaque(mp) != 0) {
+            awaited = Math.min(awaited, PROMPT);
             return false; // It looks as it leaves the runtime; or leaves its P to another, who would pass points in vain.
         }
         if (w.awaited != SliceClock.slice(pp, tick)) {

@@ -17,19 +17,17 @@ import org.gmp4j.struct.Schedt;
 /**
  * {@code sysmon}: a thread without a P that looks after the others. It sleeps 20 µs, doubling to 10 ms, but never less than
  * {@link #fairSleep} asks after a look; while a P is in a
- * system call it begins to double only after 50 rounds without work. While all Ps are idle it rests for a quarter of a
- * quantum, at most {@link #MAX_REST}, or until one enters a system call, or work is queued while no P is idle. When they
+ * system call it begins to double only after 50 rounds without work. While all Ps are idle it rests for a quantum, 0.5 to 2.5 ms, or until
+ * one enters a system call, or work is queued while no P is idle. When they
  * have been idle for a millisecond, or the world is stopped, it sleeps deeply: for 60 ms, or until anything runs. (Go's
  * sleeps so at once. Where goroutines run now and then, as in a service at low load, waking sysmon for each took as much
- * time as the goroutines.) What runs after a rest it looks at after 20
- * µs, 40 µs and so on. After a deep sleep it dozes for a bit more than a millisecond, or until a system call: as a rule all
- * has been idle again for a millisecond then, and it can sleep deeply at once. A hog's first slice may be that much longer.
- * (With a quantum below 5 ms, or no P idle, it dozes less, and rests then.)
+ * time as the goroutines.) After a deep sleep it dozes for a quantum, at most a bit more than a millisecond, or until a system call: as a
+ * rule all has been idle again for a millisecond then, and it can sleep deeply at once. A hog's first slice may be that much longer.
  *
- * <p>While a P runs a goroutine it looks when the quantum ends, which it knows exactly of slices that are timed ({@link SliceClock}); of
- * others it looks twice in a quantum while work waits, and four times while none does. A goroutine that has had its quantum while nobody
- * waited is looked at every quarter of a quantum. When sysmon has told one to yield it looks again as soon as {@link #fairSleep} lets
- * it, until that has done so, for half a millisecond at most.
+ * <p>While a P runs a goroutine it looks when the quantum ends, which it knows exactly of slices that are timed ({@link SliceClock}). They are
+ * where they are few. Of others it looks twice in a quantum while work waits, and four times while none does. A goroutine that has had
+ * its quantum while nobody waited is looked at every quarter of a quantum. When sysmon has told one to yield it looks again as soon as
+ * {@link #fairSleep} lets it, until that has done so, for half a millisecond at most.
  * A thread that it sees asleep it looks at again after 100 µs at most. So that a thread that falls asleep with a P loses
  * it, it looks as often as it rests, or, when one did so within a second, every half a millisecond. And within 20 ms after
  * a P was taken from a system call, whoever enters the next rings for it.
@@ -125,7 +123,7 @@ public final class Sysmon implements Monitor {
         end = retake::close;
         upkeep = new Upkeep(s);
         workSleep = Math.max(s.config.quantumNanos() / QUANTUM_LOOKS, MIN_SLEEP);
-        restNanos = Math.clamp(s.config.quantumNanos() / BUSY_LOOKS, WORK_SLEEP, MAX_REST);
+        restNanos = Math.clamp(s.config.quantumNanos(), WORK_SLEEP, MAX_REST);
         pollAfter = Math.min(s.config.quantumNanos(), POLL_AFTER);
         trace = s.config.debug().schedtrace() * 1_000_000L;
         thread = new Thread(null, this::run, s.name() + "-sysmon", 0, false);
@@ -260,7 +258,9 @@ public final class Sysmon implements Monitor {
      * not so long that what comes next would wait long behind a thread that fell asleep.
      */
     private long sleepFor() {
-        long usual = retake.callsStray() ? Math.min(sleep, WORK_SLEEP) : sleep;
+        boolean soon = retake.inSyscall() || retake.suspected() || !retake.exact();
+        long usual = soon || !retake.busy() ? sleep : MAX_SLEEP;
+        usual = retake.callsStray() ? Math.min(usual, WORK_SLEEP) : usual;
         if (retake.workWaits()) {
             long most = Math.min(seldom(), Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
             most = retake.exact() ? most : Math.min(most, workSleep);
@@ -373,7 +373,7 @@ public final class Sysmon implements Monitor {
             return false;
         }
         long most = Schedt.npidleVolatile(sched) == 0 ? WORK_SLEEP : DOZE;
-        return !Note.sleep(note, Math.min(most, s.config.quantumNanos() / BUSY_LOOKS));
+        return !Note.sleep(note, Math.min(most, s.config.quantumNanos()));
     }
 
     /** A part of the goroutines at each look, so that they do not keep it from its other duties, however many they are. */

@@ -19,6 +19,10 @@ import org.junit.jupiter.api.Test;
 class SliceClockTest {
     private static final long ESTIMATE = 42;
     private static final long LONG_AFTER = 101_000_000;
+    private static final long MILLISECOND = 1_000_000;
+    /** Slices in a millisecond: too many to be timed; not too many. */
+    private static final int MANY = 101;
+    private static final int FEW = 100;
 
     private long first;
     private long second;
@@ -53,17 +57,28 @@ class SliceClockTest {
         assertEquals(ESTIMATE, c.began(SliceClock.slice(second, 8), ESTIMATE), "of another P");
     }
 
+    /** While goroutines run on though others wait, and for a while afterwards. */
     @Test
     void forAWhile() {
         SliceClock c = new SliceClock();
         long now = System.nanoTime();
-        assertFalse(c.look(now));
+        assertFalse(c.look(now, MANY, MILLISECOND));
         c.ranOn(now);
-        assertTrue(c.look(now + LONG_AFTER / 2));
-        assertFalse(c.look(now + LONG_AFTER));
+        assertTrue(c.look(now + LONG_AFTER / 2, MANY, MILLISECOND));
+        assertFalse(c.look(now + LONG_AFTER, MANY, MILLISECOND));
         P.setSchedtickOpaque(first, 8);
         c.begins(first);
         assertEquals(ESTIMATE, c.began(SliceClock.slice(first, 8), ESTIMATE));
+    }
+
+    @Test
+    void whileTheyAreFew() {
+        SliceClock c = new SliceClock();
+        long now = System.nanoTime();
+        assertFalse(c.look(now, MANY, MILLISECOND));
+        assertTrue(c.look(now, FEW, MILLISECOND));
+        assertFalse(c.look(now, MANY, MILLISECOND));
+        assertTrue(c.look(now, 0, 1), "the same slice still");
     }
 
     /** Slices are timed while one that runs on has others waiting, and not while it has the P for itself. */
@@ -74,11 +89,11 @@ class SliceClockTest {
                 Machine m = Machine.of();
                 long alone = System.nanoTime();
                 while (System.nanoTime() - alone < LONG_AFTER) {
-                    assertFalse(m.slices.look(alone));
+                    assertFalse(m.slices.look(alone, MANY, MILLISECOND));
                 }
                 boolean[] ran = new boolean[1];
                 Go.go(() -> ran[0] = true);
-                while (!m.slices.look(alone)) {
+                while (!m.slices.look(alone, MANY, MILLISECOND)) {
                     Thread.onSpinWait();
                 }
                 assertFalse(ran[0]);

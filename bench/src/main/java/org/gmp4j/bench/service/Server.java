@@ -73,11 +73,16 @@ final class Server {
         }
     }
 
-    /** A random number generator: no call, and nothing to vectorise. */
+    /**
+     * A random number generator (xorshift): no call, nothing to vectorise, and each step needs the last, so that a round takes
+     * as long however it is compiled.
+     */
     private static long work(long rounds) {
-        long h = rounds;
+        long h = rounds | 1;
         for (long i = 0; i < rounds; i++) {
-            h = h * 6_364_136_223_846_793_005L + 1_442_695_040_888_963_407L + (h >>> 7);
+            h ^= h << 13;
+            h ^= h >>> 7;
+            h ^= h << 17;
         }
         return h;
     }
