@@ -17,10 +17,11 @@ import org.gmp4j.tracing.Session;
  * An execution trace: what each P and each goroutine did, when, and who woke whom. The file opens in Perfetto (ui.perfetto.dev); {@code gmp
  * trace FILE} sums it up. {@code GMPDEBUG=trace=FILE} writes one without a change to the program.
  *
- * <p>While it runs a switch takes some 20 ns more, and up to three times that where the CPUs are busy with the spool too; a start of a goroutine whose function is no lambda takes some microseconds more, as the stack is
- * walked to name the place. Begin and end stop the world for a moment, which takes longer the more goroutines live (some 20 ms for a
- * million). Full batches of events go to a spool file beside the file, which needs 16 bytes an event; when the disk is slower than the
- * program whole batches are dropped and counted. The file itself is written by {@link #stop}, and is some four times as long as the spool.
+ * <p>While it runs a switch takes some 20 ns more, and up to three times that where the CPUs are busy with the spool too. A start of a
+ * goroutine whose function is no lambda takes some microseconds more, as the stack is walked to name the place. Begin and end stop the
+ * world for a moment, which takes longer the more goroutines live. Full batches of events go to a spool file beside the file, which needs
+ * 16 bytes an event; when the disk is slower than the program whole batches are dropped and counted. The file itself is written by
+ * {@link #stop}, and is some four to eight times as long as the spool.
  *
  * <p>Thread-safe. Source: Go's {@code runtime/trace}.
  */
