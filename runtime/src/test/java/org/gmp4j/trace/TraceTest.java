@@ -55,6 +55,12 @@ class TraceTest {
         }
     }
 
+    private static void awaitCount(Gmp gmp, int n) {
+        while (gmp.numGoroutine() != n) {
+            Thread.onSpinWait();
+        }
+    }
+
     private static void spin(long nanos) {
         long end = System.nanoTime() + nanos;
         while (System.nanoTime() < end) {
@@ -121,12 +127,11 @@ class TraceTest {
         Path file = dir.resolve("mix");
         try (TestGmp g = TestGmp.with(b -> b.procs(2).quantum(QUANTUM))) {
             Scheduler s = g.scheduler();
+            awaitCount(g.gmp, 0); // Whoever waited for a goroutine is told before it has quite ended.
             long stolen = steals(s);
             Trace t = Trace.start(g.gmp, file);
             int started = mix(g.gmp);
-            while (g.gmp.numGoroutine() > 0) {
-                Thread.onSpinWait();
-            }
+            awaitCount(g.gmp, 0);
             t.stop();
             Decoded d = new Decoded(file).check();
             assertEquals(started, d.last.get("created"));
@@ -192,12 +197,11 @@ class TraceTest {
                 g.go(c::recv);
             }
             g.run(TestGmp::awaitOthers);
+            awaitCount(g.gmp, 10);
             try (Trace t = Trace.start(g.gmp, file)) {
                 g.run(() -> c.send(1));
                 g.go(c::recv);
-                while (g.gmp.numGoroutine() != 10) {
-                    Thread.onSpinWait();
-                }
+                awaitCount(g.gmp, 10);
                 assertThrows(IllegalStateException.class, () -> Trace.start(g.gmp, dir.resolve("second")));
                 t.stop();
             }
@@ -286,9 +290,7 @@ class TraceTest {
             Thread v = g.gmp.threadFactory().newThread(() -> Go.sleep(Duration.ofMillis(1)));
             v.start();
             v.join();
-            while (g.gmp.numGoroutine() > 0) {
-                Thread.onSpinWait();
-            }
+            awaitCount(g.gmp, 0);
             t.stop();
             Decoded d = new Decoded(file).check();
             assertEquals(6, d.last.get("created"));
@@ -343,6 +345,7 @@ class TraceTest {
         Path file = dir.resolve("flight");
         try (TestGmp g = TestGmp.procs(2); FlightRecorder r = FlightRecorder.start(g.gmp, Duration.ofMinutes(1), 1)) {
             g.run(() -> pingPong(Chan.make(), Chan.make(), 20_000)); // 120,000 events; there is room for 74,000.
+            awaitCount(g.gmp, 0);
             r.snapshot(file);
             Decoded d = new Decoded(file);
             assertEquals(-1, d.last.get("goroutines before"));
