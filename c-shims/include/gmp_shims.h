@@ -78,6 +78,10 @@ GMP_EXPORT int32_t gmp_membarrier_register(void);
 GMP_EXPORT int32_t gmp_sched_slice(int32_t tid, uint64_t nanos);
 /* The same for HotSpot's VM thread; threads of the runtime begin with the usual slices all the same. -ESRCH: it was not found. */
 GMP_EXPORT int32_t gmp_vm_slice(uint64_t nanos);
+/*
+ * ticks.c: the CPU's own time stamp counter, not ordered with what stands around it: some tens of nanoseconds early at most.
+ */
+GMP_EXPORT int64_t gmp_ticks(void);
 /* Whether C2 puts safepoint polls into counted loops: 1 or 0 (the serial and the parallel collector's default), or -ENOENT. */
 GMP_EXPORT int32_t gmp_vm_counted_loops_poll(void);
 /* What a thread of this process does, as in /proc: 'R', 'S', 'D' and so on; or -errno. Keeps no file open. */

@@ -15,5 +15,6 @@ module org.gmp4j.runtime {
     exports org.gmp4j.synctest;
     exports org.gmp4j.time;
     exports org.gmp4j.net;
+    exports org.gmp4j.trace;
     exports org.gmp4j.agent to java.instrument; // Which calls the agent's methods.
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -38,6 +41,7 @@ import org.gmp4j.sysmon.Stalls;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimerHeaps;
+import org.gmp4j.tracing.Session;
 import org.gmp4j.wait.Waiting;
 
 /**
@@ -63,6 +67,7 @@ public final class Gmp implements Executor, AutoCloseable {
     Gmp(Scheduler s, Diagnosis diagnosis) {
         this.s = s;
         this.diagnosis = diagnosis;
+        s.setOwner(this);
     }
 
     /**
@@ -396,6 +401,7 @@ public final class Gmp implements Executor, AutoCloseable {
             if (stalled != null) {
                 Stalls.of(s).setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
+            startTrace(s, config.debug().trace());
             return s;
         }
 
@@ -412,6 +418,27 @@ public final class Gmp implements Executor, AutoCloseable {
             }
             diagnosis = Diagnosis.begin(s, server);
             return s;
+        }
+
+        /** GMPDEBUG=trace=FILE: until the JVM ends. */
+        private void startTrace(Scheduler s, String file) {
+            if (file.isEmpty()) {
+                return;
+            }
+            try {
+                Session session = Session.start(List.of(s), Path.of(file), 0);
+                session.stopAtExit();
+            } catch (IOException | InvalidPathException e) {
+                if (diagnosis != null) {
+                    diagnosis.end();
+                }
+                try {
+                    boolean unused = s.close(0);
+                } catch (InterruptedException interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+                throw new IllegalArgumentException("GMPDEBUG: a trace cannot be written to \"" + file + "\": " + e.getMessage(), e);
+            }
         }
 
         private static void checkBindings() {

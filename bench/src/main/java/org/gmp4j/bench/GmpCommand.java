@@ -7,6 +7,7 @@ import org.gmp4j.bench.resp.RespCommand;
 import org.gmp4j.bench.scale.ScaleCommand;
 import org.gmp4j.bench.service.ServiceCommand;
 import org.gmp4j.bench.steal.StealCommand;
+import org.gmp4j.bench.trace.TraceCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -33,7 +34,8 @@ import picocli.CommandLine.Spec;
             PeersCommand.class,
             ScaleCommand.class,
             ServiceCommand.class,
-            RespCommand.class
+            RespCommand.class,
+            TraceCommand.class
         })
 public final class GmpCommand implements Runnable {
     static final int FAILED = 1;

@@ -30,6 +30,10 @@ public final class LockRank {
     public static final int SUDOG = 70;
     /** A start of a thread by another; a leaf. */
     public static final int START = 80;
+    /** Events of who has no P. */
+    public static final int TRACE_OUTSIDE = 85;
+    /** Full batches of events; a leaf. */
+    public static final int TRACE = 90;
 
     /** Whether ranks are checked. */
     public static final boolean CHECK = ProcessFlag.isSet("lockrank");

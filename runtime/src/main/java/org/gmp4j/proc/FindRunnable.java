@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import org.gmp4j.events.Ev;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
@@ -218,6 +219,7 @@ final class FindRunnable {
             Inject.injectPolled(s, rest);
         }
         GStatus.casgstatus(list, GStatus.GWAITING, GStatus.GRUNNABLE);
+        Tracing.unblocked(s, list);
         Inject.countPolled(s, 1);
         PStat.NPOLLED.addOpaque(pp, 1);
         return list;
@@ -236,6 +238,8 @@ final class FindRunnable {
         boolean ranTimer = false;
         long tried = 0;
         long failed = 0;
+        long stolen = 0;
+        int victim = 0;
         long gp = 0;
         walks:
         for (int i = 0; i < STEAL_TRIES; i++) {
@@ -267,6 +271,8 @@ final class FindRunnable {
                     gp = Runq.runqsteal(pp, p2, last, s.config.politeNanos());
                     if (gp != 0) {
                         PStat.stole(pp, p2, 1 + Runq.pushed(pp) - pushed);
+                        stolen = 1 + Runq.size(pp);
+                        victim = pos;
                         break walks;
                     }
                     failed++;
@@ -275,6 +281,12 @@ final class FindRunnable {
         }
         P.setNstealtryOpaque(pp, P.nstealtryOpaque(pp) + tried);
         PStat.NSTEALFAIL.addOpaque(pp, failed);
+        if (stolen != 0) {
+            if (m.trace != null) {
+                m.trace.event(Ev.STEAL, 0, stolen, victim);
+            }
+            P.setNstealOpaque(pp, P.nstealOpaque(pp) + stolen);
+        }
         if (gp == 0 && ranTimer) {
             m.newWork = true;
         }

@@ -476,6 +476,7 @@ public final class GStack extends Stack {
         long g = gp; // Ours: the ticket is closed and the G is on no queue.
         GStatus.casgstatus(g, GStatus.GWAITING, GStatus.GRUNNABLE);
         if (yielded || !Park.onP(s)) {
+            Tracing.unblocked(s, g);
             SchedLock.lock(s.sched);
             countReady(); // With the queueing, or checkdead could look when it is neither waiting nor queued.
             GlobalRunq.globrunqput(s.sched, g);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import org.gmp4j.events.Ev;
+import org.gmp4j.events.EventRing;
+import org.gmp4j.events.Tracer;
 import org.gmp4j.ffi.Futex;
 import org.gmp4j.ffi.Membarrier;
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -104,7 +108,7 @@ public final class Gate {
                 boolean unused = M.casGate(mp, M.GATE_ASKED, M.GATE_OPEN);
                 return false;
             }
-            boolean took = takeP(mp, tick);
+            boolean took = takeP(s, mp, tick);
             M.setGateRelease(mp, took ? M.GATE_SHUT : M.GATE_OPEN);
             return took;
         } finally {
@@ -113,12 +117,17 @@ public final class Gate {
     }
 
     /** entersyscall, from outside. */
-    private static boolean takeP(long mp, int tick) {
+    private static boolean takeP(Scheduler s, long mp, int tick) {
         long pp = M.pOpaque(mp);
         long gp = M.curgOpaque(mp);
         if (pp == 0 || gp == 0 || P.schedtickOpaque(pp) != tick
                 || !GStatus.casgstatusOnce(gp, GStatus.GRUNNING, GStatus.GSYSCALL)) { // Held by a scan: come again.
             return false;
+        }
+        Tracer t = s.tracer;
+        EventRing trace = t == null ? null : t.ring(P.id(pp)); // The taker's, as the P is.
+        if (trace != null) {
+            trace.stop(Ev.TAKEN, 0, G.goid(gp));
         }
         M.setSyscalltick(mp, P.syscalltickOpaque(pp));
         M.setOldp(mp, pp);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import org.gmp4j.events.Ev;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.Runq;
@@ -87,6 +88,11 @@ final class Goexit0 {
     /** The G is no more; its slot goes to the P's free list. The order keeps G2: first not running, then off the M. */
     private static void dead(Machine m, long gp) {
         long pp = m.pp();
+        if (pp == 0) {
+            m.s.traceOutside(Ev.END, 0, gp);
+        } else if (m.trace != null) {
+            m.trace.stop(Ev.END, 0, G.goid(gp));
+        }
         GStatus.casgstatus(gp, pp == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GDEAD);
         Schedule.dropg(m, gp);
         GSlots.setFn(gp, null);

@@ -3,8 +3,11 @@ package org.gmp4j.proc;
 
 import java.util.concurrent.ThreadLocalRandom;
 
+import org.gmp4j.events.EventRing;
+import org.gmp4j.events.Tracer;
 import org.gmp4j.stack.Host;
 import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
 
 /**
  * The Java side of an M: its thread, and what a goroutine leaves for the M when it gives the thread back (see
@@ -55,6 +58,8 @@ public final class Machine extends Host {
     int inVain;
     /** Whether its thread has begun as {@link CleanStart} wants it. */
     boolean begun;
+    /** Where the events of its P go; null when they go nowhere. Right as long as it has a P: see {@link Tracer}. */
+    EventRing trace;
     /** Of those that have ended, by {@link Scheduler#free}: the next. Under sched.lock. */
     Machine nextFree;
 
@@ -117,6 +122,12 @@ public final class Machine extends Host {
      */
     public boolean astray() {
         return M.pOpaque(mp) == 0 && M.curgOpaque(mp) != 0 && M.incgoOpaque(mp) == 0 && M.locksOpaque(mp) == 0;
+    }
+
+    /** It has just got this P, or the world was stopped and it kept it: whether events of it are wanted. */
+    void lookForTrace(long pp) {
+        Tracer t = s.tracer;
+        trace = t == null ? null : t.ring(P.id(pp));
     }
 
     /** The attached P, 0 for none. */

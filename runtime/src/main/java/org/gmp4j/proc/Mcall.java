@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import org.gmp4j.events.Ev;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
@@ -105,19 +106,19 @@ final class Mcall {
                 return parkm(m, gp);
             }
             case GOSCHED -> {
-                leaveSlice(m, gp);
+                leaveSlice(m, gp, Ev.GOSCHED);
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GRUNNABLE);
                 return goschedm(m, gp);
             }
             case PREEMPT -> {
-                leaveSlice(m, gp);
+                leaveSlice(m, gp, Ev.PREEMPT);
                 PStat.NPREEMPT.addOpaque(m.pp(), 1);
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GPREEMPTED);
                 GStatus.casgstatus(gp, GStatus.GPREEMPTED, GStatus.GRUNNABLE);
                 return goschedm(m, gp);
             }
             case GOYIELD -> {
-                leaveSlice(m, gp);
+                leaveSlice(m, gp, Ev.GOYIELD);
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GRUNNABLE);
                 Schedule.dropg(m, gp);
                 Runq.runqputAndFence(m.s.sched, m.pp(), gp, false);
@@ -132,7 +133,10 @@ final class Mcall {
     }
 
     /** Who was told to yield and does leaves nothing to inherit: whoever runs next by runnext would be told as well. */
-    private static void leaveSlice(Machine m, long gp) {
+    private static void leaveSlice(Machine m, long gp, int why) {
+        if (m.trace != null) {
+            m.trace.stop(Ev.YIELD, why, G.goid(gp));
+        }
         if (G.preemptOpaque(gp) != 0) {
             Schedule.newSlice(m.pp());
         }
@@ -144,11 +148,17 @@ final class Mcall {
         Object lock = m.lock;
         m.unlock = null;
         m.lock = null;
+        if (m.trace != null) {
+            m.trace.stop(Ev.BLOCK, G.waitreasonOpaque(gp), G.goid(gp));
+        }
         G.setWaitsinceOpaque(gp, 0);
         GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
         if (unlock != null && !unlock.unlock(gp, lock)) {
             GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
+            if (m.trace != null) {
+                m.trace.event(Ev.UNBLOCK, 0, G.goid(gp), 0);
+            }
             return gp | Runq.INHERIT;
         }
         return 0;
@@ -178,6 +188,11 @@ final class Mcall {
         long gp = st.gp;
         G.setWaitreasonOpaque(gp, WaitReason.JDK.ordinal());
         G.setWaitsinceOpaque(gp, 0);
+        if (m.pp() == 0) {
+            m.s.traceOutside(Ev.BLOCK, WaitReason.JDK.ordinal(), gp);
+        } else if (m.trace != null) {
+            m.trace.stop(Ev.BLOCK, WaitReason.JDK.ordinal(), G.goid(gp));
+        }
         GStatus.casgstatus(gp, m.pp() == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
         if (m.s.config.deadlockDetection()) {

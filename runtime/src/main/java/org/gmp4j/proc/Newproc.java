@@ -5,6 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 
+import org.gmp4j.events.Ev;
+import org.gmp4j.events.Tracer;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.GlobalRunq;
@@ -38,6 +40,7 @@ final class Newproc {
      * @throws IllegalStateException when the scheduler is closed
      */
     static void newproc(Scheduler s, Runnable fn) {
+        int site = s.tracer == null ? 0 : Tracing.site(s, fn);
         GStack st = GStack.enter();
         try {
             Map<String, String> labels;
@@ -47,11 +50,11 @@ final class Newproc {
             Machine m = Machine.of();
             long pp;
             if (m == null || m.s != s || (pp = m.pp()) == 0) {
-                if (!newprocExternal(s, fn, null)) {
+                if (!newprocExternal(s, fn, null, site)) {
                     throw new IllegalStateException("go on a closed Gmp");
                 }
             } else {
-                newproc1(s, m, pp, fresh(s, pp, fn), 1);
+                newproc1(s, m, pp, fresh(s, pp, fn), 1, site);
             }
         } finally {
             GStack.exit(st);
@@ -70,7 +73,7 @@ final class Newproc {
             Machine m = Machine.of();
             long pp;
             if (m == null || m.s != s || (pp = m.pp()) == 0) {
-                return newprocExternal(s, fn, null);
+                return newprocExternal(s, fn, null, 0);
             }
             P.setNspawnRelease(pp, P.nspawn(pp) + 1);
             VarHandle.fullFence();
@@ -85,7 +88,7 @@ final class Newproc {
                 P.setNexitRelease(pp, P.nexit(pp) + 1);
                 throw t;
             }
-            newproc1(s, m, pp, gp, 0);
+            newproc1(s, m, pp, gp, 0, 0);
             return true;
         } finally {
             GStack.exit(st);
@@ -103,8 +106,11 @@ final class Newproc {
         return gp == 0 ? malg(s) : gp;
     }
 
-    private static void newproc1(Scheduler s, Machine m, long pp, long gp, int count) {
+    private static void newproc1(Scheduler s, Machine m, long pp, long gp, int count, int site) {
         init(gp, goid(s, pp), M.curg(m.mp));
+        if (m.trace != null) {
+            m.trace.event(Ev.CREATE, 0, G.goid(gp), site);
+        }
         P.setNspawnRelease(pp, P.nspawn(pp) + count);
         Runq.runqputAndFence(s.sched, pp, gp, true);
         Wakep.wakep(s);
@@ -120,14 +126,14 @@ final class Newproc {
             long pp = m.pp();
             long gp = slot(s, pp);
             give(gp, st);
-            newproc1(s, m, pp, gp, 1);
-        } else if (!newprocExternal(s, null, st)) { // On g0 too: there no goroutine vouches that the scheduler is open.
+            newproc1(s, m, pp, gp, 1, 0);
+        } else if (!newprocExternal(s, null, st, 0)) { // On g0 too: there no goroutine vouches that the scheduler is open.
             throw new RejectedExecutionException("start of a thread on a closed Gmp");
         }
     }
 
     /** Not from a goroutine of this scheduler: through the global queue. False when it is closing. */
-    private static boolean newprocExternal(Scheduler s, Runnable fn, GStack st) {
+    private static boolean newprocExternal(Scheduler s, Runnable fn, GStack st, int site) {
         long sched = s.sched;
         SchedLock.lock(sched);
         if (Schedt.closingAcquire(sched) != 0 && !insideOf(s)) {
@@ -155,6 +161,10 @@ final class Newproc {
             give(gp, st);
         }
         init(gp, Schedt.addGoidgen(sched, 1), 0);
+        Tracer t = s.tracer;
+        if (t != null) {
+            t.outside(Ev.CREATE, 0, G.goid(gp), site);
+        }
         GlobalRunq.globrunqput(sched, gp);
         SchedLock.unlock(sched);
         Wakep.wakep(s);

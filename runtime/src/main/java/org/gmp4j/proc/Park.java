@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import org.gmp4j.events.Ev;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
@@ -69,13 +70,17 @@ public final class Park {
         return m != null && m.s == s && m.pp() != 0;
     }
 
-    /** Queues a G that is {@code _Grunnable} and in the caller's hands, and wakes a P if there is one to spare. */
+    /** Queues a G that was woken, is {@code _Grunnable} and in the caller's hands, and wakes a P if there is one to spare. */
     static void enqueue(Scheduler s, long gp, boolean next) {
         Machine m = Machine.of();
         long pp;
         if (m != null && m.s == s && (pp = m.pp()) != 0) {
+            if (m.trace != null) {
+                m.trace.event(Ev.UNBLOCK, 0, G.goid(gp), 0);
+            }
             Runq.runqputAndFence(s.sched, pp, gp, next);
         } else {
+            s.traceOutside(Ev.UNBLOCK, 0, gp);
             SchedLock.lock(s.sched);
             GlobalRunq.globrunqput(s.sched, gp);
             SchedLock.unlock(s.sched);

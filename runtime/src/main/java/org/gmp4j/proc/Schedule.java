@@ -149,6 +149,9 @@ final class Schedule {
         G.setM(gp, m.mp);
         M.setCurgOpaque(m.mp, gp);
         GStatus.casgstatus(gp, GStatus.GRUNNABLE, GStatus.GRUNNING);
+        if (m.trace != null) {
+            m.trace.start(G.goid(gp), inheritTime);
+        }
         if (G.preemptOpaque(gp) != 0) {
             G.setPreemptOpaque(gp, 0);
         }

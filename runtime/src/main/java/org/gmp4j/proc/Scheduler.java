@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
+import org.gmp4j.events.Tracer;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.Note;
@@ -17,6 +18,7 @@ import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.StealOrder;
 import org.gmp4j.queue.SudogCache;
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
@@ -60,6 +62,10 @@ public final class Scheduler {
     Netpoll netpoll; // Tests put their own here.
 
     volatile StealOrder stealOrder;
+    /** What users know it by; null in program mode. Written once. */
+    private volatile Object owner;
+    /** Of events; null when it is off. Set with the world stopped, by {@link Tracing}. */
+    volatile Tracer tracer;
     private volatile Machine[] machines = new Machine[0];
     private volatile BooleanSupplier idleHook;
     private volatile boolean mainExited;
@@ -169,6 +175,16 @@ public final class Scheduler {
         }
     }
 
+    /** It is what {@code o} stands for. */
+    public void setOwner(Object o) {
+        owner = o;
+    }
+
+    /** What users know it by; null in program mode. */
+    public Object owner() {
+        return owner;
+    }
+
     /** All schedulers that are not closed. */
     public static List<Scheduler> all() {
         return List.of(LiveSchedulers.all());
@@ -177,6 +193,14 @@ public final class Scheduler {
     /** The same without an object: for who looks under a lock. */
     static Scheduler[] live() {
         return LiveSchedulers.all();
+    }
+
+    /** An event of a goroutine that is in the hands of who has no P of this scheduler's. */
+    void traceOutside(int kind, int argument, long gp) {
+        Tracer t = tracer;
+        if (t != null) {
+            t.outside(kind, argument, G.goid(gp), 0);
+        }
     }
 
     // Ps

@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 
 import java.util.concurrent.Semaphore;
 
+import org.gmp4j.events.Ev;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GFree;
@@ -83,6 +84,7 @@ final class StopTheWorld {
             throw closed();
         }
         GStack unused = GStack.enterChecked(); // Until startTheWorld: the caller keeps its P.
+        Tracing.world(s, Ev.STW_BEGIN);
         long sched = s.sched;
         s.stopBegan = System.nanoTime();
         Machine m = self(s);
@@ -172,6 +174,9 @@ final class StopTheWorld {
         Procs(Scheduler s, int count) {
             this.count = count;
             room = s.allp.room(count);
+            if (s.tracer != null) {
+                s.tracer.prepare(count);
+            }
             order = new StealOrder(count);
         }
     }
@@ -236,6 +241,7 @@ final class StopTheWorld {
 
     /** Lets the world go on with so many Ps; null: as many as there were. Needs no memory. */
     static void startTheWorld(Scheduler s, Procs procs) {
+        Tracing.world(s, Ev.STW_END);
         long sched = s.sched;
         Machine m = self(s);
         SchedLock.lock(sched);

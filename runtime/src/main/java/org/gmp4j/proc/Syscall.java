@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import org.gmp4j.events.Ev;
+import org.gmp4j.events.EventRing;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -73,6 +76,9 @@ public final class Syscall {
         Machine m = st.machine();
         long mp = m.mp;
         long pp = m.pp();
+        if (m.trace != null) {
+            m.trace.stop(Ev.SYSCALL, 0, G.goid(st.gp));
+        }
         GStatus.casgstatus(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
         M.setSyscalltick(mp, P.syscalltickOpaque(pp));
         M.setOldp(mp, pp);
@@ -102,6 +108,9 @@ public final class Syscall {
     static void entersyscallblock(GStack st) {
         Machine m = st.machine();
         M.setSyscalltick(m.mp, P.syscalltickOpaque(m.pp()));
+        if (m.trace != null) {
+            m.trace.stop(Ev.SYSCALL, 1, G.goid(st.gp));
+        }
         GStatus.casgstatus(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
         long pp = Threads.releasep(m);
         P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
@@ -135,6 +144,10 @@ public final class Syscall {
 
     private static void resumed(GStack st, long pp) {
         GStatus.casgstatus(st.gp, GStatus.GSYSCALL, GStatus.GRUNNING);
+        EventRing trace = st.machine().trace;
+        if (trace != null) {
+            trace.event(Ev.SYSCALL_EXIT, 0, G.goid(st.gp), 0);
+        }
         Schedule.newSlice(pp);
     }
 
@@ -158,6 +171,7 @@ public final class Syscall {
         }
         M.attachP(mp, oldp);
         P.setMOpaque(oldp, mp);
+        m.lookForTrace(oldp); // It may have been through many hands.
         P.setSyscalltick(oldp, P.syscalltickOpaque(oldp) + 1);
         return true;
     }
@@ -166,6 +180,7 @@ public final class Syscall {
     static long exitsyscall0(Machine m, long gp) {
         Scheduler s = m.s;
         GStatus.casgstatus(gp, GStatus.GSYSCALL, GStatus.GRUNNABLE);
+        s.traceOutside(Ev.SYSCALL_BLOCKED, 0, gp);
         Schedule.dropg(m, gp);
         SchedLock.lock(s.sched);
         long pp = Idle.pidleget(s.sched, System.nanoTime());

@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import java.util.BitSet;
 import java.util.List;
 
+import org.gmp4j.events.Ev;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
@@ -63,6 +64,10 @@ public final class Threads {
         }
         M.attachP(m.mp, pp);
         P.setMOpaque(pp, m.mp);
+        m.lookForTrace(pp);
+        if (m.trace != null) {
+            m.trace.event(Ev.P_START, 0, M.id(m.mp), 0);
+        }
         Schedule.newSlice(pp); // Whoever runs from runnext does not inherit what the P did before.
         PStatus.set(pp, PStatus.PRUNNING);
         if (Schedt.sysmonwaitAcquire(m.s.sched) == Schedt.SYSMON_SLEEPS) {
@@ -76,6 +81,9 @@ public final class Threads {
         long pp = m.pp();
         if (pp == 0 || P.m(pp) != m.mp || PStatus.get(pp) != PStatus.PRUNNING) {
             throw Throw.of("releasep: invalid arg");
+        }
+        if (m.trace != null) {
+            m.trace.event(Ev.P_STOP, 0, M.id(m.mp), 0);
         }
         P.setMOpaque(pp, 0);
         M.detachP(m.mp);

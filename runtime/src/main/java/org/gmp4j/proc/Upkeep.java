@@ -62,6 +62,11 @@ public final class Upkeep {
         s.shortage.look(now);
     }
 
+    /** For the tracer, if it is on: how long the queues are. */
+    public void traceQueues() {
+        Tracing.queues(s);
+    }
+
     /** Whether an M is wanted and could not be made. */
     public boolean shortageLasts() {
         return s.shortage.lasts();

@@ -35,6 +35,7 @@ public final class Stalls {
     private final AtomicLong ran = new AtomicLong();
     private final long printRate;
     private volatile Consumer<Stall> callback;
+    private volatile Runnable recorder;
     private long last;
 
     Stalls(DebugVars debug) {
@@ -51,6 +52,11 @@ public final class Stalls {
         callback = c;
     }
 
+    /** Sets who is told that there is one, each time; it only takes notice. Null for nobody. */
+    public void setRecorder(Runnable r) {
+        recorder = r;
+    }
+
     /** How often a P was taken from a goroutine that slept in the kernel. */
     public long blocked() {
         return blocked.get();
@@ -64,6 +70,10 @@ public final class Stalls {
     /** On sysmon: the P was taken from the goroutine of this request. */
     void add(Request r) {
         long unused = (r.running ? ran : blocked).incrementAndGet();
+        Runnable notice = recorder;
+        if (notice != null) {
+            notice.run();
+        }
         Consumer<Stall> c = callback;
         long now = System.nanoTime();
         if (printRate == 0 && c == null || last != 0 && now - last < (printRate == 0 ? DEFAULT_RATE_NANOS : printRate)) {

@@ -70,6 +70,8 @@ public final class Sysmon implements Monitor {
     /** Without a poll of the network for so long, or for a quantum if that is less, it polls itself. */
     private static final long POLL_AFTER = 10_000_000;
     private static final long PROCS_EVERY = 1_000_000_000;
+    /** A trace has the lengths of the queues at most so often. */
+    private static final long QUEUES_EVERY = 1_000_000;
     /** So far off, in nanoseconds, are the minutes that a traceback says somebody waits. */
     private static final long WAITS_EVERY = 20_000_000_000L;
 
@@ -108,6 +110,7 @@ public final class Sysmon implements Monitor {
     private long lastTrace = began;
     private long lastProcs = began;
     private long lastSecond = began;
+    private long lastQueues = began;
     /** How often there was no memory for a duty; for whoever looks into a heap dump. */
     private int noMemory;
     /** When it last began to look who waits, and how far it has come: 0 when it has ended. */
@@ -203,6 +206,10 @@ public final class Sysmon implements Monitor {
         woken = now;
         duty(SOCKETS, now);
         duty(LEFTOVERS, now);
+        if (now - lastQueues >= QUEUES_EVERY) {
+            lastQueues = now;
+            upkeep.traceQueues();
+        }
         duty(SHORTAGE, now);
         duty(CHECKDEAD, now);
         duty(WATCH_GC, now);

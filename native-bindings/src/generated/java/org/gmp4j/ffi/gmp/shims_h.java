@@ -1216,6 +1216,66 @@ public class shims_h extends shims_h$shared {
         }
     }
 
+    private static class gmp_ticks {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG    );
+
+        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_ticks");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_ticks()
+     * }
+     */
+    public static FunctionDescriptor gmp_ticks$descriptor() {
+        return gmp_ticks.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int64_t gmp_ticks()
+     * }
+     */
+    public static MethodHandle gmp_ticks$handle() {
+        return gmp_ticks.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_ticks()
+     * }
+     */
+    public static MemorySegment gmp_ticks$address() {
+        return gmp_ticks.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int64_t gmp_ticks()
+     * }
+     */
+    public static long gmp_ticks() {
+        var mh$ = gmp_ticks.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_ticks");
+            }
+            return (long)mh$.invokeExact();
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gmp_vm_counted_loops_poll {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.trace;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Map;
+import org.gmp4j.Chan;
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.bench.trace.TraceSummary.Site;
+import org.gmp4j.bench.trace.TraceSummary.State;
+import org.gmp4j.trace.Trace;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TraceCommandTest {
+    @TempDir
+    private Path dir;
+
+    private Path trace() throws Exception {
+        Path file = dir.resolve("t");
+        try (Gmp gmp = Gmp.builder().procs(1).build()) {
+            Trace t = Trace.start(gmp, file);
+            gmp.run(() -> {
+                Chan<Integer> c = Chan.make();
+                Go.go(() -> c.send(1));
+                Go.sleep(Duration.ofMillis(5));
+                int unused = c.recv();
+            });
+            t.stop();
+        }
+        return file;
+    }
+
+    @Test
+    void aSummary() throws Exception {
+        TraceSummary s = new TraceSummary();
+        TraceFile.read(trace(), s);
+        assertEquals(2, s.totals().get("created"));
+        assertEquals(2, s.sites().size(), s.sites().keySet()::toString);
+        for (Map.Entry<String, Site> e : s.sites().entrySet()) {
+            assertTrue(e.getKey().contains("TraceCommandTest"), e.getKey());
+            assertTrue(e.getValue().nanos(State.RUNNING) > 0 && e.getValue().nanos(State.WAITING) > 1_000_000, e.getKey());
+        }
+        StringWriter text = new StringWriter();
+        s.print(new PrintWriter(text), 10);
+        assertTrue(text.toString().contains("2 created, 2 ended"), text::toString);
+        assertTrue(text.toString().contains("  sleep "), text::toString);
+        assertTrue(text.toString().contains("  chan send "), text::toString);
+    }
+
+    /** Wherever it is cut, it is one sentence. */
+    @Test
+    void truncatedOrNotOurs() throws Exception {
+        byte[] whole = Files.readAllBytes(trace());
+        Path cut = dir.resolve("cut");
+        for (int n = 0; n < whole.length; n += n < 200 ? 1 : 97) {
+            Files.write(cut, Arrays.copyOf(whole, n));
+            TraceFile.BadFile e = assertThrows(TraceFile.BadFile.class, () -> TraceFile.read(cut, new TraceSummary()), "cut at " + n);
+            assertTrue(e.getMessage().contains(n == 0 || !e.getMessage().contains("truncated") ? "is no trace" : "is truncated"), e.getMessage());
+        }
+        for (int i = 0; i < 50; i++) {
+            whole[i] ^= 0x55;
+        }
+        Files.write(cut, whole);
+        assertThrows(TraceFile.BadFile.class, () -> TraceFile.read(cut, new TraceSummary()));
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.events;
+
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
+
+/**
+ * The batches of one scheduler's trace: those that are free, and those that are full, oldest first. A leaf lock, taken once in some 4,000
+ * events. It orders what a batch holds before whoever takes it from the list.
+ */
+public final class Batches {
+    private final HeapMutex lock = new HeapMutex(LockRank.TRACE);
+    private final boolean latest;
+    private final long address;
+    private final long bytes;
+    private Batch free;
+    private Batch first;
+    private Batch last;
+    private long dropped;
+    private long lostUntil;
+
+    /**
+     * Memory for so many.
+     *
+     * @param latest when no batch is free the oldest full one is lost; else the one that has just been filled
+     */
+    Batches(int count, boolean latest) {
+        this.latest = latest;
+        bytes = (long) count * Batch.BYTES;
+        address = Memory.map(bytes); // Takes memory where it is touched.
+        for (int i = count - 1; i >= 0; i--) {
+            Batch b = new Batch(address + (long) i * Batch.BYTES);
+            b.next = free;
+            free = b;
+        }
+    }
+
+    /** A free one for a new ring, or null. */
+    Batch take() {
+        lock.lock();
+        Batch b = free;
+        if (b != null) {
+            free = b.next;
+        }
+        lock.unlock();
+        return b;
+    }
+
+    /** Hands a full one over; returns a free one, or null when there is none: then the caller keeps the full one, as lost. */
+    Batch exchange(Batch full) {
+        lock.lock();
+        Batch b = free;
+        if (b != null) {
+            free = b.next;
+        } else if (latest && first != null) {
+            b = first;
+            first = b.next;
+            dropped++;
+            lostUntil = Math.max(lostUntil, b.until);
+        }
+        if (b != null) {
+            append(full);
+        } else {
+            dropped++;
+        }
+        lock.unlock();
+        return b;
+    }
+
+    /** The same without one in return: the ring is at its end. */
+    void hand(Batch b) {
+        lock.lock();
+        append(b);
+        lock.unlock();
+    }
+
+    private void append(Batch b) {
+        b.next = null;
+        if (first == null) {
+            first = b;
+        } else {
+            last.next = b;
+        }
+        last = b;
+    }
+
+    /** The oldest full one, for good; null for none. */
+    public Batch poll() {
+        lock.lock();
+        Batch b = first;
+        if (b != null) {
+            first = b.next;
+        }
+        lock.unlock();
+        return b;
+    }
+
+    /** Gives one back that was read. */
+    public void free(Batch b) {
+        lock.lock();
+        b.next = free;
+        free = b;
+        lock.unlock();
+    }
+
+    /** How many were lost. */
+    public long dropped() {
+        lock.lock();
+        long n = dropped;
+        lock.unlock();
+        return n;
+    }
+
+    /** When only the latest are kept: from when on nothing is missing, in ticks. */
+    public long lostUntil() {
+        lock.lock();
+        long t = lostUntil;
+        lock.unlock();
+        return t;
+    }
+
+    /** Nobody writes or reads any more. */
+    void release() {
+        Memory.unmap(address, bytes);
+    }
+}

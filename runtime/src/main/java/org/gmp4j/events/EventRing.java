@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.events;
+
+import org.gmp4j.ffi.Ticks;
+import org.gmp4j.struct.LongWord;
+import org.gmp4j.struct.Mem;
+
+/**
+ * Where the events of one P go: a batch off-heap, then the next. One writer at a time, so nothing here is atomic: whoever holds the P,
+ * which is an M, or whoever takes it from one that stands still ({@code proc.Gate}). A P passes from one to another by a CAS, a release or
+ * sched.lock, and its ring with it. What has no P writes to the ring of {@link Tracer#outside}, under a lock.
+ */
+public final class EventRing {
+    private static final LongWord WORDS = Mem.LONG;
+    private static final int TWO_WORDS = 2 * Long.BYTES;
+
+    private final int id;
+    private final Batches pool;
+    private final long began;
+    private final Lateness lateness;
+    private Batch batch;
+    private long at;
+    private long end;
+    /** Where the event ended that stopped a goroutine, and its ticks: the next start shares them if nothing came between. */
+    private long stoppedAt;
+    private long stopped;
+
+    /** @param lateness null when nobody wants to know */
+    EventRing(int id, Batches pool, long began, Lateness lateness) {
+        this.id = id;
+        this.lateness = lateness;
+        this.pool = pool;
+        this.began = began;
+    }
+
+    /** Gets its first batch; false when there is none. */
+    boolean open() {
+        Batch b = pool.take();
+        if (b != null) {
+            use(b);
+        }
+        return b != null;
+    }
+
+    private void use(Batch b) {
+        batch = b;
+        at = b.address;
+        end = b.address + Batch.BYTES;
+        stoppedAt = 0;
+    }
+
+    private long now() {
+        return Ticks.now() - began;
+    }
+
+    private void put(long head, long word) {
+        long p = at;
+        if (p == end) {
+            turn();
+            p = at;
+        }
+        WORDS.set(p, head);
+        WORDS.set(p + Long.BYTES, word);
+        at = p + TWO_WORDS;
+    }
+
+    /** The batch is full. */
+    private void turn() {
+        fill();
+        Batch next = pool.exchange(batch);
+        use(next == null ? batch : next); // For want of another what is in it is lost.
+    }
+
+    private void fill() {
+        batch.ring = id;
+        batch.used = (int) (at - batch.address);
+        batch.until = now();
+    }
+
+    /** The last batch, as far as it is filled. The ring is not to be used again. */
+    void close() {
+        fill();
+        pool.hand(batch);
+        batch = null;
+    }
+
+    /** An event. */
+    public void event(int kind, int argument, long number, int detail) {
+        long t = now();
+        put(Ev.head(t, kind, argument), Ev.word(number, detail));
+        if (lateness != null && (kind == Ev.UNBLOCK || kind == Ev.CREATE || kind == Ev.SYSCALL_BLOCKED)) {
+            lateness.runnable(number, t + began);
+        }
+    }
+
+    /** One that takes a goroutine off this P. */
+    public void stop(int kind, int argument, long goid) {
+        long t = now();
+        put(Ev.head(t, kind, argument), Ev.word(goid, 0));
+        stopped = t;
+        stoppedAt = at;
+        if (lateness != null && kind == Ev.YIELD) {
+            lateness.runnable(goid, t + began);
+        }
+    }
+
+    /**
+     * A goroutine runs.
+     *
+     * @param atOnce it stood in this P's runnext: when it comes right after a stop it has the time of that, as a look at the clock takes
+     *     three times as long as the rest
+     */
+    public void start(long goid, boolean atOnce) {
+        long t = atOnce && at == stoppedAt ? stopped : now();
+        put(Ev.head(t, Ev.START, 0), Ev.word(goid, 0));
+        if (lateness != null) {
+            lateness.runs(goid, t + began);
+        }
+    }
+
+    /** With two more words. */
+    void wide(int kind, long goid, int detail, long third, long fourth) {
+        room(2 * TWO_WORDS);
+        put(Ev.head(now(), kind, 0), Ev.word(goid, detail));
+        put(third, fourth);
+    }
+
+    /** With bytes. */
+    void text(int kind, long goid, byte[] text) {
+        int n = Math.min(text.length, Ev.LONGEST_LOG);
+        int words = Ev.textWords(n);
+        room(TWO_WORDS + words * Long.BYTES);
+        put(Ev.head(now(), kind, 0), Ev.word(goid, n));
+        for (int i = 0; i < words; i++) {
+            long w = 0;
+            for (int k = 0; k < Long.BYTES && i * Long.BYTES + k < n; k++) {
+                w |= (text[i * Long.BYTES + k] & 0xFFL) << k * Byte.SIZE;
+            }
+            WORDS.set(at, w);
+            at += Long.BYTES;
+        }
+    }
+
+    private void room(int bytes) {
+        if (end - at < bytes) {
+            turn();
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.events;
+
+import java.lang.StackWalker.StackFrame;
+import java.security.ProtectionDomain;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The names in one trace, by number from 1 on; 0 is no name. Thread-safe. */
+public final class Names {
+    private static final int MOST = (1 << Ev.DETAIL_BITS) - 1;
+    private static final int WALK = -1;
+    private static final ProtectionDomain OURS = Names.class.getProtectionDomain();
+    private static final StackWalker WALKER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
+
+    private final ConcurrentHashMap<String, Integer> numbers = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Class<?>, Integer> sites = new ConcurrentHashMap<>();
+    private final List<String> names = new ArrayList<>(List.of(""));
+
+    /** The number of a name; 0 when there are too many. */
+    public int number(String name) {
+        Integer n = numbers.get(name);
+        return n != null ? n : add(name);
+    }
+
+    private synchronized int add(String name) {
+        Integer n = numbers.get(name);
+        if (n == null) {
+            if (names.size() > MOST) {
+                return 0;
+            }
+            n = names.size();
+            names.add(name);
+            numbers.put(name, n);
+        }
+        return n;
+    }
+
+    /** All names, by number. */
+    public synchronized List<String> all() {
+        return List.copyOf(names);
+    }
+
+    /**
+     * Where the caller starts a goroutine. Each lambda of a program has a class of its own, so its place is looked for once; for others
+     * the stack is walked each time, some microseconds. Not inside the runtime: it may take locks of the JDK's.
+     */
+    public int site(Object fn) {
+        Class<?> c = fn.getClass();
+        Integer known = sites.get(c);
+        if (known != null && known != WALK) {
+            return known;
+        }
+        int n = walk(fn);
+        if (known == null) {
+            boolean one = c.isHidden() && c.getProtectionDomain() != OURS;
+            sites.put(c, one ? n : WALK);
+        }
+        return n;
+    }
+
+    private int walk(Object fn) {
+        Optional<StackFrame> f = WALKER.walk(s -> s.filter(x -> isUsers(x.getDeclaringClass())).findFirst());
+        return number(f.isPresent() ? text(f.get().toStackTraceElement()) : fn.getClass().getName());
+    }
+
+    private static boolean isUsers(Class<?> c) {
+        ClassLoader l = c.getClassLoader();
+        return l != null && l != ClassLoader.getPlatformClassLoader() && c.getProtectionDomain() != OURS;
+    }
+
+    private static String text(StackTraceElement e) {
+        return e.getClassName() + "." + e.getMethodName() + " (" + e.getFileName() + ":" + e.getLineNumber() + ")";
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.events;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+import org.gmp4j.ffi.Ticks;
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
+
+/**
+ * The execution tracer of one scheduler while it is on: a ring for each P, and one for all who have none.
+ *
+ * <p>On and off. Both with the world stopped. An M looks whether its scheduler has a tracer when it gets a P, and keeps that P's ring in a
+ * plain field of its own ({@code proc.Machine.trace}): off, each event costs the test of that field. While the world stands no M has a P but
+ * the caller's, which looks again; so as long as an M has a P its field is right, and when the world has been stopped again nobody writes to
+ * a ring of a P any more. Ms without a P, sysmon, pollers and plain threads write to {@link #outside}, whose lock tells them that it is over.
+ *
+ * <p>Go gives each M buffers of its own, and marks them by generations, so that it need not stop the world at the end. Here there are
+ * as many as Ps, however many Ms block; an event of a P never waits for anybody but, once in 4,000, for a leaf lock.
+ */
+public final class Tracer {
+    /** In place of a P's number. */
+    public static final int OUTSIDE = 0xFFFF;
+
+    /** What a start costs in batches: one for each P, and some to go on with. */
+    private static final int LEAST_BATCHES = 16;
+
+    /** What is full. */
+    public final Batches batches;
+    /** Names of places and of what users do. */
+    public final Names names = new Names();
+    /** When it began: ticks, and {@link System#nanoTime}. */
+    public final long beganTicks;
+    /** See {@link #beganTicks}. */
+    public final long beganNanos;
+
+    private final HeapMutex lock = new HeapMutex(LockRank.TRACE_OUTSIDE);
+    private final Lateness lateness;
+    private final EventRing outside;
+    private volatile EventRing[] rings = new EventRing[0];
+    private boolean closed;
+
+    /**
+     * Memory for so many bytes of events; for so many Ps.
+     *
+     * @param lateness for the latest events, if there are more; null for the first of them
+     */
+    public Tracer(int procs, long bytes, Lateness lateness) {
+        this.lateness = lateness;
+        beganTicks = Ticks.now();
+        beganNanos = System.nanoTime();
+        batches = new Batches((int) Math.max(bytes / Batch.BYTES, LEAST_BATCHES + procs), lateness != null);
+        outside = new EventRing(OUTSIDE, batches, beganTicks, lateness);
+        boolean unused = outside.open();
+        prepare(procs);
+        if (Ev.head(0, 0, 0) == names.site(this)) { // Both are loaded now, not on a goroutine's stack that has little room.
+            throw new AssertionError();
+        }
+    }
+
+    /** There are to be so many Ps; while nobody else prepares. A P for which there is no batch has no ring. */
+    public void prepare(int procs) {
+        EventRing[] old = rings;
+        if (procs <= old.length) {
+            return;
+        }
+        EventRing[] grown = Arrays.copyOf(old, procs);
+        for (int i = old.length; i < procs; i++) {
+            EventRing r = new EventRing(i, batches, beganTicks, lateness);
+            grown[i] = r.open() ? r : null;
+        }
+        rings = grown;
+    }
+
+    /** The ring of a P; null when it has none. */
+    public EventRing ring(int p) {
+        EventRing[] all = rings;
+        return p < all.length ? all[p] : null;
+    }
+
+    /** Has who has no P wait with its events, or go on. */
+    public void silence(boolean on) {
+        if (on) {
+            lock.lock();
+        } else {
+            lock.unlock();
+        }
+    }
+
+    /** An event of who has no P of this scheduler. From any thread; takes a lock. */
+    public void outside(int kind, int argument, long number, int detail) {
+        lock.lock();
+        if (!closed) {
+            outside.event(kind, argument, number, detail);
+        }
+        lock.unlock();
+    }
+
+    /**
+     * An event of a user's.
+     *
+     * @param ring of the caller's P; null when it has none
+     */
+    public void user(EventRing ring, int kind, long goid, int name, long task, long parent) {
+        if (ring == null) {
+            lock.lock();
+            if (!closed) {
+                user1(outside, kind, goid, name, task, parent);
+            }
+            lock.unlock();
+        } else {
+            user1(ring, kind, goid, name, task, parent);
+        }
+    }
+
+    private static void user1(EventRing ring, int kind, long goid, int name, long task, long parent) {
+        if (task == 0) {
+            ring.event(kind, 0, goid, name);
+        } else {
+            ring.wide(kind, goid, name, task, parent);
+        }
+    }
+
+    /** A message of a user's; as {@link #user}. */
+    public void log(EventRing ring, long goid, String message) {
+        byte[] text = message.getBytes(StandardCharsets.UTF_8);
+        if (ring == null) {
+            lock.lock();
+            if (!closed) {
+                outside.text(Ev.LOG, goid, text);
+            }
+            lock.unlock();
+        } else {
+            ring.text(Ev.LOG, goid, text);
+        }
+    }
+
+    /** The world has been stopped and no M looks at this any more: what is in the rings is handed over. */
+    public void close() {
+        lock.lock();
+        closed = true;
+        lock.unlock();
+        outside.close();
+        for (EventRing r : rings) {
+            if (r != null) {
+                r.close();
+            }
+        }
+    }
+
+    /** After {@link #close}, when all was read. */
+    public void release() {
+        batches.release();
+    }
+}

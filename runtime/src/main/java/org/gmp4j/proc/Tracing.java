@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.proc;
+
+import java.util.function.Consumer;
+
+import org.gmp4j.events.Ev;
+import org.gmp4j.events.EventRing;
+import org.gmp4j.events.Tracer;
+import org.gmp4j.queue.Runq;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.Schedt;
+
+/** Turns the {@link Tracer} of a scheduler on and off, and writes the events that are not of one hot place. */
+public final class Tracing {
+    /** Bits of a goroutine's state in {@link State}. */
+    private static final int STATUS_BITS = 4;
+    private static final int REASON_BITS = 7;
+
+    /** Where the goroutines of a stopped world stand. */
+    public static final class State {
+        private long[] all = new long[64];
+        private int n;
+
+        private void add(long gp) {
+            int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
+            if (status == GStatus.GDEAD || status == GStatus.GIDLE) {
+                return;
+            }
+            if (n == all.length) {
+                all = java.util.Arrays.copyOf(all, 2 * n);
+            }
+            int reason = status == GStatus.GWAITING ? G.waitreasonOpaque(gp) : 0;
+            all[n++] = (G.goid(gp) << REASON_BITS | reason) << STATUS_BITS | status;
+        }
+
+        /** How many live. */
+        public int count() {
+            return n;
+        }
+
+        /** The goid of one. */
+        public long goid(int i) {
+            return all[i] >>> STATUS_BITS + REASON_BITS;
+        }
+
+        /** Its {@link GStatus}. */
+        public int status(int i) {
+            return (int) all[i] & (1 << STATUS_BITS) - 1;
+        }
+
+        /** Its {@link WaitReason} while it waits. */
+        public int reason(int i) {
+            return (int) (all[i] >>> STATUS_BITS) & (1 << REASON_BITS) - 1;
+        }
+    }
+
+    private Tracing() {
+    }
+
+    /**
+     * Turns it on or off, with the world stopped. Who has no P goes on meanwhile, as pollers and plain threads that wake goroutines: it
+     * moves a goroutine on, and then looks for a tracer. So that is there before we look where the goroutines stand, and what is to be
+     * written meanwhile waits. What we have seen already and is written all the same {@code tracing.Lanes} leaves out.
+     *
+     * @param before what the scheduler has now; null for off
+     * @param tracer what it is to have
+     * @param seen told of all goroutines, between the last event of the one and the first of the other
+     * @throws IllegalStateException when the scheduler is closed, or has another than {@code before}
+     */
+    public static void set(Scheduler s, Tracer before, Tracer tracer, Consumer<State> seen) {
+        s.withWorldStopped(() -> {
+            if (before != s.tracer) {
+                throw new IllegalStateException("this Gmp is being traced already");
+            }
+            if (tracer != null) {
+                tracer.prepare(s.procs().length); // They may have become more.
+            }
+            boolean done = false;
+            try {
+                s.tracer = tracer != null ? tracer : before;
+                s.tracer.silence(true);
+                State state = new State();
+                s.slots.forEach(state::add);
+                seen.accept(state);
+                done = true;
+            } finally {
+                s.tracer.silence(false);
+                s.tracer = done ? tracer : before;
+            }
+            Machine m = Machine.of();
+            if (m != null && m.s == s && m.pp() != 0) {
+                m.lookForTrace(m.pp());
+            }
+        });
+    }
+
+    /** The tracer of a scheduler; null when it is off. */
+    public static Tracer of(Scheduler s) {
+        return s.tracer;
+    }
+
+    /** The name of the place where the caller starts a goroutine; 0 for want of memory. */
+    static int site(Scheduler s, Runnable fn) {
+        Tracer t = s.tracer;
+        try {
+            return t == null ? 0 : t.names.site(fn);
+        } catch (OutOfMemoryError e) {
+            return 0;
+        }
+    }
+
+    /** A goroutine was woken, and is in the hands of the caller. */
+    static void unblocked(Scheduler s, long gp) {
+        if (s.tracer == null) {
+            return;
+        }
+        Machine m = Machine.of();
+        if (m != null && m.s == s && m.pp() != 0) {
+            if (m.trace != null) {
+                m.trace.event(Ev.UNBLOCK, 0, G.goid(gp), 0);
+            }
+        } else {
+            s.traceOutside(Ev.UNBLOCK, 0, gp);
+        }
+    }
+
+    /** An event of the scheduler's own. */
+    static void world(Scheduler s, int kind) {
+        Tracer t = s.tracer;
+        if (t != null) {
+            t.outside(kind, 0, 0, 0);
+        }
+    }
+
+    /** From sysmon: how long the queues are. */
+    static void queues(Scheduler s) {
+        Tracer t = s.tracer;
+        if (t == null) {
+            return;
+        }
+        t.outside(Ev.QUEUE, 0, Schedt.runqsizeOpaque(s.sched), Ev.GLOBAL);
+        for (Processor pr : s.procs()) {
+            int n = Runq.size(pr.pp) + (Runq.runnext(pr.pp) == 0 ? 0 : 1);
+            t.outside(Ev.QUEUE, 0, n, P.id(pr.pp));
+        }
+    }
+
+    /** A user's event: with two numbers. On a goroutine of a traced scheduler; elsewhere nothing happens. */
+    public static void user(int kind, String name, long task, long parent) {
+        GStack st = GStack.current();
+        Tracer t = st == null ? null : st.s.tracer;
+        if (t == null) {
+            return;
+        }
+        int number = name == null ? 0 : t.names.number(name);
+        GStack in = GStack.enter();
+        try {
+            if (st.s.tracer != t) {
+                return; // Between the two; from here on the world stands still for nobody.
+            }
+            t.user(ring(st), kind, G.goid(st.gp), number, task, parent);
+        } finally {
+            GStack.exit(in);
+        }
+    }
+
+    /** Whether the caller is a goroutine of a traced scheduler. */
+    public static boolean on() {
+        GStack st = GStack.current();
+        return st != null && st.s.tracer != null;
+    }
+
+    /** A user's message; as {@link #user}. */
+    public static void log(String message) {
+        GStack st = GStack.current();
+        Tracer t = st == null ? null : st.s.tracer;
+        if (t == null) {
+            return;
+        }
+        GStack in = GStack.enter();
+        try {
+            if (st.s.tracer != t) {
+                return;
+            }
+            t.log(ring(st), G.goid(st.gp), message);
+        } finally {
+            GStack.exit(in);
+        }
+    }
+
+    private static EventRing ring(GStack st) {
+        Machine m = st.machine();
+        return M.pOpaque(m.mp) == 0 ? null : m.trace;
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.trace;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+
+import org.gmp4j.Gmp;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.tracing.Flight;
+
+/**
+ * Keeps the latest events of a scheduler in memory, for the moment when something has gone wrong: then {@link #snapshot} writes them as a
+ * trace ({@link Trace}). It can run all the time; what it costs is what a trace costs while it runs, and the memory. Either a recorder or a
+ * trace runs. Thread-safe.
+ *
+ * <p>Source: Go's {@code runtime/trace.FlightRecorder}.
+ */
+public final class FlightRecorder implements AutoCloseable {
+    /** Bytes where nothing is said: some 600,000 events. */
+    public static final long DEFAULT_BYTES = 10L << 20;
+
+    private static final long MOST_BYTES = 1L << 36;
+
+    private final Flight flight;
+
+    private FlightRecorder(Flight flight) {
+        this.flight = flight;
+    }
+
+    /**
+     * Starts one of {@link #DEFAULT_BYTES}.
+     *
+     * @param keep how far back a snapshot goes, if the memory is enough for that
+     * @throws IllegalStateException when the scheduler is closed, or is being traced already
+     */
+    public static FlightRecorder start(Gmp gmp, Duration keep) {
+        return start(gmp, keep, DEFAULT_BYTES);
+    }
+
+    /**
+     * Starts one.
+     *
+     * @param keep how far back a snapshot goes, more than 0, if the memory is enough for that
+     * @param bytes of memory, 1 to 2<sup>36</sup>; at least 1 MiB and 64 KiB for each P are taken
+     * @throws IllegalArgumentException when one of them is out of range
+     * @throws IllegalStateException when the scheduler is closed, or is being traced already
+     */
+    public static FlightRecorder start(Gmp gmp, Duration keep, long bytes) {
+        Objects.requireNonNull(gmp, "gmp");
+        if (keep.isNegative() || keep.isZero()) {
+            throw new IllegalArgumentException("keep is " + keep + ": use more than 0");
+        }
+        if (bytes < 1 || bytes > MOST_BYTES) {
+            throw new IllegalArgumentException("bytes is " + bytes + ": use 1 to " + MOST_BYTES);
+        }
+        for (Scheduler s : Scheduler.all()) {
+            if (s.owner() == gmp) {
+                return new FlightRecorder(Flight.start(s, nanos(keep), bytes));
+            }
+        }
+        throw new IllegalStateException("the Gmp is closed");
+    }
+
+    private static long nanos(Duration d) {
+        try {
+            return d.toNanos();
+        } catch (ArithmeticException e) {
+            return Long.MAX_VALUE; // Centuries.
+        }
+    }
+
+    /**
+     * Writes what is kept, and begins anew: the next snapshot has what comes after this one. Stops the world for a moment.
+     *
+     * @throws IOException when the file cannot be written
+     * @throws IllegalStateException after {@link #close}
+     */
+    public void snapshot(Path file) throws IOException {
+        flight.snapshot(Objects.requireNonNull(file, "file"));
+    }
+
+    /** Has a snapshot written soon after the next stall: a goroutine kept a P from others until it was taken. Once; call it again. */
+    public void snapshotOnStall(Path file) {
+        flight.onStall(Objects.requireNonNull(file, "file"));
+    }
+
+    /**
+     * Has a snapshot written soon after a goroutine was runnable for longer than {@code limit} before it ran. Once; call it again. Where more
+     * than 16,000 goroutines live some such waits are missed.
+     */
+    public void snapshotOnLatency(Duration limit, Path file) {
+        flight.onLatency(nanos(limit), Objects.requireNonNull(file, "file"));
+    }
+
+    /** Ends it; what is kept is lost. A second call does nothing. */
+    @Override
+    public void close() {
+        flight.stop();
+    }
+}

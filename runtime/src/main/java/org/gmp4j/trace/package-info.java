@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Execution traces: what goroutines and Ps did, when, and why. */
+package org.gmp4j.trace;

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.tracing;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.util.List;
+
+import org.gmp4j.events.Lateness;
+import org.gmp4j.ffi.Ticks;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.sysmon.Stalls;
+
+/** The latest events of one scheduler, in memory, and when to write them down. Thread-safe. */
+public final class Flight {
+    private static final long NAP_MILLIS = 10;
+
+    private final Scheduler s;
+    private final long keep;
+    private final long bytes;
+    private final Lateness lateness = new Lateness();
+    private final Thread thread;
+    private Recording recording;
+    private volatile boolean over;
+    private volatile boolean stalled;
+    private volatile Path onStall;
+    private volatile Path onLate;
+
+    private Flight(Scheduler s, long keep, long bytes) {
+        this.s = s;
+        this.keep = keep;
+        this.bytes = bytes;
+        recording = new Recording(s, bytes, lateness);
+        thread = Thread.ofPlatform().daemon().name("gmp-flight").unstarted(this::watch);
+    }
+
+    /**
+     * Begins.
+     *
+     * @param keep nanoseconds
+     * @throws IllegalStateException when the scheduler is traced already, or is closed
+     */
+    public static Flight start(Scheduler s, long keep, long bytes) {
+        Flight f = new Flight(s, keep, bytes);
+        f.recording.start();
+        f.thread.start();
+        return f;
+    }
+
+    /**
+     * Writes the latest events; what comes after is for the next.
+     *
+     * @throws IOException when the file cannot be written
+     * @throws IllegalStateException after {@link #stop}
+     */
+    public synchronized void snapshot(Path file) throws IOException {
+        if (over) {
+            throw new IllegalStateException("the flight recorder was stopped");
+        }
+        try (OutputStream out = Session.open(file)) {
+            Recording next = new Recording(s, bytes, lateness);
+            Recording old = recording;
+            boolean stopped = false;
+            try {
+                old.stop(next);
+                stopped = true;
+            } finally {
+                if (!stopped) {
+                    next.release();
+                }
+            }
+            recording = next;
+            try {
+                old.takeAll();
+                Recording.Trace[] unused = Session.write(out, List.of(old), keep);
+            } finally {
+                old.release();
+            }
+        }
+    }
+
+    /** Has a snapshot written at the next stall. */
+    public void onStall(Path file) {
+        stalled = false;
+        onStall = file;
+        Stalls.of(s).setRecorder(() -> stalled = true);
+    }
+
+    /** Has one written when a goroutine was runnable for longer than that, the next time. */
+    public void onLatency(long nanos, Path file) {
+        onLate = file;
+        lateness.setLimit((long) (nanos * Ticks.perNano()));
+    }
+
+    private void watch() {
+        while (!over) {
+            try {
+                Thread.sleep(NAP_MILLIS);
+            } catch (InterruptedException e) {
+                return; // Nobody does.
+            }
+            Path file = onStall;
+            if (stalled && file != null) {
+                onStall = null;
+                Stalls.of(s).setRecorder(null);
+                write(file);
+            }
+            file = onLate;
+            if (lateness.isLate() && file != null) {
+                onLate = null;
+                lateness.setLimit(Long.MAX_VALUE);
+                write(file);
+            }
+        }
+    }
+
+    private void write(Path file) {
+        try {
+            snapshot(file);
+        } catch (IOException e) {
+            System.err.println("gmp4j: a snapshot could not be written: " + e.getMessage());
+        } catch (IllegalStateException stopped) {
+            return; // Just now.
+        }
+    }
+
+    /** Ends it. A second call does nothing. */
+    public synchronized void stop() {
+        if (over) {
+            return;
+        }
+        over = true;
+        Stalls.of(s).setRecorder(null);
+        recording.stop(null);
+        recording.release();
+    }
+}

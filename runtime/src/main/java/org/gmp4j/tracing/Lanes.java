@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.tracing;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.gmp4j.events.Ev;
+import org.gmp4j.events.Tracer;
+import org.gmp4j.proc.Tracing.State;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.struct.GStatus;
+
+/**
+ * Makes lanes of the events of one scheduler: of each P with what ran on it, of each goroutine with its states, of tasks and regions, and
+ * counters. From a wake-up an arrow leads to the run that follows. A goroutine that did nothing while the trace was on has no lane.
+ */
+final class Lanes implements Merge.Sink {
+    private static final String OLDER = "(older than the trace)";
+    private static final String UNKNOWN = "(unknown)";
+    private static final String[] YIELDS = {"gosched", "preempted", "goyield"};
+    private static final long COUNT_EVERY = 20_000;
+
+    // Kinds of lanes: a scheduler's number, 8 bits, the kind, 8, and a number.
+    private static final long KIND_SHIFT = 48;
+    private static final long SCHEDULER_SHIFT = 56;
+    private static final int GROUP = 1;
+    private static final int PS = 2;
+    private static final int P = 3;
+    private static final int GS = 4;
+    private static final int G = 5;
+    private static final int REGIONS = 6;
+    private static final int TASKS = 7;
+    private static final int TASK = 8;
+    private static final int COUNTERS = 9;
+    private static final int QUEUES = 10;
+    private static final int WORLD = 11;
+
+    /** A goroutine. */
+    private static final class Goroutine {
+        private final long goid;
+        private final String site;
+        private int status;
+        private int reason;
+        private String yielded = "";
+        private long flow;
+        private boolean shown;
+
+        Goroutine(long goid, String site, int status) {
+            this.goid = goid;
+            this.site = site;
+            this.status = status;
+        }
+
+        String lane() {
+            return switch (status) {
+                case GStatus.GRUNNING -> "running";
+                case GStatus.GRUNNABLE -> yielded.isEmpty() ? "runnable" : "runnable: " + yielded;
+                case GStatus.GSYSCALL -> "syscall";
+                default -> "waiting: " + WaitReason.of(reason).text();
+            };
+        }
+    }
+
+    /** A P: its lane, and who runs there. */
+    private static final class Lane {
+        private boolean shown;
+        private boolean held;
+        private Goroutine runs;
+    }
+
+    private final Perfetto out;
+    private final long scheduler;
+    private final List<String> names;
+    private final long base;
+    private final long begin;
+    /** Whether all are known that lived at the beginning. */
+    private final boolean first;
+    private final Map<Long, Goroutine> all = new HashMap<>();
+    private final Map<Integer, Lane> ps = new HashMap<>();
+    private final Map<Long, Boolean> tracks = new HashMap<>();
+    private long flows;
+    private long created;
+    private long ended;
+    private long counted = Long.MIN_VALUE;
+    private final int[] count = new int[16];
+    private boolean stopped;
+
+    /**
+     * @param number of the scheduler, from 1 on
+     * @param names in the trace
+     * @param base the time of its beginning, in nanoseconds; {@code begin}: how much later the first event of interest is
+     * @param first who lived at the beginning; null if nobody knows
+     */
+    Lanes(Perfetto out, int number, String name, List<String> names, long base, long begin, State first) throws IOException {
+        this.out = out;
+        this.names = names;
+        this.base = base;
+        this.begin = begin;
+        scheduler = (long) number << SCHEDULER_SHIFT;
+        flows = scheduler;
+        out.track(id(GROUP, 0), Session.ROOT, name, false);
+        out.track(id(PS, 0), id(GROUP, 0), "Ps", false);
+        out.track(id(GS, 0), id(GROUP, 0), "goroutines", false);
+        this.first = first != null;
+        if (first != null) {
+            for (int i = 0; i < first.count(); i++) {
+                Goroutine g = new Goroutine(first.goid(i), OLDER, first.status(i));
+                g.reason = first.reason(i);
+                all.put(g.goid, g);
+                count[g.status]++;
+            }
+        }
+    }
+
+    private long id(int kind, long number) {
+        return scheduler | (long) kind << KIND_SHIFT | number;
+    }
+
+    @Override
+    public boolean ready(int ring, int kind, long goid) {
+        int wanted = before(kind);
+        if (wanted < 0) {
+            return true;
+        }
+        Goroutine g = all.get(goid);
+        if (g == null) {
+            return false;
+        }
+        return g.status == wanted || wanted == GStatus.GRUNNING && g.status == GStatus.GSYSCALL && ring == Tracer.OUTSIDE;
+    }
+
+    /** In what state a goroutine is before it; negative: in none. */
+    private static int before(int kind) {
+        return switch (kind) {
+            case Ev.START -> GStatus.GRUNNABLE;
+            case Ev.UNBLOCK -> GStatus.GWAITING;
+            case Ev.BLOCK, Ev.YIELD, Ev.END, Ev.SYSCALL, Ev.TAKEN -> GStatus.GRUNNING;
+            case Ev.SYSCALL_EXIT, Ev.SYSCALL_BLOCKED -> GStatus.GSYSCALL;
+            default -> -1;
+        };
+    }
+
+    /** In what state it is after an event of who has no P; negative: in none. */
+    private static int after(int kind) {
+        return switch (kind) {
+            case Ev.CREATE, Ev.UNBLOCK, Ev.SYSCALL_BLOCKED -> GStatus.GRUNNABLE;
+            case Ev.BLOCK -> GStatus.GWAITING;
+            default -> -1;
+        };
+    }
+
+    @Override
+    public void event(long nanos, int ring, MemorySegment words, long at) throws IOException {
+        long head = words.get(JAVA_LONG, at);
+        long word = words.get(JAVA_LONG, at + Long.BYTES);
+        int kind = Ev.kind(head);
+        long number = Ev.number(word);
+        long t = base + nanos;
+        if (before(kind) >= 0 || kind == Ev.CREATE) {
+            goroutine(t, ring, kind, Ev.argument(head), number, Ev.detail(word));
+            return;
+        }
+        switch (kind) {
+            case Ev.P_START -> take(t, ring, number);
+            case Ev.P_STOP -> giveUp(t, ring);
+            case Ev.STEAL -> out.instant(lane(ring), "steal").with("goroutines", number).with("from", Ev.detail(word)).put(t);
+            case Ev.STW_BEGIN -> world(t, true);
+            case Ev.STW_END -> world(t, false);
+            case Ev.QUEUE -> queue(t, number, Ev.detail(word));
+            case Ev.LOG -> {
+                byte[] text = new byte[Ev.detail(word)];
+                MemorySegment.copy(words, JAVA_BYTE, at + 2 * Long.BYTES, text, 0, text.length);
+                out.message(regions(known(number, GStatus.GRUNNING), t), new String(text, StandardCharsets.UTF_8)).put(t);
+            }
+            case Ev.REGION_BEGIN -> out.begin(regions(known(number, GStatus.GRUNNING), t), name(Ev.detail(word))).put(t);
+            case Ev.REGION_END -> out.end(regions(known(number, GStatus.GRUNNING), t)).put(t);
+            case Ev.TASK_BEGIN, Ev.TASK_END -> task(t, kind, Ev.detail(word), words.get(JAVA_LONG, at + 2 * Long.BYTES),
+                    words.get(JAVA_LONG, at + 3 * Long.BYTES));
+            default -> throw new IOException("the tracer wrote an event of no kind: " + kind);
+        }
+    }
+
+    private String name(int number) {
+        return number > 0 && number < names.size() ? names.get(number) : UNKNOWN;
+    }
+
+    // Goroutines
+
+    private void goroutine(long t, int ring, int kind, int argument, long goid, int detail) throws IOException {
+        Lane p = ring == Tracer.OUTSIDE ? null : ps.computeIfAbsent(ring, k -> new Lane());
+        Goroutine old = all.get(goid);
+        if (ring == Tracer.OUTSIDE && first && (old == null ? kind == Ev.END : !old.shown && old.status == after(kind))) {
+            return; // It was so when the trace began: its writer was under way.
+        }
+        if (kind == Ev.CREATE) {
+            created++;
+            Goroutine g = new Goroutine(goid, name(detail), GStatus.GRUNNABLE);
+            all.put(goid, g);
+            count[g.status]++;
+            woken(t, ring, p, g, "go");
+            show(g, t);
+            return;
+        }
+        Goroutine g = known(goid, before(kind));
+        show(g, t);
+        switch (kind) {
+            case Ev.START, Ev.SYSCALL_EXIT -> {
+                g.yielded = "";
+                off(t, ring, p);
+                move(t, g, GStatus.GRUNNING);
+                on(t, ring, p, g);
+            }
+            case Ev.BLOCK -> {
+                g.reason = argument;
+                off(t, ring, p);
+                move(t, g, GStatus.GWAITING);
+            }
+            case Ev.YIELD -> {
+                g.yielded = YIELDS[Math.min(argument, YIELDS.length - 1)];
+                off(t, ring, p);
+                move(t, g, GStatus.GRUNNABLE);
+            }
+            case Ev.SYSCALL, Ev.TAKEN -> {
+                off(t, ring, p);
+                move(t, g, GStatus.GSYSCALL);
+            }
+            case Ev.SYSCALL_BLOCKED -> move(t, g, GStatus.GRUNNABLE);
+            case Ev.UNBLOCK -> {
+                g.yielded = "";
+                woken(t, ring, p, g, "wake");
+                move(t, g, GStatus.GRUNNABLE);
+            }
+            default -> {
+                off(t, ring, p);
+                count[g.status]--;
+                end(t, g);
+                ended++;
+                boolean unused = all.remove(goid, g);
+            }
+        }
+        count(t);
+    }
+
+    /** The goroutine, of which nothing is known perhaps but how it was until now. */
+    private Goroutine known(long goid, int status) {
+        return all.computeIfAbsent(goid, id -> {
+            count[status]++;
+            return new Goroutine(id, OLDER, status);
+        });
+    }
+
+    private void show(Goroutine g, long t) throws IOException {
+        if (!g.shown) {
+            g.shown = true;
+            out.track(id(G, g.goid), id(GS, 0), "G" + g.goid + " " + g.site, false);
+            out.begin(id(G, g.goid), g.lane()).put(g.site.equals(OLDER) ? base + begin : t);
+        }
+    }
+
+    private void move(long t, Goroutine g, int status) throws IOException {
+        count[g.status]--;
+        count[status]++;
+        out.end(id(G, g.goid)).put(t);
+        g.status = status;
+        out.begin(id(G, g.goid), g.lane()).put(t);
+    }
+
+    private void end(long t, Goroutine g) throws IOException {
+        out.end(id(G, g.goid)).put(t);
+    }
+
+    /** Who runs on a P makes another runnable: an arrow begins. */
+    private void woken(long t, int ring, Lane p, Goroutine g, String how) throws IOException {
+        if (p != null && p.runs != null) {
+            g.flow = ++flows;
+            out.instant(lane(ring), how).with("g", g.goid).flow(g.flow).put(t);
+        }
+    }
+
+    private void on(long t, int ring, Lane p, Goroutine g) throws IOException {
+        if (p == null) {
+            return;
+        }
+        p.runs = g;
+        out.begin(lane(ring), g.site).with("g", g.goid);
+        if (g.flow != 0) {
+            out.lastFlow(g.flow);
+            g.flow = 0;
+        }
+        out.put(t);
+    }
+
+    private void off(long t, int ring, Lane p) throws IOException {
+        if (p == null || p.runs == null) {
+            return;
+        }
+        p.runs = null;
+        out.end(lane(ring)).put(t);
+    }
+
+    // Ps and all else
+
+    private long lane(int ring) throws IOException {
+        if (ring == Tracer.OUTSIDE) {
+            return track(id(PS, 0xFFFF), id(PS, 0), "outside", false);
+        }
+        Lane p = ps.computeIfAbsent(ring, k -> new Lane());
+        if (!p.shown) {
+            p.shown = true;
+            out.track(id(P, ring), id(PS, 0), "P" + ring, false);
+        }
+        return id(P, ring);
+    }
+
+    private void take(long t, int ring, long m) throws IOException {
+        giveUp(t, ring);
+        out.begin(lane(ring), "M" + m).put(t);
+        ps.get(ring).held = true;
+    }
+
+    /** Its goroutine, if there is one still, was left without a P by the signal handler, which writes no events. */
+    private void giveUp(long t, int ring) throws IOException {
+        Lane p = ps.computeIfAbsent(ring, k -> new Lane());
+        Goroutine g = p.runs;
+        off(t, ring, p);
+        if (g != null && g.status == GStatus.GRUNNING) {
+            move(t, g, GStatus.GSYSCALL);
+        }
+        if (p.held) {
+            p.held = false;
+            out.end(lane(ring)).put(t);
+        }
+    }
+
+    private long track(long id, long parent, String name, boolean counter) throws IOException {
+        if (tracks.put(id, Boolean.TRUE) == null) {
+            out.track(id, parent, name, counter);
+        }
+        return id;
+    }
+
+    private void world(long t, boolean begin) throws IOException {
+        long id = track(id(WORLD, 0), id(GROUP, 0), "the world", false);
+        if (begin) {
+            out.begin(id, "stopped").put(t);
+            stopped = true;
+        } else if (stopped) {
+            out.end(id).put(t);
+            stopped = false;
+        }
+    }
+
+    private void queue(long t, long size, int p) throws IOException {
+        String name = p == Ev.GLOBAL ? "global queue" : "queue of P" + p;
+        out.counter(track(id(QUEUES, p), id(GROUP, 0), name, true), size).put(t);
+    }
+
+    private void count(long t) throws IOException {
+        if (t - counted < COUNT_EVERY && counted != Long.MIN_VALUE) {
+            return;
+        }
+        counted = t;
+        count(t, "running", GStatus.GRUNNING);
+        count(t, "runnable", GStatus.GRUNNABLE);
+        count(t, "waiting", GStatus.GWAITING);
+        count(t, "in system calls", GStatus.GSYSCALL);
+    }
+
+    private void count(long t, String name, int status) throws IOException {
+        out.counter(track(id(COUNTERS, status), id(GROUP, 0), name, true), count[status]).put(t);
+    }
+
+    private long regions(Goroutine g, long t) throws IOException {
+        show(g, t);
+        return track(id(REGIONS, g.goid), id(G, g.goid), "regions of G" + g.goid, false);
+    }
+
+    private void task(long t, int kind, int name, long task, long parent) throws IOException {
+        long all = track(id(TASKS, 0), id(GROUP, 0), "tasks", false);
+        long id = track(id(TASK, task), parent == 0 ? all : id(TASK, parent), "task " + task, false);
+        if (kind == Ev.TASK_BEGIN) {
+            out.begin(id, name(name)).put(t);
+        } else {
+            out.end(id).put(t);
+        }
+    }
+
+    /** The trace is over: ends what is open. */
+    void close(long nanos) throws IOException {
+        long t = base + nanos;
+        for (Integer ring : List.copyOf(ps.keySet())) {
+            Lane p = ps.get(ring);
+            off(t, ring, p);
+            if (p.held) {
+                out.end(lane(ring)).put(t);
+            }
+        }
+        if (stopped) {
+            world(t, false);
+        }
+        for (Goroutine g : all.values()) {
+            if (g.shown) {
+                end(t, g);
+            }
+        }
+    }
+
+    long created() {
+        return created;
+    }
+
+    long ended() {
+        return ended;
+    }
+}

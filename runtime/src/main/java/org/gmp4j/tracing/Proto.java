@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.tracing;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** A message in the encoding of protocol buffers, as it grows. Source: protobuf.dev/programming-guides/encoding. */
+final class Proto {
+    private static final int VARINT = 0;
+    private static final int FIXED64 = 1;
+    private static final int BYTES = 2;
+    private static final int WIRE_BITS = 3;
+    private static final int MOST = 10;
+
+    private byte[] b = new byte[256];
+    private int n;
+
+    Proto clear() {
+        n = 0;
+        return this;
+    }
+
+    int size() {
+        return n;
+    }
+
+    private void room(int bytes) {
+        if (b.length - n < bytes) {
+            b = Arrays.copyOf(b, Math.max(2 * b.length, n + bytes));
+        }
+    }
+
+    private void raw(long v) {
+        room(MOST);
+        while ((v & ~0x7FL) != 0) {
+            b[n++] = (byte) (v | 0x80);
+            v >>>= 7;
+        }
+        b[n++] = (byte) v;
+    }
+
+    Proto number(int field, long v) {
+        raw((long) field << WIRE_BITS | VARINT);
+        raw(v);
+        return this;
+    }
+
+    Proto fixed(int field, long v) {
+        raw((long) field << WIRE_BITS | FIXED64);
+        room(Long.BYTES);
+        for (int i = 0; i < Long.BYTES; i++) {
+            b[n++] = (byte) (v >>> i * Byte.SIZE);
+        }
+        return this;
+    }
+
+    Proto text(int field, String s) {
+        byte[] utf8 = s.getBytes(StandardCharsets.UTF_8);
+        return bytes(field, utf8, utf8.length);
+    }
+
+    Proto message(int field, Proto m) {
+        return bytes(field, m.b, m.n);
+    }
+
+    private Proto bytes(int field, byte[] from, int length) {
+        raw((long) field << WIRE_BITS | BYTES);
+        raw(length);
+        room(length);
+        System.arraycopy(from, 0, b, n, length);
+        n += length;
+        return this;
+    }
+
+    void writeTo(OutputStream out) throws IOException {
+        out.write(b, 0, n);
+    }
+}
