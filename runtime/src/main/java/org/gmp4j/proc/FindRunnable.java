@@ -238,8 +238,6 @@ final class FindRunnable {
         boolean ranTimer = false;
         long tried = 0;
         long failed = 0;
-        long stolen = 0;
-        int victim = 0;
         long gp = 0;
         walks:
         for (int i = 0; i < STEAL_TRIES; i++) {
@@ -270,9 +268,11 @@ final class FindRunnable {
                     int pushed = Runq.pushed(pp);
                     gp = Runq.runqsteal(pp, p2, last, s.config.politeNanos());
                     if (gp != 0) {
-                        PStat.stole(pp, p2, 1 + Runq.pushed(pp) - pushed);
-                        stolen = 1 + Runq.size(pp);
-                        victim = pos;
+                        int stolen = 1 + Runq.pushed(pp) - pushed;
+                        PStat.stole(pp, p2, stolen);
+                        if (m.trace != null) {
+                            m.trace.event(Ev.STEAL, 0, stolen, pos);
+                        }
                         break walks;
                     }
                     failed++;
@@ -281,12 +281,6 @@ final class FindRunnable {
         }
         P.setNstealtryOpaque(pp, P.nstealtryOpaque(pp) + tried);
         PStat.NSTEALFAIL.addOpaque(pp, failed);
-        if (stolen != 0) {
-            if (m.trace != null) {
-                m.trace.event(Ev.STEAL, 0, stolen, victim);
-            }
-            P.setNstealOpaque(pp, P.nstealOpaque(pp) + stolen);
-        }
         if (gp == 0 && ranTimer) {
             m.newWork = true;
         }

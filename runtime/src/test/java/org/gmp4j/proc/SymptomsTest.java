@@ -77,6 +77,7 @@ class SymptomsTest {
                 before = g.gmp.metrics().read();
             } while (!waits.get() || number(before, "/sched/threads/spinning:threads") == 0
                     || number(before, "/sched/goroutines/waiting:goroutines") != 1);
+            before = g.gmp.metrics().read(); // A reading is of no one moment: that one may have counted runs before it saw it wait.
             Map<String, Object> m;
             do {
                 m = g.gmp.metrics().read();
