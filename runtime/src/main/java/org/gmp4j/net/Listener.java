@@ -12,6 +12,8 @@ import org.gmp4j.Go;
 import org.gmp4j.ffi.Fd;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.timer.TimerHeaps;
 
 /**
  * What takes connections ({@code net.Listener}). Thread-safe; several may accept at once.
@@ -92,12 +94,13 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
 
     /** An interrupt does not cut it short, or a server that was interrupted would spin; it is there again afterwards. */
     static void pause(int millis) {
-        if (Go.inGoroutine()) {
-            Go.sleep(Duration.ofMillis(millis));
+        long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
+        GStack st = GStack.current();
+        if (st != null) {
+            TimerHeaps.sleep(st, nanos);
             return;
         }
         boolean interrupted = false;
-        long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
         long end = System.nanoTime() + nanos;
         for (long left = nanos; left > 0; left = end - System.nanoTime()) {
             try {

@@ -138,7 +138,7 @@ final class Mcall {
             m.trace.stop(Ev.YIELD, why, G.goid(gp));
         }
         if (G.preemptOpaque(gp) != 0) {
-            Schedule.newSlice(m.pp());
+            Schedule.newSlice(m, m.pp());
         }
     }
 

@@ -158,14 +158,14 @@ final class Schedule {
         long pp = m.pp();
         Latency.runs(gp, pp);
         if (!inheritTime) {
-            newSlice(pp);
-            m.slices.begins(pp);
+            newSlice(m, pp);
         }
     }
 
     /** A time slice begins, or the last one ends, on a P of the caller's: sysmon tells them apart by schedtick. */
-    static void newSlice(long pp) {
+    static void newSlice(Machine m, long pp) {
         P.setSchedtickOpaque(pp, P.schedtick(pp) + 1);
+        m.slices.begins(pp);
     }
 
     /** Parts the G from the M, after its status is no longer {@code _Grunning}. */

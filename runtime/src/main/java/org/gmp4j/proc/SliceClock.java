@@ -39,7 +39,7 @@ public final class SliceClock {
     }
 
     @SuppressWarnings("unused") // Through ON; sysmon writes, the M reads.
-    private boolean on;
+    private boolean on = true; // The first may be a hog's.
     /** As {@link #slice(long, int)} names it. */
     private long slice = -1;
     private long began;

@@ -144,11 +144,12 @@ public final class Syscall {
 
     private static void resumed(GStack st, long pp) {
         GStatus.casgstatus(st.gp, GStatus.GSYSCALL, GStatus.GRUNNING);
-        EventRing trace = st.machine().trace;
+        Machine m = st.machine();
+        EventRing trace = m.trace;
         if (trace != null) {
             trace.event(Ev.SYSCALL_EXIT, 0, G.goid(st.gp), 0);
         }
-        Schedule.newSlice(pp);
+        Schedule.newSlice(m, pp);
     }
 
     private static long idlep(Scheduler s) {

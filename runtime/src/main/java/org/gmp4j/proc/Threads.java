@@ -68,7 +68,7 @@ public final class Threads {
         if (m.trace != null) {
             m.trace.event(Ev.P_START, 0, M.id(m.mp), 0);
         }
-        Schedule.newSlice(pp); // Whoever runs from runnext does not inherit what the P did before.
+        Schedule.newSlice(m, pp); // Whoever runs from runnext does not inherit what the P did before.
         PStatus.set(pp, PStatus.PRUNNING);
         if (Schedt.sysmonwaitAcquire(m.s.sched) == Schedt.SYSMON_SLEEPS) {
             Note.ring(Schedt.sysmonnoteAddress(m.s.sched)); // Something runs again: watch it.

@@ -169,15 +169,16 @@ public final class Mutex {
                 since = System.nanoTime();
                 from = since;
             }
-            if (!sema.acquire(again, reason, e)) {
+            boolean got = sema.acquire(again, reason, e);
+            long now = System.nanoTime();
+            Waiting.waitedForLock(now - from);
+            from = now;
+            if (!got) {
                 if (giveUp()) {
                     return false;
                 }
                 sema.acquire(true, reason); // It comes, or is there: the wait ends as if by it.
             }
-            long now = System.nanoTime();
-            Waiting.waitedForLock(now - from);
-            from = now;
             starving |= now - since > STARVATION_NANOS;
             s = state;
             if ((s & STARVING) != 0) {

@@ -140,7 +140,10 @@ public final class RWMutex {
                 if (tryRLock()) {
                     return true;
                 }
-                if (!list.await(ticket, e, limits.reason(WaitReason.RWMUTEX_RLOCK))) {
+                long since = System.nanoTime();
+                boolean told = list.await(ticket, e, limits.reason(WaitReason.RWMUTEX_RLOCK));
+                Waiting.waitedForLock(System.nanoTime() - since);
+                if (!told) {
                     return !e.timeUp();
                 }
             }
@@ -260,17 +263,21 @@ public final class RWMutex {
         GStack st = GStack.enterChecked();
         Sema.OfSema e = new Sema.OfSema(writerSema, left);
         boolean mine = false;
-        long from = System.nanoTime();
         try {
             e.begin();
-            mine = !announce() || writerSema.acquire(false, left.reason(WaitReason.RWMUTEX_LOCK), e);
+            if (announce()) {
+                long from = System.nanoTime();
+                mine = writerSema.acquire(false, left.reason(WaitReason.RWMUTEX_LOCK), e);
+                Waiting.waitedForLock(System.nanoTime() - from);
+            } else {
+                mine = true;
+            }
             if (!mine && !withdraw()) {
                 writerSema.acquire(false, WaitReason.RWMUTEX_LOCK); // The last reader has let this one in.
                 mine = true;
             }
             return mine || !e.timeUp();
         } finally {
-            Waiting.waitedForLock(System.nanoTime() - from);
             e.finish();
             if (!mine) {
                 boolean unused = writer.giveBack();

@@ -88,7 +88,7 @@ final class Retake {
     private boolean anyOver;
     /** How soon one of those is to have come to a point. */
     private long awaited;
-    /** Whether it is known of all with work waiting when their slices began. */
+    /** Whether it is known of all that run when their slices began. */
     private boolean exact;
     /** Whether a thread was seen asleep that was not at the look before. */
     private boolean suspected;
@@ -167,6 +167,9 @@ final class Retake {
 
     /** A look when all Ps are idle, or the world stops: then points that are wanted stay so, for who is to stop. */
     void lookForStrays(long now) {
+        busy = false; // What runs by the time it sleeps it has not seen.
+        workWaits = false;
+        inSyscall = false;
         strays.look(now);
         if (Schedt.gcwaitingAcquire(s.sched) == 0) {
             points.looked(strays.calling(), now);
@@ -298,6 +301,9 @@ final class Retake {
         int tick = P.schedtickOpaque(pp);
         if (unanswered(pr, mp, tick, now)) {
             anyOver |= age >= quantum;
+            if (now - Request.of(pr).asked < LOOK_CLOSELY) {
+                awaited = Math.min(awaited, PROMPT); // The P is nobody's once the handler has left it.
+            }
             return false; // It waits for a CPU, for a disk, or has signals blocked: another signal would not help.
         }
         Machine m = s.machine(mp);

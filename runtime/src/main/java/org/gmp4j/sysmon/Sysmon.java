@@ -16,19 +16,18 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code sysmon}: a thread without a P that looks after the others. It sleeps 20 µs, doubling to 10 ms, but never less than
- * {@link #fairSleep} asks after a look; while a P is in a
- * system call it begins to double only after 50 rounds without work. While all Ps are idle it rests for a quantum, 0.5 to 2.5 ms, or until
- * one enters a system call, or work is queued while no P is idle. When they
- * have been idle for a millisecond, or the world is stopped, it sleeps deeply: for 60 ms, or until anything runs. (Go's
- * sleeps so at once. Where goroutines run now and then, as in a service at low load, waking sysmon for each took as much
- * time as the goroutines.) After a deep sleep it dozes for a quantum, at most a bit more than a millisecond, or until a system call: as a
- * rule all has been idle again for a millisecond then, and it can sleep deeply at once. A hog's first slice may be that much longer.
+ * {@code sysmon}: a thread without a P that looks after the others. While a P is in a system call, or it is not known when a time
+ * slice began, it sleeps 20 µs, doubling to 10 ms; with a system call it begins to double only after 50 rounds without work. It never
+ * sleeps less than {@link #fairSleep} asks after a look. While all Ps are idle it rests for a quantum, 0.5 to 2.5 ms, or until one
+ * enters a system call, or work is queued while no P is idle. When they have been idle for a millisecond, or the world is stopped, it
+ * sleeps deeply: for 60 ms, or until anything runs. (Go's sleeps so at once. Where goroutines run now and then, as in a service at low
+ * load, waking sysmon for each took as much time as the goroutines.) After a deep sleep it dozes for a quantum, at most a bit more than
+ * a millisecond, or until a system call: as a rule all has been idle again for a millisecond then, and it can sleep deeply at once.
  *
- * <p>While a P runs a goroutine it looks when the quantum ends, which it knows exactly of slices that are timed ({@link SliceClock}). They are
- * where they are few. Of others it looks twice in a quantum while work waits, and four times while none does. A goroutine that has had
- * its quantum while nobody waited is looked at every quarter of a quantum. When sysmon has told one to yield it looks again as soon as
- * {@link #fairSleep} lets it, until that has done so, for half a millisecond at most.
+ * <p>While a P runs a goroutine it looks when the quantum ends, which it knows exactly of slices that are timed, and where slices are
+ * few they are ({@link SliceClock}); else twice in a quantum while work waits, and four times while none does. A goroutine that has had
+ * its quantum is looked at every quarter of one. When sysmon has told one to yield it looks again as soon as {@link #fairSleep} lets it,
+ * until that has done so, for half a millisecond at most.
  * A thread that it sees asleep it looks at again after 100 µs at most. So that a thread that falls asleep with a P loses
  * it, it looks as often as it rests, or, when one did so within a second, every half a millisecond. And within 20 ms after
  * a P was taken from a system call, whoever enters the next rings for it.
@@ -266,7 +265,7 @@ public final class Sysmon implements Monitor {
      * not so long that what comes next would wait long behind a thread that fell asleep.
      */
     private long sleepFor() {
-        boolean soon = retake.inSyscall() || retake.suspected() || !retake.exact();
+        boolean soon = idle == 0 || retake.inSyscall() || retake.suspected() || !retake.exact();
         long usual = soon || !retake.busy() ? sleep : MAX_SLEEP;
         usual = retake.callsStray() ? Math.min(usual, WORK_SLEEP) : usual;
         if (retake.workWaits()) {
@@ -279,7 +278,7 @@ public final class Sysmon implements Monitor {
         }
         long most = retake.exact() ? retake.untilOver(System.nanoTime()) : s.config.quantumNanos() / BUSY_LOOKS;
         most = Math.max(most, MIN_SLEEP);
-        return Math.min(usual, Schedt.npidleVolatile(s.sched) == 0 ? Math.min(most, seldom()) : most);
+        return Math.min(usual, Math.min(most, Schedt.npidleVolatile(s.sched) == 0 ? seldom() : restNanos));
     }
 
     /** How long a thread that falls asleep with a P may keep it before the first look. */

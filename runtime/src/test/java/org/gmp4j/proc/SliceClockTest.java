@@ -44,6 +44,7 @@ class SliceClockTest {
     @Test
     void whichSlice() {
         SliceClock c = new SliceClock();
+        assertFalse(c.look(System.nanoTime(), MANY, MILLISECOND));
         P.setSchedtickOpaque(first, 7);
         c.begins(first);
         assertEquals(ESTIMATE, c.began(SliceClock.slice(first, 7), ESTIMATE), "nobody asked for it");

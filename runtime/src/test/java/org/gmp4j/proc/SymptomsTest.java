@@ -41,7 +41,7 @@ class SymptomsTest {
     /** There is one thread, as many as maxThreads allows, so nobody can take what stands in its queue. */
     @Test
     void idlePsBesideALongQueue() {
-        try (TestGmp g = TestGmp.with(b -> b.procs(4).maxThreads(1))) {
+        try (TestGmp g = TestGmp.with(b -> b.procs(4).maxThreads(1).quantum(Duration.ofMinutes(1)))) {
             AtomicInteger ran = new AtomicInteger();
             AtomicReference<Map<String, Object>> metrics = new AtomicReference<>();
             AtomicReference<String> trace = new AtomicReference<>();
