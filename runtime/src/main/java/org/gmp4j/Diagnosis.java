@@ -20,7 +20,8 @@ final class Diagnosis implements Runnable {
     private JmxBean bean; // Under the monitor; null when it is not registered.
     private boolean ended; // Likewise.
 
-    private Diagnosis(Scheduler s, MetricsServer server) {
+    /** Of a scheduler that was just made. */
+    Diagnosis(Scheduler s, MetricsServer server) {
         this.s = s;
         this.server = server;
     }
@@ -36,18 +37,16 @@ final class Diagnosis implements Runnable {
         return address == null ? null : MetricsServer.shared(address);
     }
 
-    /** Of a scheduler that was just made. */
-    static Diagnosis begin(Scheduler s, MetricsServer server) {
-        Diagnosis d = new Diagnosis(s, server);
+    /** Begins. After a failure, too, {@link #end} is to be called. */
+    void begin() {
         if (s.config.debug().jmx()) {
-            d.registerNow();
+            registerNow();
         } else {
-            s.setEverySecond(d);
+            s.setEverySecond(this);
         }
         if (s.config.debug().invariants()) {
-            d.check();
+            check();
         }
-        return d;
     }
 
     /** The scheduler has ended. */
@@ -74,6 +73,9 @@ final class Diagnosis implements Runnable {
         try {
             register();
         } catch (NoClassDefFoundError e) {
+            if (!isNoModule(e)) {
+                throw e;
+            }
             throw new IllegalStateException("jmx=1 needs the module java.management: start java with --add-modules java.management", e);
         }
     }
@@ -85,21 +87,47 @@ final class Diagnosis implements Runnable {
             if (!JmxBean.wanted()) {
                 return;
             }
-            Thread t = new Thread(null, this::register, s.name() + "-jmx", 0, false);
+            Thread t = new Thread(null, new Registering(this), s.name().concat("-jmx"), 0, false);
             t.setDaemon(true);
-            t.start(); // Without memory for it sysmon comes again.
             s.setEverySecond(null);
-        } catch (NoClassDefFoundError noModule) {
-            s.setEverySecond(null);
+            boolean started = false;
+            try {
+                t.start();
+                started = true;
+            } finally {
+                if (!started) {
+                    s.setEverySecond(this); // There was no memory for it.
+                }
+            }
+        } catch (LinkageError e) {
+            if (isNoModule(e)) {
+                s.setEverySecond(null);
+            } // Else something was not linked for want of memory: again in a second.
         }
     }
 
-    private void register() {
-        synchronized (this) {
-            if (!ended) {
-                bean = new JmxBean(s);
-                bean.register();
+    /** A class is not there. When one could not be loaded or linked for want of memory the cause says so. */
+    private static boolean isNoModule(LinkageError e) {
+        return e instanceof NoClassDefFoundError && (e.getCause() == null || e.getCause() instanceof ClassNotFoundException);
+    }
+
+    /** A class, as a lambda would be linked on sysmon, which an error in that would end. */
+    private record Registering(Diagnosis d) implements Runnable {
+        @Override
+        public void run() {
+            try {
+                d.register();
+            } catch (OutOfMemoryError | LinkageError noMemory) {
+                d.s.setEverySecond(d); // Again in a second.
             }
+        }
+    }
+
+    private synchronized void register() {
+        if (!ended) {
+            JmxBean made = new JmxBean(s);
+            made.register();
+            bean = made;
         }
     }
 

@@ -8,7 +8,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -193,7 +195,7 @@ public final class Gmp implements Executor, AutoCloseable {
 
         /**
          * The name of the scheduler: in those of its threads, in reports and thread dumps. Not blank; other schedulers may have the
-         * same. Default {@code gmp} and a number. Names for threads of its factory: {@link Gmp#threadFactory(String)}.
+         * same, and get a number after it in metrics, JMX and names of trace files. Default {@code gmp} and a number. Names for threads of its factory: {@link Gmp#threadFactory(String)}.
          */
         Builder name(String name);
 
@@ -275,6 +277,8 @@ public final class Gmp implements Executor, AutoCloseable {
 
     static final class Settings implements Builder {
         private static final int MAX_DAYS = 1000;
+        /** Files of traces that this process writes when it ends. */
+        private static final Set<Path> TRACES = ConcurrentHashMap.newKeySet();
 
         private Integer procs;
         private Affinity affinity = Affinity.none();
@@ -397,48 +401,76 @@ public final class Gmp implements Executor, AutoCloseable {
                     quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
                     DebugVars.parse(debug));
             Rehearsal.once(program);
-            Scheduler s = startServed(config);
-            if (stalled != null) {
-                Stalls.of(s).setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
-            }
-            startTrace(s, config.debug().trace());
-            return s;
+            return startServed(config);
         }
 
         private Scheduler startServed(Config config) {
             MetricsServer server = Diagnosis.serve(metrics, config.debug());
             Scheduler s = null;
+            diagnosis = null;
+            boolean done = false;
             try {
                 s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon::new)
                         : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon::new);
+                diagnosis = new Diagnosis(s, server);
+                diagnosis.begin();
+                if (stalled != null) {
+                    Stalls.of(s).setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
+                }
+                startTrace(s, config.debug().trace());
+                done = true;
+                return s;
             } finally {
-                if (s == null && server != null) {
-                    server.close();
+                if (!done) {
+                    undo(s, server);
                 }
             }
-            diagnosis = Diagnosis.begin(s, server);
-            return s;
         }
 
-        /** GMPDEBUG=trace=FILE: until the JVM ends. */
-        private void startTrace(Scheduler s, String file) {
-            if (file.isEmpty()) {
-                return;
-            }
+        /** Leaves nothing of a start that failed on its way. */
+        private void undo(Scheduler s, MetricsServer server) {
             try {
-                Session session = Session.start(List.of(s), Path.of(file), 0);
-                session.stopAtExit();
-            } catch (IOException | InvalidPathException e) {
                 if (diagnosis != null) {
                     diagnosis.end();
+                } else if (server != null) {
+                    server.close();
                 }
+            } finally {
                 try {
-                    boolean unused = s.close(0);
+                    boolean unused = s == null || s.close(0);
                 } catch (InterruptedException interrupted) {
                     Thread.currentThread().interrupt();
                 }
-                throw new IllegalArgumentException("GMPDEBUG: a trace cannot be written to \"" + file + "\": " + e.getMessage(), e);
             }
+        }
+
+        /** GMPDEBUG=trace=FILE: until the JVM ends. */
+        private static void startTrace(Scheduler s, String file) {
+            if (file.isEmpty()) {
+                return;
+            }
+            Path free = null;
+            boolean done = false;
+            try {
+                free = freeTrace(Path.of(file).toAbsolutePath().normalize(), s.label().replaceAll("[/\0]", "_"));
+                Session.start(List.of(s), free, 0).stopAtExit();
+                done = true;
+            } catch (IOException | InvalidPathException e) {
+                throw new IllegalArgumentException("GMPDEBUG: a trace cannot be written to \"" + file + "\": " + e.getMessage(), e);
+            } finally {
+                if (!done && free != null) {
+                    TRACES.remove(free);
+                }
+            }
+        }
+
+        /** The file, or where another scheduler has that, one with the scheduler's name after it. */
+        private static Path freeTrace(Path file, String label) {
+            Path free = file;
+            for (int n = 1; !TRACES.add(free); n++) {
+                free = file.resolveSibling(file.getFileName() + "." + label + (n == 1 ? "" : "-" + n));
+            }
+            return free;
         }
 
         private static void checkBindings() {

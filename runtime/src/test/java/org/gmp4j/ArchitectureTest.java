@@ -50,7 +50,7 @@ class ArchitectureTest {
     /** The part that knows nothing, for all to throw and to take. */
     private static final Set<String> ROOT_1 = Set.of("Cancelable", "ChanClosedException", "WaitInterruptedException");
 
-    private static final Set<String> EXPORTED = Set.of("", "sync", "time", "context", "synctest", "net", "affinity", "memory",
+    private static final Set<String> EXPORTED = Set.of("", "sync", "time", "context", "synctest", "net", "affinity",
             "metrics", "trace");
 
     /** The classes that know what the JDK keeps to itself, the tools of the first, and the one that carries a field for it. */

@@ -11,6 +11,7 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 import org.gmp4j.check.Invariants;
+import org.gmp4j.metrics.Metrics;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.M;
@@ -29,6 +30,7 @@ final class DiagnosisProgram {
             case "deadlock" -> Gmp.main(() -> Chan.make().recv());
             case "nothing" -> nothing();
             case "bean" -> bean();
+            case "odd-names" -> oddNames();
             case "late-bean" -> lateBean();
             case "broken" -> broken();
             case "work" -> Gmp.main(DiagnosisProgram::work);
@@ -87,6 +89,25 @@ final class DiagnosisProgram {
                 Thread.onSpinWait();
             }
             c.close();
+        }
+        System.out.println(names(server));
+    }
+
+    /** Any name goes, also twice. */
+    private static void oddNames() throws Exception {
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        for (String odd : new String[] {"plain", "a,b", "x:y=*?\\\"\nz"}) {
+            try (Gmp one = Gmp.builder().procs(1).name(odd).debug("jmx=1").build();
+                    Gmp two = Gmp.builder().procs(2).name(odd).debug("jmx=1").build()) {
+                one.run(Go::gosched);
+                two.run(Go::gosched);
+                StringBuilder procs = new StringBuilder();
+                for (ObjectName name : names(server)) {
+                    procs.append(server.getAttribute(name, "Procs")).append(server.getAttribute(name, "Name").equals(odd)).append(' ');
+                }
+                System.out.println(procs);
+                Metrics.prometheus().lines().filter(l -> l.startsWith("gmp_sched_gomaxprocs_threads{")).forEach(System.out::println);
+            }
         }
         System.out.println(names(server));
     }

@@ -92,6 +92,19 @@ class DiagnosisTest {
         assertEquals(new Result(0, "2\ntrue\ntrue\n[]\n", ""), r);
     }
 
+    /** What must be quoted or escaped is, and of two with the same name the later has a number. */
+    @Test
+    void anyNameAlsoTwice() {
+        Result r = program().run("odd-names");
+        StringBuilder expected = new StringBuilder();
+        for (String label : new String[] {"plain", "a,b", "x:y=*?\\\\\\\"\\nz"}) {
+            expected.append("1true 2true \n");
+            expected.append("gmp_sched_gomaxprocs_threads{scheduler=\"").append(label).append("\"} 1\n");
+            expected.append("gmp_sched_gomaxprocs_threads{scheduler=\"").append(label).append("-2\"} 2\n");
+        }
+        assertEquals(new Result(0, expected.append("[]\n").toString(), ""), r);
+    }
+
     @Test
     void aBeanOnceSomebodyUsesJmx() {
         Result r = program().run("late-bean");

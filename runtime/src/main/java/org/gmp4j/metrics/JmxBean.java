@@ -5,6 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.TreeMap;
 
+import javax.management.InstanceAlreadyExistsException;
 import javax.management.JMException;
 import javax.management.MBeanServerFactory;
 import javax.management.ObjectName;
@@ -16,7 +17,10 @@ import org.gmp4j.sysmon.Stalls;
 
 /** The {@link GmpMXBean} of a scheduler. */
 public final class JmxBean implements GmpMXBean {
+    private static final String SPECIAL = ",=:\"*?\n";
+
     private final Scheduler s;
+    private ObjectName name; // Null when it is not registered.
 
     /** Of a scheduler. */
     @SuppressWarnings("exports")
@@ -33,10 +37,19 @@ public final class JmxBean implements GmpMXBean {
         return JdkThreads.initialized(MBeanServerFactory.class);
     }
 
-    /** Registers it, until {@link #unregister}. */
+    /** Registers it, until {@link #unregister}; with a number after its name if there is a bean of that name. Not thread-safe. */
     public void register() {
+        String label = s.label();
         try {
-            ManagementFactory.getPlatformMBeanServer().registerMBean(this, name());
+            for (int n = 2; name == null; n++) {
+                ObjectName free = name(label);
+                try {
+                    ManagementFactory.getPlatformMBeanServer().registerMBean(this, free);
+                    name = free;
+                } catch (InstanceAlreadyExistsException e) { // Of one that ends just now, or of another class loader's gmp4j.
+                    label = s.label() + "-" + n;
+                }
+            }
         } catch (JMException e) {
             throw new IllegalStateException("no bean of " + s.name() + " can be registered", e);
         }
@@ -45,14 +58,15 @@ public final class JmxBean implements GmpMXBean {
     /** Takes it back. */
     public void unregister() {
         try {
-            ManagementFactory.getPlatformMBeanServer().unregisterMBean(name());
+            ManagementFactory.getPlatformMBeanServer().unregisterMBean(name);
         } catch (JMException gone) {
             return; // Somebody else has.
         }
     }
 
-    private ObjectName name() throws JMException {
-        return new ObjectName("org.gmp4j:type=Gmp,name=" + s.name());
+    private static ObjectName name(String label) throws JMException {
+        boolean special = label.chars().anyMatch(c -> SPECIAL.indexOf(c) >= 0);
+        return new ObjectName("org.gmp4j:type=Gmp,name=" + (special ? ObjectName.quote(label) : label));
     }
 
     @Override

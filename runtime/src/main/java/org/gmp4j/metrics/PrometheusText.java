@@ -2,6 +2,7 @@
 package org.gmp4j.metrics;
 
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 
@@ -23,9 +24,9 @@ final class PrometheusText {
 
     static String of(List<Scheduler> schedulers) {
         List<Sample> samples = new ArrayList<>();
-        for (Scheduler s : schedulers) {
+        for (Scheduler s : new LinkedHashSet<>(schedulers)) { // One may stand there twice.
             try {
-                samples.add(new Sample(s.name(), new Metrics(s).read()));
+                samples.add(new Sample(escaped(s.label()), new Metrics(s).read()));
             } catch (IllegalStateException closed) {
                 continue; // Just now.
             }
@@ -47,6 +48,10 @@ final class PrometheusText {
     static String name(Description d) {
         String name = "gmp" + d.name().replaceAll("[^A-Za-z]", "_");
         return d.cumulative() && d.kind() != Kind.HISTOGRAM ? name + "_total" : name;
+    }
+
+    private static String escaped(String label) {
+        return label.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
     }
 
     private static void value(StringBuilder b, String name, String labels, Object value) {

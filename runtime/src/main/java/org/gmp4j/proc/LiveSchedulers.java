@@ -19,9 +19,27 @@ final class LiveSchedulers {
 
     static synchronized void add(Scheduler s) {
         Scheduler[] now = list;
+        s.label = label(now, s.name);
         Scheduler[] next = Arrays.copyOf(now, now.length + 1);
         next[now.length] = s;
         list = next;
+    }
+
+    private static String label(Scheduler[] others, String name) {
+        String label = name;
+        for (int n = 2; isTaken(others, label); n++) {
+            label = name + "-" + n;
+        }
+        return label;
+    }
+
+    private static boolean isTaken(Scheduler[] others, String label) {
+        for (Scheduler other : others) {
+            if (other.label.equals(label)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Takes {@code s} out if it is there. Needs no memory: without any, another gets its place in the list. */

@@ -57,6 +57,8 @@ public final class Scheduler {
     final Allp allp;
     /** For thread names. */
     final String name;
+    /** Written once, by {@link LiveSchedulers}, before others see the scheduler. */
+    String label;
     final Timers timers;
     final Goroutines goroutines;
     Netpoll netpoll; // Tests put their own here.
@@ -432,6 +434,11 @@ public final class Scheduler {
     /** For thread names. */
     public String name() {
         return name;
+    }
+
+    /** The name, with a number after it where one that lived already when this was made is shown by that name. */
+    public String label() {
+        return label;
     }
 
     /** The network poller it was made with. */

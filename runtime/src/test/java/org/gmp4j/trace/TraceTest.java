@@ -322,6 +322,11 @@ class TraceTest {
 
         public static void main(String[] args) {
             Gmp.main(() -> pingPong(Chan.make(), Chan.make(), 10));
+            if (args.length > 0) {
+                try (Gmp second = Gmp.builder().name("a/b").build()) {
+                    second.run(() -> { });
+                }
+            }
         }
     }
 
@@ -332,6 +337,10 @@ class TraceTest {
         assertEquals(0, r.exit(), r.err());
         Decoded d = new Decoded(file).check();
         assertEquals(2, d.last.get("created"));
+        r = new ChildJvm(Program.class).env("GMPDEBUG", "trace=" + file).run("twice");
+        assertEquals(0, r.exit(), r.err());
+        assertEquals(2, new Decoded(file).check().last.get("created"));
+        assertEquals(1, new Decoded(dir.resolve("debug.a_b")).check().last.get("created"));
         r = new ChildJvm(Program.class).env("GMPDEBUG", "trace=" + dir.resolve("no/dir")).run();
         assertEquals(2, r.exit());
         assertEquals(1, r.err().lines().count(), r.err());
