@@ -24,6 +24,7 @@ import org.gmp4j.affinity.Affinity;
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.metrics.Dashboard;
 import org.gmp4j.metrics.GoroutineProfile;
 import org.gmp4j.metrics.Metrics;
 import org.gmp4j.metrics.MetricsServer;
@@ -267,6 +268,16 @@ public final class Gmp implements Executor, AutoCloseable {
         Builder metrics(InetSocketAddress address);
 
         /**
+         * Has a page for a browser that shows all schedulers of this process live, as long as this one lives: see {@link Dashboard}. A
+         * line on stderr says where it is. It listens on the loopback address only; it needs the module {@code jdk.httpserver}, and no
+         * other jar. Default: what {@code dashboard=PORT} of {@link #debug} says, or the property {@code gmp.dashboard=PORT}, else none.
+         * A port that another scheduler of this process asked for is shared.
+         *
+         * @param port 0 to 65535; 0 is any that is free
+         */
+        Builder dashboard(int port);
+
+        /**
          * Starts the scheduler.
          *
          * @throws IllegalArgumentException naming the bad setting
@@ -292,6 +303,7 @@ public final class Gmp implements Executor, AutoCloseable {
         private boolean deadlockDetection;
         private String debug = ProcessFlag.debug();
         private InetSocketAddress metrics;
+        private Integer dashboard;
         private Diagnosis diagnosis;
         private String name;
 
@@ -374,6 +386,12 @@ public final class Gmp implements Executor, AutoCloseable {
         }
 
         @Override
+        public Builder dashboard(int port) {
+            dashboard = port;
+            return this;
+        }
+
+        @Override
         public Gmp build() {
             Scheduler s = start(false);
             return new Gmp(s, diagnosis);
@@ -405,14 +423,14 @@ public final class Gmp implements Executor, AutoCloseable {
         }
 
         private Scheduler startServed(Config config) {
-            MetricsServer server = Diagnosis.serve(metrics, config.debug());
+            Diagnosis.Served served = Diagnosis.serve(metrics, dashboard, config.debug());
             Scheduler s = null;
             diagnosis = null;
             boolean done = false;
             try {
                 s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon::new)
                         : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon::new);
-                diagnosis = new Diagnosis(s, server);
+                diagnosis = new Diagnosis(s, served);
                 diagnosis.begin();
                 if (stalled != null) {
                     Stalls.of(s).setCallback(x -> stalled.accept(new Stall(x.goid(), x.running(), List.of(x.stack()))));
@@ -422,18 +440,18 @@ public final class Gmp implements Executor, AutoCloseable {
                 return s;
             } finally {
                 if (!done) {
-                    undo(s, server);
+                    undo(s, served);
                 }
             }
         }
 
         /** Leaves nothing of a start that failed on its way. */
-        private void undo(Scheduler s, MetricsServer server) {
+        private void undo(Scheduler s, Diagnosis.Served served) {
             try {
                 if (diagnosis != null) {
                     diagnosis.end();
-                } else if (server != null) {
-                    server.close();
+                } else {
+                    served.close();
                 }
             } finally {
                 try {
