@@ -22,6 +22,8 @@ final class Snapshots implements WebServer.Content {
     /** Symptoms are seen between two readings that are at least that far apart. */
     private static final long APART_NANOS = 900_000_000;
     private static final double NANOS_A_MILLI = 1e6;
+    /** Another than before at the same port: it begins anew. */
+    private static final String PROCESS = ProcessHandle.current().pid() + " " + Long.toHexString(System.nanoTime());
 
     private record Taken(long at, Map<String, Object> metrics) {
     }
@@ -56,7 +58,7 @@ final class Snapshots implements WebServer.Content {
     }
 
     private String make(long now) {
-        StringBuilder b = new StringBuilder("{\"millis\":").append(now / NANOS_A_MILLI).append(",\"time\":")
+        StringBuilder b = new StringBuilder("{\"process\":\"").append(PROCESS).append("\",\"millis\":").append(now / NANOS_A_MILLI).append(",\"time\":")
                 .append(System.currentTimeMillis()).append(",\"schedulers\":[");
         Map<Scheduler, Pair> next = new HashMap<>();
         String comma = "";

@@ -59,7 +59,7 @@ public record Symptom(Kind kind, String text) {
         long idle = Math.min(number(before, "/sched/procs/idle:procs"), number(now, "/sched/procs/idle:procs"));
         long queue = longest(before, now);
         if (idle > 0 && queue >= LONG_QUEUE) {
-            add(found, Kind.IDLE_PS_BESIDE_A_QUEUE, "%s idle beside a queue of %d goroutines; there are %d threads, %d of them asleep",
+            add(found, Kind.IDLE_PS_BESIDE_A_QUEUE, "%s idle beside a queue of %d goroutines; threads: %d, asleep: %d",
                     are(idle, "P"), queue, number(now, "/sched/threads/total:threads"), number(now, "/sched/threads/idle:threads"));
         }
         long spinning = Math.min(number(before, "/sched/threads/spinning:threads"), number(now, "/sched/threads/spinning:threads"));

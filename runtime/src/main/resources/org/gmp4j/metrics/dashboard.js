@@ -132,7 +132,7 @@
       options.series = [{label: "P", value: (u, v) => v === null ? "–" : String(v)},
         {label: "waiting", stroke: COLORS[0], fill: COLORS[0], paths: uPlot.paths.bars({size: [0.7, 60]}), points: {show: false},
           value: (u, v) => short(v)}];
-      options.scales = {x: {time: false, range: (u, low, high) => [-0.5, Math.max(0, high) + 0.5]},
+      options.scales = {x: {time: false, range: (u) => [-0.5, Math.max(1, u.data[0].length) - 0.5]},
         y: {range: (u, low, high) => [0, Math.max(4, high)]}};
     } else {
       options.series = [{label: "at", value: (u, v) => v === null ? "–" : clock(v)}].concat(c.series.map((s, i) => ({label: s[0], stroke: COLORS[i], width: 1.5,
@@ -153,8 +153,13 @@
   // ---- what is known of each scheduler
 
   const histories = new Map();
+  let process = "";
 
   function keep(all) {
+    if (all.process !== process) { // Another one has that port now.
+      histories.clear();
+      process = all.process;
+    }
     const alive = new Set(all.schedulers.map((s) => s.name));
     for (const name of histories.keys()) {
       if (!alive.has(name)) {

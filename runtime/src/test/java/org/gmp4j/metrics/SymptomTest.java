@@ -60,7 +60,7 @@ class SymptomTest {
         both(IDLE, 1L);
         both("/sched/threads/total:threads", 4L);
         both("/sched/threads/idle:threads", 2L);
-        found("1 P is idle beside a queue of 99 goroutines; there are 4 threads, 2 of them asleep");
+        found("1 P is idle beside a queue of 99 goroutines; threads: 4, asleep: 2");
         before.put(LOCAL, new long[] {0, 99});
         found(); // Another queue then: each was long for a moment.
         both(LOCAL, new long[] {15, 0});

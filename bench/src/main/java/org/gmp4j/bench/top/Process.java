@@ -74,7 +74,9 @@ final class Process implements AutoCloseable {
             } finally {
                 vm.detach();
             }
-        } catch (AttachNotSupportedException | IOException e) {
+        } catch (AttachNotSupportedException e) { // Its text has the whole command line.
+            throw new Refused("process " + pid + " is no JVM that can be attached to", e);
+        } catch (IOException e) {
             String why = Objects.toString(e.getMessage(), e.toString()).lines().findFirst().orElse("").replaceAll("\\.$", "");
             throw new Refused("process " + pid + " cannot be read: " + why, e);
         }
