@@ -86,7 +86,7 @@ public final class Traceback {
 
     /**
      * How many goroutines of a scheduler are in each state, by the words of a traceback: {@code running}, {@code chan receive},
-     * {@code running, locked to thread}. Takes no lock and looks at no stack: some ns of the caller for each.
+     * {@code running, locked to thread}. Takes no lock and looks at no stack.
      */
     public static Map<String, Long> states(Scheduler s) {
         Map<String, Long> states = new TreeMap<>();
