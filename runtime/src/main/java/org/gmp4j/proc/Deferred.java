@@ -68,7 +68,7 @@ public abstract class Deferred {
                 return; // The trial of begin.
             }
             try {
-                st.executeNow(task);
+                JdkReady.executeNow(st, task);
             } catch (IllegalStateException | RejectedExecutionException e) {
                 Stderr.print("gmp4j: a thread was not started, its Gmp is closed: " + task + "\n"); // Its starter is gone.
             }

@@ -4,7 +4,7 @@ package org.gmp4j.proc;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.stack.JdkState;
 
 /**
  * Stacks that the JDK asked us to park, or whose thread has ended, and for which it could not finish what it does then: a timed
@@ -55,7 +55,7 @@ final class Leftovers {
             GStack st = all;
             all = st.nextLeft; // Before the thread can be run again, and come back here.
             st.nextLeft = null;
-            if (!(st.ended() ? JdkThreads.afterDone(st) : JdkThreads.afterYield(st))) {
+            if (!(st.ended() ? JdkState.afterDone(st) : JdkState.afterYield(st))) {
                 add(st);
             }
         }

@@ -7,6 +7,7 @@ import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
@@ -85,7 +86,7 @@ final class Schedule {
         begin(m, gp, inheritTime);
         st.host = m;
         m.op = Mcall.JDK;
-        JdkThreads.toRunning(st);
+        JdkState.toRunning(st);
         long pp = m.pp();
         P.setNswitchOpaque(pp, P.nswitchOpaque(pp) + 1);
         VarHandle.releaseFence(); // As in GStack.releasem.
@@ -134,11 +135,11 @@ final class Schedule {
                 return Goexit0.exited(m, st);
             }
             case Mcall.PARK -> {
-                JdkThreads.toWaiting(st);
+                JdkState.toWaiting(st);
                 return Mcall.perform(m, st.gp, op);
             }
             default -> {
-                JdkThreads.toYielded(st);
+                JdkState.toYielded(st);
                 return Mcall.perform(m, st.gp, op);
             }
         }

@@ -38,7 +38,7 @@ import org.gmp4j.struct.Schedt;
  */
 final class Warm {
     /** What an M, sysmon, or a goroutine inside the runtime, first needs at a bad moment. */
-    private static final String[] CLASSES = {"Threads", "Threads$Exit", "Syscall", "StopTheWorld", "StopTheWorld$Procs", "Inject",
+    private static final String[] CLASSES = {"Threads", "Threads$Exit", "Newm", "JdkReady", "Syscall", "StopTheWorld", "StopTheWorld$Procs", "Inject",
         "Mcall", "Preempt", "Wakep", "Park", "Outside", "Checkdead", "Stderr", "Newproc", "Goexit0", "FindRunnable", "Tracing"};
 
     private static final IntField INT = Mem.intField(p.layout(), "id");
@@ -65,7 +65,7 @@ final class Warm {
 
     private static void load() {
         Leftovers.rehearse();
-        boolean ignored = Threads.rehearse();
+        boolean ignored = Newm.rehearse();
         for (String name : CLASSES) {
             try {
                 Class<?> unused = Class.forName("org.gmp4j.proc." + name);

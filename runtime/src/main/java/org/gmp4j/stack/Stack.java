@@ -77,7 +77,7 @@ public abstract class Stack implements Executor, Runnable {
     }
 
     /** Whether the JDK means this stack's own thread by {@code task}, and not one that inherited us. */
-    protected final boolean isMine(Runnable task) {
+    public final boolean isMine(Runnable task) {
         return task == JdkThreads.runContinuation(thread);
     }
 
