@@ -83,7 +83,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * @throws ChanClosedException "send on closed channel", also when it is closed while this waits
      */
     public void send(long v) {
-        boolean unused = send(null, v, true);
+        boolean _ = send(null, v, true);
     }
 
     /**
@@ -169,7 +169,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * @throws ChanClosedException "send on closed channel"
      */
     public void sendInterruptibly(long v) throws InterruptedException {
-        boolean unused = send(null, v, Limits.INTERRUPTIBLY);
+        boolean _ = send(null, v, Limits.INTERRUPTIBLY);
     }
 
     /**
@@ -179,7 +179,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * @throws ChanClosedException "send on closed channel"
      */
     public void sendUnless(Cancelable ctx, long v) {
-        boolean unused = send(null, v, Limits.until(ctx));
+        boolean _ = send(null, v, Limits.until(ctx));
     }
 
     /** Calls {@code each} with every element until the channel is closed and drained, as Go's range does. Boxes nothing. */

@@ -57,6 +57,6 @@ public final class Fd {
      * @param fd the descriptor; the number is free afterwards
      */
     public static void release(int fd) {
-        long unused = Call.call(CLOSE, fd);
+        long _ = Call.call(CLOSE, fd);
     }
 }

@@ -136,7 +136,7 @@ public final class Memory {
      * @param addr what {@link #malloc} returned, once
      */
     public static void free(long addr) {
-        long unused = Call.call(Calls.FREE, addr);
+        long _ = Call.call(Calls.FREE, addr);
     }
 
     /** Apart: {@link #ALL} and the constants need no C code. */

@@ -52,7 +52,7 @@ public final class Tracer {
         beganNanos = System.nanoTime();
         batches = new Batches((int) Math.max(bytes / Batch.BYTES, LEAST_BATCHES + procs), lateness != null);
         outside = new EventRing(OUTSIDE, batches, beganTicks, lateness);
-        boolean unused = outside.open();
+        boolean _ = outside.open();
         prepare(procs);
         if (Ev.head(0, 0, 0) == names.site(this)) { // Both are loaded now, not on a goroutine's stack that has little room.
             throw new AssertionError();

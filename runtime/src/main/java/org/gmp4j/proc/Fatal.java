@@ -45,7 +45,7 @@ public final class Fatal {
             installed = true;
             Throw.setHook(new OnThrow());
             // What needs memory when it is first used: then there may be none.
-            boolean unused = REPORTER.compareAndSet(null, null);
+            boolean _ = REPORTER.compareAndSet(null, null);
             try {
                 Class<?> ignored = Class.forName("java.lang.Shutdown", true, null); // Of Runtime.halt.
             } catch (ClassNotFoundException e) {

@@ -63,7 +63,7 @@ final class Goexit0 {
             Threads.mexit(m); // It ended locked to its thread: so does the thread.
         }
         Processor pr = m.s.proc(m.pp());
-        boolean unused = pr.give(st); // If there are enough of them it is dropped, and the collector takes it.
+        boolean _ = pr.give(st); // If there are enough of them it is dropped, and the collector takes it.
         return pick;
     }
 
@@ -108,7 +108,7 @@ final class Goexit0 {
             SchedLock.lock(m.s.sched);
             GFree.putGlobal(m.s.sched, gp);
             SchedLock.unlock(m.s.sched);
-            long unused = Schedt.addNexitextern(m.s.sched, 1);
+            long _ = Schedt.addNexitextern(m.s.sched, 1);
         }
         if (Schedt.closingAcquire(m.s.sched) != 0) {
             m.s.exitedWhileClosing();

@@ -73,7 +73,7 @@ final class Inject {
      */
     static void countPolled(Scheduler s, int n) {
         if (s.config.deadlockDetection()) {
-            long unused = Schedt.addNjdkwait(s.sched, -n);
+            long _ = Schedt.addNjdkwait(s.sched, -n);
         }
     }
 
@@ -89,7 +89,7 @@ final class Inject {
             list = gp;
             gp = next;
         }
-        int unused = injectglist(s, list);
+        int _ = injectglist(s, list);
     }
 
     private static void startIdle(Scheduler s, int n) {

@@ -37,7 +37,7 @@ final class Leftovers {
     /** See {@link Warm}. */
     static void rehearse() {
         Leftovers none = new Leftovers();
-        boolean unused = FIRST.compareAndSet(none, (GStack) null, (GStack) null);
+        boolean _ = FIRST.compareAndSet(none, (GStack) null, (GStack) null);
         none.first = (GStack) FIRST.getAndSet(none, (GStack) null);
     }
 

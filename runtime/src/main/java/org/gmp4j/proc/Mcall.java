@@ -197,7 +197,7 @@ final class Mcall {
         GStatus.casgstatus(gp, m.pp() == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
         if (m.s.config.deadlockDetection()) {
-            long unused = Schedt.addNjdkwait(m.s.sched, 1);
+            long _ = Schedt.addNjdkwait(m.s.sched, 1);
         }
         JdkReady.jdkParking(st);
         if (!JdkState.afterYield(st)) {

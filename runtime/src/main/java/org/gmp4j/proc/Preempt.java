@@ -153,7 +153,7 @@ public final class Preempt {
     static void preemptall(Scheduler s) {
         for (Processor pr : s.procs()) {
             if (PStatus.get(pr.pp) == PStatus.PRUNNING) {
-                boolean unused = preemptone(pr.pp);
+                boolean _ = preemptone(pr.pp);
             }
         }
     }

@@ -116,7 +116,7 @@ final class Schedule {
         GlobalRunq.globrunqput(m.s.sched, gp);
         SchedLock.unlock(m.s.sched);
         if (Runq.runqempty(m.pp())) {
-            boolean unused = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP); // Nobody rings it: the M is on no list.
+            boolean _ = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP); // Nobody rings it: the M is on no list.
         }
     }
 

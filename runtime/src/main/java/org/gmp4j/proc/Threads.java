@@ -104,7 +104,7 @@ public final class Threads {
                     for (BitSet one : place) {
                         any.or(one); // Or it would stay where its last P, or who started it, was pinned.
                     }
-                    boolean unused = runOn(any);
+                    boolean _ = runOn(any);
                 }
             } catch (OutOfMemoryError e) {
                 m.pinnedTo = -1; // It is not where it should be: again with the next P.
@@ -245,7 +245,7 @@ public final class Threads {
      * 150 ns, when there is nothing.
      */
     static void trimStack() {
-        long unused = StackSpace.trim(KEPT_STACK);
+        long _ = StackSpace.trim(KEPT_STACK);
     }
 
     /**

@@ -117,13 +117,13 @@ final class Hold {
         }
         String label = name;
         if (label != null) {
-            boolean unused = JdkThreads.casName(st.thread, label, ""); // False: the goroutine has taken a name, or ended.
+            boolean _ = JdkThreads.casName(st.thread, label, ""); // False: the goroutine has taken a name, or ended.
         }
         if (state < 0) {
-            boolean unused = st.casHold(this, null);
+            boolean _ = st.casHold(this, null);
         } else {
             JdkState.setState(st.thread, state); // Nobody else has changed it.
-            StackTraceElement[] unused = st.thread.getStackTrace();
+            StackTraceElement[] _ = st.thread.getStackTrace();
         }
     }
 }

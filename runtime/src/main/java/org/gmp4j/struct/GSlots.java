@@ -92,7 +92,7 @@ public final class GSlots {
 
     /** Calls {@code f} with every G slot of this scheduler, dead ones too ({@code forEachG}). */
     public void forEach(LongConsumer f) {
-        boolean unused = all(gp -> {
+        boolean _ = all(gp -> {
             f.accept(gp);
             return true;
         });

@@ -48,7 +48,7 @@ public final class Cond {
      *     mutex is locked again, and no notification is lost
      */
     public void await() {
-        boolean unused = await(Limits.DEFAULT);
+        boolean _ = await(Limits.DEFAULT);
     }
 
     /**
@@ -67,7 +67,7 @@ public final class Cond {
      *     lost, and the interrupt status is cleared
      */
     public void awaitInterruptibly() throws InterruptedException {
-        boolean unused = await(Limits.INTERRUPTIBLY);
+        boolean _ = await(Limits.INTERRUPTIBLY);
     }
 
     /**
@@ -77,7 +77,7 @@ public final class Cond {
      *     notification is lost
      */
     public void awaitUnless(Cancelable ctx) {
-        boolean unused = await(Limits.until(ctx));
+        boolean _ = await(Limits.until(ctx));
     }
 
     private boolean await(Limits limits) {

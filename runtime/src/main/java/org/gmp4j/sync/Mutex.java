@@ -76,7 +76,7 @@ public final class Mutex {
         Headroom.check(); // Or there might be none for the unlock.
         if (!STATE.compareAndSet(this, 0, LOCKED)) {
             GStack st = GStack.enterChecked();
-            boolean unused = lockSlow(null, WaitReason.MUTEX_LOCK);
+            boolean _ = lockSlow(null, WaitReason.MUTEX_LOCK);
             GStack.exit(st);
         }
     }
@@ -88,7 +88,7 @@ public final class Mutex {
      *     status is cleared
      */
     public void lockInterruptibly() throws InterruptedException {
-        boolean unused = take(Limits.INTERRUPTIBLY);
+        boolean _ = take(Limits.INTERRUPTIBLY);
     }
 
     /**
@@ -97,7 +97,7 @@ public final class Mutex {
      * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; the lock was not taken
      */
     public void lockUnless(Cancelable ctx) {
-        boolean unused = take(Limits.until(ctx).uninterruptibly());
+        boolean _ = take(Limits.until(ctx).uninterruptibly());
     }
 
     /**

@@ -69,7 +69,7 @@ public final class Semaphore {
                 lock.unlock();
             } else if (Ending.byDefault(st)) {
                 lock.unlock();
-                boolean unused = await(st, n, Limits.DEFAULT);
+                boolean _ = await(st, n, Limits.DEFAULT);
             } else {
                 long sg = Waiting.sudogOrUnlock(st, lock);
                 Sudog.setLongElem(sg, n);
@@ -89,7 +89,7 @@ public final class Semaphore {
      *     is cleared
      */
     public void acquireInterruptibly(long n) throws InterruptedException {
-        boolean unused = acquire(n, Limits.INTERRUPTIBLY);
+        boolean _ = acquire(n, Limits.INTERRUPTIBLY);
     }
 
     /**
@@ -111,7 +111,7 @@ public final class Semaphore {
      * @throws WaitInterruptedException as {@link #acquire(long)}
      */
     public void acquire(Cancelable ctx, long n) {
-        boolean unused = acquire(n, Limits.until(ctx));
+        boolean _ = acquire(n, Limits.until(ctx));
         RuntimeException cancelled = ctx.err();
         if (cancelled != null) {
             release(n);
@@ -259,7 +259,7 @@ public final class Semaphore {
                 break;
             }
             held += n;
-            long unused = waiters.dequeue();
+            long _ = waiters.dequeue();
             Sudog.setWaitlink(sg, 0);
             if (last == 0) {
                 first = sg;

@@ -149,7 +149,7 @@ public final class WaitGroup {
      */
     public void await() {
         if (counter(state) != 0) {
-            boolean unused = await(Limits.DEFAULT);
+            boolean _ = await(Limits.DEFAULT);
         }
     }
 
@@ -168,7 +168,7 @@ public final class WaitGroup {
      * @throws InterruptedException when it was interrupted before or while this waits; the interrupt status is cleared
      */
     public void awaitInterruptibly() throws InterruptedException {
-        boolean unused = await(Limits.INTERRUPTIBLY);
+        boolean _ = await(Limits.INTERRUPTIBLY);
     }
 
     /**
@@ -177,7 +177,7 @@ public final class WaitGroup {
      * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
      */
     public void awaitUnless(Cancelable ctx) {
-        boolean unused = await(Limits.until(ctx));
+        boolean _ = await(Limits.until(ctx));
     }
 
     private boolean await(Limits limits) {

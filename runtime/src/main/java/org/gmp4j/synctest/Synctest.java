@@ -139,7 +139,7 @@ public final class Synctest {
      * @throws IllegalStateException "goroutine is not in a bubble"
      */
     public static Instant now() {
-        TimeBubble unused = bubble();
+        TimeBubble _ = bubble();
         return TimeBubble.instant();
     }
 

@@ -328,7 +328,7 @@ final class Retake {
                 w.overrun.forget();
             }
             SchedStat.NTOLD.addOpaque(s.sched, 1);
-            boolean unused = Preempt.preemptone(pp);
+            boolean _ = Preempt.preemptone(pp);
         }
         if (cooperative) {
             return false; // It yields where it calls the runtime.
@@ -411,7 +411,7 @@ final class Retake {
     /** The P is in _Psyscall, and its goroutine may be coming back already. */
     private boolean takeFrom(Processor pr) {
         Request r = Request.of(pr);
-        boolean unused = take(pr.pp);
+        boolean _ = take(pr.pp);
         r.mp = 0;
         stalls.add(r);
         return true; // Also when the thread was faster: it blocks others, so look again soon.

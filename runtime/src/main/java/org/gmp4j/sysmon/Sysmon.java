@@ -180,7 +180,7 @@ public final class Sysmon implements Monitor {
                 return;
             } catch (OutOfMemoryError e) {
                 Note.clear(note); // It was rung for the end: there would be no sleep.
-                boolean unused = Note.sleep(note, MAX_SLEEP);
+                boolean _ = Note.sleep(note, MAX_SLEEP);
             }
         }
     }
@@ -240,7 +240,7 @@ public final class Sysmon implements Monitor {
             switch (which) {
                 case BEGIN -> {
                     upkeep.beginThread();
-                    boolean unused = OsThread.setSlice(0, SLICE); // Or its look comes late where others want the CPU too.
+                    boolean _ = OsThread.setSlice(0, SLICE); // Or its look comes late where others want the CPU too.
                 }
                 case SOCKETS -> JdkPollers.look();
                 case LEFTOVERS -> upkeep.leftovers();
@@ -292,7 +292,7 @@ public final class Sysmon implements Monitor {
      */
     private void sleep(long note, long nanos) {
         if (nanos < HEARD_SLEEP || !retake.tookFromSyscall()) {
-            boolean unused = Note.sleep(note, nanos);
+            boolean _ = Note.sleep(note, nanos);
             return;
         }
         Schedt.setSysmonwaitVolatile(s.sched, Schedt.SYSMON_HEARS);

@@ -40,7 +40,7 @@ class ContextRaceTest {
             for (int i = 1; i < 300; i++) {
                 Context parent = all.get((i - 1) / 3);
                 all.add(i % 5 == 0 ? parent.withTimeout(LONG) : parent.withCancel());
-                BooleanSupplier unused = all.get(i).withValue(i, i).afterFunc(ran::incrementAndGet);
+                BooleanSupplier _ = all.get(i).withValue(i, i).afterFunc(ran::incrementAndGet);
             }
             Threads threads = new Threads().add(2, "thread", () -> all.forEach(Context::cancel)).start();
             gmp.run(() -> {

@@ -214,7 +214,7 @@ class ContextTest {
             AtomicInteger ran = new AtomicInteger();
             BooleanSupplier stop = c.afterFunc(ran::incrementAndGet);
             Chan<Integer> other = Chan.make();
-            BooleanSupplier unused = c.afterFunc(other::close);
+            BooleanSupplier _ = c.afterFunc(other::close);
             assertTrue(stop.getAsBoolean());
             assertFalse(stop.getAsBoolean());
             c.cancel();
@@ -249,12 +249,12 @@ class ContextTest {
             Context root = Context.background().withCancel();
             Context child = root.withCancel();
             Chan<Boolean> ran = Chan.make(2);
-            BooleanSupplier unused = child.afterFunc(() -> {
+            BooleanSupplier _ = child.afterFunc(() -> {
                 root.cancel();
                 child.cancel();
                 ran.send(true);
             });
-            unused = root.afterFunc(() -> {
+            var _ = root.afterFunc(() -> {
                 child.cancel();
                 root.cancel();
                 ran.send(true);
