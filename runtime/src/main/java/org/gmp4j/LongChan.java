@@ -18,8 +18,8 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Chan} of longs: the same order, waiting, texts, callers, and the same at interrupts and in bubbles. No operation allocates, but those that return a
- * {@link Recv} where the compiler cannot do without, and waits with a time limit. Thread-safe.
+ * A {@link Chan} of longs: the same order, waiting, texts, callers, and the same at interrupts and in bubbles. No operation
+ * allocates, but those that return a {@link Recv} where the compiler cannot do without, and waits with a time limit. Thread-safe.
  *
  * <p>The buffer is off-heap, 8 bytes a place, from the C library's allocator and not counted as a direct buffer. To make and
  * free one takes about 0.1 µs more than an unbuffered channel. It is given back as soon as the channel is closed and

@@ -38,8 +38,8 @@ import org.gmp4j.struct.Schedt;
  */
 final class Warm {
     /** What an M, sysmon, or a goroutine inside the runtime, first needs at a bad moment. */
-    private static final String[] CLASSES = {"Threads", "Threads$Exit", "Newm", "JdkReady", "Syscall", "StopTheWorld", "StopTheWorld$Procs", "Inject",
-        "Mcall", "Preempt", "Wakep", "Park", "Outside", "Checkdead", "Stderr", "Newproc", "Goexit0", "FindRunnable", "Tracing"};
+    private static final String[] CLASSES = {"Threads", "Threads$Exit", "Newm", "JdkReady", "Syscall", "StopTheWorld", "StopTheWorld$Procs",
+        "Inject", "Mcall", "Preempt", "Wakep", "Park", "Outside", "Checkdead", "Stderr", "Newproc", "Goexit0", "FindRunnable", "Tracing"};
 
     private static final IntField INT = Mem.intField(p.layout(), "id");
     private static final LongField LONG = Mem.longField(p.layout(), "link");

@@ -16,8 +16,8 @@ import org.jspecify.annotations.NullMarked;
 /**
  * A condition that goroutines and threads wait for, under a mutex. Thread-safe, from goroutines, virtual threads and platform threads. An
  * interrupt ends the waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in
- * {@link #awaitInterruptibly}. In a bubble of {@code Synctest} the clock moves on while one waits. There are no spurious wake-ups, but between
- * a signal and the return of {@link #await} others may take the mutex: wait in a loop.
+ * {@link #awaitInterruptibly}. In a bubble of {@code Synctest} the clock moves on while one waits. There are no spurious
+ * wake-ups, but between a signal and the return of {@link #await} others may take the mutex: wait in a loop.
  *
  * <pre>
  *  m.lock();

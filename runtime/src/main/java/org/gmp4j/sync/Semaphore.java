@@ -19,10 +19,9 @@ import org.jspecify.annotations.NullMarked;
 /**
  * A weighted semaphore: callers hold shares of a size. First come, first served: while a large request waits, small ones
  * behind it wait too, so it cannot starve. Thread-safe, from goroutines, virtual threads and platform threads. An interrupt ends
- * the waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in {@link #acquireInterruptibly}. In a bubble
- * of {@code Synctest} the clock moves on while one waits. What
- * is done before a {@link #release} happens before the return of the {@link #acquire} it lets through. Source: Go's
- * {@code golang.org/x/sync/semaphore}.
+ * the waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in {@link
+ * #acquireInterruptibly}. In a bubble of {@code Synctest} the clock moves on while one waits. What is done before a {@link
+ * #release} happens before the return of the {@link #acquire} it lets through. Source: Go's {@code golang.org/x/sync/semaphore}.
  */
 @NullMarked
 public final class Semaphore {

@@ -96,7 +96,10 @@ final class Retake {
     private boolean inSyscall;
     private long tookFromSyscall = System.nanoTime() - TOOK_FROM_SYSCALL;
     private long tookFromSleeper = System.nanoTime() - TOOK_FROM_SLEEPER;
-    /** The last look, and how long after the one before it was; when the first of the goroutines that others wait for will have had its quantum. */
+    /**
+     * When the last look was, and how long after the one before; and when the first of the goroutines whose Ps have work waiting will
+     * have had its quantum.
+     */
     private long lastLook;
     private long sinceLook;
     private long firstOver;
