@@ -52,7 +52,7 @@ public final class Fd {
     }
 
     /**
-     * Closes, whatever comes of it: for who has no use for an error. Does not allocate.
+     * Closes, and ignores an error: for callers that could do nothing about one. Does not allocate.
      *
      * @param fd the descriptor; the number is free afterwards
      */

@@ -89,7 +89,7 @@ public final class Tracer {
         }
     }
 
-    /** An event of who has no P of this scheduler. From any thread; takes a lock. */
+    /** An event from a thread that has no P of this scheduler. From any thread; takes a lock. */
     public void outside(int kind, int argument, long number, int detail) {
         lock.lock();
         if (!closed) {

@@ -120,7 +120,7 @@ public final class Fatal {
         return true;
     }
 
-    /** Has the process ended if the report stands still; false when nothing will: then no stack is to be read. */
+    /** Sees to it that the process ends though the report may hang. False where that cannot be had: then no stack is to be read. */
     private static boolean guard() {
         try {
             Thread t = new Thread(null, Fatal::haltSoon, "gmp-halt", 0, false);

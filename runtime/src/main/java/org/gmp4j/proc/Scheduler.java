@@ -172,12 +172,12 @@ public final class Scheduler {
         return List.of(LiveSchedulers.all());
     }
 
-    /** The same without an object: for who looks under a lock. */
+    /** The same without allocating: for callers that hold a lock. */
     static Scheduler[] live() {
         return LiveSchedulers.all();
     }
 
-    /** An event of a goroutine that is in the hands of who has no P of this scheduler's. */
+    /** An event of a goroutine, from a thread that has no P of this scheduler. */
     void traceOutside(int kind, int argument, long gp) {
         Tracer t = tracer;
         if (t != null) {

@@ -225,7 +225,7 @@ public final class Threads {
         return Idle.mremove(m.s.sched, m.mp);
     }
 
-    /** Sleeps until somebody who took this M from the idle list has given it a P; ends it when that is the end of all. */
+    /** Sleeps until whoever took this M from the idle list has given it a P. Ends the M when the scheduler has ended. */
     static void awaitP(Machine m) {
         JdkThreads.idle(m);
         long start = System.nanoTime();

@@ -29,7 +29,7 @@ import jdk.internal.vm.ThreadContainer;
  * JDK's {@code unpark} of a pinned thread; a late one leaves the carrier a permit: a park that returns for no reason, which
  * every user of {@code park} allows for. A {@code mount} of our own would save a fence, by setting {@code carrierThread}
  * before the CAS that makes the thread RUNNING; but it would do so before JVMTI knows of the mount, and a debugger then
- * loses track of who is suspended. {@code -Dgmp.mount=jdk} switches by the JDK's own methods alone.
+ * loses track of which threads are suspended. {@code -Dgmp.mount=jdk} switches by the JDK's own methods alone.
  */
 public final class JdkThreads {
     private static final int JDK = 25;

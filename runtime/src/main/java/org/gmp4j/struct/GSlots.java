@@ -99,7 +99,7 @@ public final class GSlots {
     }
 
     /**
-     * The same for one part of the slots, for who has no time for all at once.
+     * The same for one part of the slots, for callers that may not take the time for all of them at once.
      *
      * @param part from 0; a number of slots too small to take long
      * @return the next part; 0 after the last

@@ -22,7 +22,7 @@ import org.jspecify.annotations.NullMarked;
 /**
  * A mutual-exclusion lock. Goroutines, virtual and plain threads may use it together. It has no owner: whoever has finished
  * may unlock, another than who locked if need be, and it is not reentrant. Interrupts leave it alone, but for
- * {@link #lockInterruptibly}. In a bubble of {@code Synctest} the clock does not move on for who waits without a limit of time.
+ * {@link #lockInterruptibly}. In a bubble of {@code Synctest} the clock does not move on while one waits without a limit of time.
  * What is done before an {@link #unlock} happens before the return of the next {@link #lock}. Unlocked when new.
  *
  * <p>Misuse. An unlock that throws has changed nothing, however many do so at once and whoever uses the mutex beside them: of

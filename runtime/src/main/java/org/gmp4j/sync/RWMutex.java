@@ -22,7 +22,7 @@ import org.jspecify.annotations.NullMarked;
 /**
  * A lock held by any number of readers or by one writer. Goroutines, virtual and plain threads may use it together; it has
  * no owner. Interrupts leave its waits alone, but for those that say so in their name; in a bubble of {@code Synctest} the clock does not
- * move on for who waits without a limit of time. A writer that waits holds new readers off, so readers cannot starve it;
+ * move on while one waits without a limit of time. A writer that waits holds new readers off, so readers cannot starve it;
  * therefore a reader must not take the read lock again inside. The readers that a writer held off come before the next writer.
  * What is done before an unlock happens before the return of the lock that it lets through. Unlocked when new.
  *

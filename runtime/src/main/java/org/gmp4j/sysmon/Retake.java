@@ -168,7 +168,7 @@ final class Retake {
         return lastLook - tookFromSleeper < TOOK_FROM_SLEEPER;
     }
 
-    /** A look when all Ps are idle, or the world stops: then points that are wanted stay so, for who is to stop. */
+    /** A look when all Ps are idle, or the world stops. Points that are armed stay armed: goroutines that are to stop need them. */
     void lookForStrays(long now) {
         busy = false; // What runs by the time it sleeps it has not seen.
         workWaits = false;

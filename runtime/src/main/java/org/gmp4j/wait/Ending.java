@@ -135,7 +135,7 @@ public abstract class Ending implements Runnable {
         sg = waiter;
     }
 
-    /** After the park: the wait is over. True when this has ended it, false when the sudog was woken by who had it. */
+    /** After the park: the wait is over. True when this has ended it, false when a waker that had taken the sudog did. */
     public final boolean woken() {
         lock();
         boolean ended = wokenLocked();

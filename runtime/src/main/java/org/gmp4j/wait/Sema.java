@@ -162,7 +162,7 @@ public final class Sema extends SemaRoot.Key {
     /**
      * Gives a unit.
      *
-     * @param handoff to who waits longest, if anyone does, and have it run now
+     * @param handoff whether to give it to the waiter that has waited longest, if there is one, and run that now
      */
     public void release(boolean handoff) {
         int _ = (int) VALUE.getAndAdd(this, 1); // Before the look at nwait: see the class comment.
