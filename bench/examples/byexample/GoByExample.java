@@ -176,7 +176,7 @@ public class GoByExample {
             Go.go(() -> {
                 while (ctx.err() == null) {
                     if (Select.of().recv(t.c(), x -> { }).recv(ctx.done(), x -> { }).run() == 0) {
-                        boolean unused = burst.trySend(true);
+                        boolean _ = burst.trySend(true);
                     }
                 }
             });

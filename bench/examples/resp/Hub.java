@@ -36,7 +36,7 @@ final class Hub {
 
     /** In a {@link #change}; the channel's name is one to keep. */
     void add(Bytes channel, Session s) {
-        boolean unused = channels.computeIfAbsent(channel, _ -> new LinkedHashSet<>()).add(s);
+        boolean _ = channels.computeIfAbsent(channel, _ -> new LinkedHashSet<>()).add(s);
     }
 
     /** In a {@link #change}. */

@@ -52,7 +52,7 @@ public class Resp {
         if (Go.inGoroutine()) {
             Go.go(r);
         } else {
-            Thread unused = Thread.startVirtualThread(r);
+            Thread _ = Thread.startVirtualThread(r);
         }
     }
 

@@ -37,7 +37,7 @@ final class Server {
             try {
                 c = listener.accept();
             } catch (IOException e) { // It was closed; or there is no descriptor, and others go on meanwhile.
-                boolean unused = stopsWithin(PAUSE_MILLIS);
+                boolean _ = stopsWithin(PAUSE_MILLIS);
                 continue;
             }
             connections.add(c);

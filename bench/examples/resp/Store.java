@@ -25,7 +25,7 @@ final class Store {
         if (v == null || v.lives()) {
             return v == null ? null : v.bytes;
         }
-        boolean unused = values.remove(key, v);
+        boolean _ = values.remove(key, v);
         return null;
     }
 
@@ -80,7 +80,7 @@ final class Store {
             timed = false;
             for (Map.Entry<Bytes, Value> e : values.entrySet()) {
                 if (!e.getValue().lives()) {
-                    boolean unused = values.remove(e.getKey(), e.getValue());
+                    boolean _ = values.remove(e.getKey(), e.getValue());
                 } else if (e.getValue().expires != 0) {
                     timed = true;
                 }

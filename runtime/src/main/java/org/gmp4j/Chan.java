@@ -94,7 +94,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
 
     @Override
     public void send(T v) {
-        boolean unused = send(element(v), 0, true);
+        boolean _ = send(element(v), 0, true);
     }
 
     @Override
@@ -109,12 +109,12 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
 
     @Override
     public void sendInterruptibly(T v) throws InterruptedException {
-        boolean unused = send(element(v), 0, Limits.INTERRUPTIBLY);
+        boolean _ = send(element(v), 0, Limits.INTERRUPTIBLY);
     }
 
     @Override
     public void sendUnless(Cancelable ctx, T v) {
-        boolean unused = send(element(v), 0, Limits.until(ctx));
+        boolean _ = send(element(v), 0, Limits.until(ctx));
     }
 
     /** As {@link #sendWithin}, and an interrupt ends it on any thread. */

@@ -64,7 +64,7 @@ final class ChanPublication<T> implements Flow.Subscription {
                     return true;
                 }
             }
-            boolean unused = bell.recvUnless(ctx);
+            boolean _ = bell.recvUnless(ctx);
         }
     }
 
@@ -77,7 +77,7 @@ final class ChanPublication<T> implements Flow.Subscription {
                 demand = demand + n < 0 ? Long.MAX_VALUE : demand + n;
             }
         }
-        boolean unused = bell.trySend(true); // Rung already, it tells of both.
+        boolean _ = bell.trySend(true); // Rung already, it tells of both.
     }
 
     @Override

@@ -72,7 +72,7 @@ final class ChanTimer extends RuntimeTimer {
     void putIfDue() {
         Instant at = when == 0 || !c.recvq.isEmpty() ? null : due(now());
         if (at != null) {
-            long unused = c.give(at, 0); // Into the buffer; left out when an older time is there.
+            long _ = c.give(at, 0); // Into the buffer; left out when an older time is there.
         }
     }
 

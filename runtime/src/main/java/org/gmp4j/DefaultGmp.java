@@ -44,7 +44,7 @@ final class DefaultGmp {
     /** Makes it if a property or a variable says so, and it was not made. */
     static void makeIfWanted() {
         if (made == null && new DefaultGmp(System.getProperties(), System.getenv()).wanted()) {
-            Gmp unused = make();
+            Gmp _ = make();
         }
     }
 
@@ -117,7 +117,7 @@ final class DefaultGmp {
         Setting stalled = setting("stalled");
         String text = ProcessFlag.debug();
         if (debug != null) {
-            DebugVars unused = debug.read(DebugVars::parse);
+            DebugVars _ = debug.read(DebugVars::parse);
             text = debug.value;
         }
         if (stalled != null) {

@@ -109,7 +109,7 @@ public final class Go {
         if (nanos <= 0) {
             Park.gosched(st);
         } else if (st.endsByInterrupt()) {
-            boolean unused = Waiting.rest(Limits.within(d), WaitReason.SLEEP);
+            boolean _ = Waiting.rest(Limits.within(d), WaitReason.SLEEP);
         } else {
             TimerHeaps.sleep(st, nanos);
         }
@@ -140,7 +140,7 @@ public final class Go {
             limits.check();
             Park.gosched(st);
         } else {
-            boolean unused = Waiting.rest(limits, WaitReason.SLEEP);
+            boolean _ = Waiting.rest(limits, WaitReason.SLEEP);
         }
     }
 

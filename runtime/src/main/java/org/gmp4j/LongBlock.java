@@ -83,7 +83,7 @@ final class LongBlock extends PhantomReference<LongChan> {
         }
         long a = Memory.malloc(b.bytes);
         if (a == 0) {
-            long unused = BYTES.addAndGet(-b.bytes);
+            long _ = BYTES.addAndGet(-b.bytes);
             throw new OutOfMemoryError("makechan: no memory for a buffer of " + n + " longs");
         }
         ADDRESS.setRelease(b, a);

@@ -18,8 +18,8 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Chan} of longs: the same order, waiting, texts, callers, and the same at interrupts and in bubbles. No operation allocates, but those that return a
- * {@link Recv} where the compiler cannot do without, and waits with a time limit. Thread-safe.
+ * A {@link Chan} of longs: the same order, waiting, texts, callers, and the same at interrupts and in bubbles. No operation
+ * allocates, but those that return a {@link Recv} where the compiler cannot do without, and waits with a time limit. Thread-safe.
  *
  * <p>The buffer is off-heap, 8 bytes a place, from the C library's allocator and not counted as a direct buffer. To make and
  * free one takes about 0.1 µs more than an unbuffered channel. It is given back as soon as the channel is closed and
@@ -83,7 +83,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * @throws ChanClosedException "send on closed channel", also when it is closed while this waits
      */
     public void send(long v) {
-        boolean unused = send(null, v, true);
+        boolean _ = send(null, v, true);
     }
 
     /**
@@ -169,7 +169,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * @throws ChanClosedException "send on closed channel"
      */
     public void sendInterruptibly(long v) throws InterruptedException {
-        boolean unused = send(null, v, Limits.INTERRUPTIBLY);
+        boolean _ = send(null, v, Limits.INTERRUPTIBLY);
     }
 
     /**
@@ -179,7 +179,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * @throws ChanClosedException "send on closed channel"
      */
     public void sendUnless(Cancelable ctx, long v) {
-        boolean unused = send(null, v, Limits.until(ctx));
+        boolean _ = send(null, v, Limits.until(ctx));
     }
 
     /** Calls {@code each} with every element until the channel is closed and drained, as Go's range does. Boxes nothing. */

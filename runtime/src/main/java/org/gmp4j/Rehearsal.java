@@ -73,7 +73,7 @@ final class Rehearsal {
     static synchronized void once(boolean program) {
         if (!done) {
             GStack.checkAll();
-            int unused = room();
+            int _ = room();
             Rehearsal r = new Rehearsal();
             try {
                 r.run(program);
@@ -114,7 +114,7 @@ final class Rehearsal {
         endsBy(new Act(this, Act.COUNT_DOWN, over, 0));
         gmp.go(new Act(this, Act.GOROUTINES, over, 0));
         uninterrupted(new Act(this, Act.AWAIT, over, 0));
-        int unused = gmp.setProcs(2);
+        int _ = gmp.setProcs(2);
         Chan<Integer> c = chan(0);
         Act send = new Act(this, Act.SEND, c, 1);
         gmp.go(send);
@@ -123,7 +123,7 @@ final class Rehearsal {
         c.send(1);
         got = c.recv();
         gmp.go(send);
-        unused = Select.of().recv(c, nothing).recv(Chan.make(), nothing).run();
+        var _ = Select.of().recv(c, nothing).recv(Chan.make(), nothing).run();
         Thread t = gmp.threadFactory().newThread(new Act(this, Act.PARK, null, 0));
         t.start();
         LockSupport.unpark(t);
@@ -149,7 +149,7 @@ final class Rehearsal {
 
     /** Told of whoever has ended too soon: what he would have done will not come. */
     private void failed(long goid, Throwable t) {
-        boolean unused = failure.compareAndSet(null, t);
+        boolean _ = failure.compareAndSet(null, t);
         for (int i = 0; i < MOST_ENDS && ends.get(i) != null; i++) {
             try {
                 ends.get(i).run();
@@ -172,7 +172,7 @@ final class Rehearsal {
 
     private static void switches() {
         Go.gosched();
-        long unused = JdkThreads.frozen(GStack.current()); // As the M does, now and then.
+        long _ = JdkThreads.frozen(GStack.current()); // As the M does, now and then.
     }
 
     private void goroutines() {
@@ -188,7 +188,7 @@ final class Rehearsal {
         while (System.nanoTime() < end) {
             Thread.onSpinWait(); // Sysmon takes the P, or the next call of the runtime gives it up.
         }
-        int unused = Go.gomaxprocs(1);
+        int _ = Go.gomaxprocs(1);
     }
 
     private void longs() {
@@ -199,7 +199,7 @@ final class Rehearsal {
         Go.go(send);
         long sum = c.recv();
         Go.go(send);
-        int unused = Select.of().recvLong(c, new Ignored()).recv(Chan.make(), nothing).run();
+        int _ = Select.of().recvLong(c, new Ignored()).recv(Chan.make(), nothing).run();
         c.close();
     }
 
@@ -209,12 +209,12 @@ final class Rehearsal {
         Go.go(new Act(this, Act.SEND_TWICE, new Chan<?>[] {c, d}, 1));
         int sum = c.recv() + c.recv(); // One waits for the sender, one finds it waiting.
         d.recv();
-        boolean unused = c.trySend(1);
+        boolean _ = c.trySend(1);
         Chan<Integer> e = chan(1);
         e.send(sum);
-        unused = e.trySend(sum);
+        var _ = e.trySend(sum);
         sum = e.recv();
-        unused = e.sendWithin(1, SOON) && e.sendWithin(2, SOON);
+        var _ = e.sendWithin(1, SOON) && e.sendWithin(2, SOON);
         Object none = c.recvOkWithin(SOON);
     }
 
@@ -222,11 +222,11 @@ final class Rehearsal {
         Chan<Integer> c = chan(0);
         Chan<Integer> d = chan(0);
         Go.go(new Act(this, Act.SEND, c, 1));
-        int unused = Select.of().recv(c, nothing).recv(d, nothing).run();
+        int _ = Select.of().recv(c, nothing).recv(d, nothing).run();
         Go.go(new Act(this, Act.RECEIVE, d, 0));
-        unused = Select.of().recv(c, nothing).send(d, 1, nothing).run();
-        unused = Select.of().recv(c, nothing).recv(d, nothing).orElse(nothing).run();
-        unused = Select.of().recv(c, nothing).recv(Time.after(SOON), nothing).run();
+        var _ = Select.of().recv(c, nothing).send(d, 1, nothing).run();
+        var _ = Select.of().recv(c, nothing).recv(d, nothing).orElse(nothing).run();
+        var _ = Select.of().recv(c, nothing).recv(Time.after(SOON), nothing).run();
     }
 
     private void locks() {
@@ -271,7 +271,7 @@ final class Rehearsal {
         Chan<Integer> fired = chan(1);
         Timer t = Time.afterFunc(SOON, new Act(this, Act.SEND, fired, 1));
         fired.recv();
-        boolean unused = t.reset(Duration.ofSeconds(1)) | t.stop();
+        boolean _ = t.reset(Duration.ofSeconds(1)) | t.stop();
         Context ctx = Context.background().withCancel();
         Act cancel = new Act(this, Act.CANCEL, ctx, 0);
         endsBy(cancel);
@@ -289,7 +289,7 @@ final class Rehearsal {
         m.lock();
         rw.lock();
         wg.add(1);
-        boolean unused = m.lockWithin(SOON) || rw.rLockWithin(SOON) || sem.acquireWithin(1, SOON) || cond.awaitWithin(SOON)
+        boolean _ = m.lockWithin(SOON) || rw.rLockWithin(SOON) || sem.acquireWithin(1, SOON) || cond.awaitWithin(SOON)
                 || wg.awaitWithin(SOON);
         int none = Select.of().recv(chan(0), nothing).recv(chan(0), nothing).timeout(SOON, nothing).run();
         try {
@@ -313,7 +313,7 @@ final class Rehearsal {
             }
             latch.await();
             Thread.sleep(SOON);
-            Object unused = Go.blocking(nothing);
+            Object _ = Go.blocking(nothing);
         } catch (Exception e) {
             throw new IllegalStateException(e); // Nobody knows this goroutine, to interrupt it.
         }
@@ -402,7 +402,7 @@ final class Rehearsal {
                 case AWAIT -> ((CountDownLatch) on).await();
                 case JOIN -> ((Thread) on).join();
                 default -> {
-                    boolean unused = ((Scheduler) on).close(n);
+                    boolean _ = ((Scheduler) on).close(n);
                 }
             }
         }

@@ -29,43 +29,43 @@ public final class SelectOne<R> {
 
     /** Adds a receive; {@code then} is given the element, or null when the channel was closed and drained. */
     public <T> SelectOne<R> recv(@Nullable RecvChan<T> c, Function<? super T, ? extends R> then) {
-        Select unused = select.recv(c, v -> value = then.apply(v));
+        Select _ = select.recv(c, v -> value = then.apply(v));
         return this;
     }
 
     /** Adds a send. */
     public <T> SelectOne<R> send(@Nullable SendChan<T> c, T v, Supplier<? extends R> then) {
-        Select unused = select.send(c, v, () -> value = then.get());
+        Select _ = select.send(c, v, () -> value = then.get());
         return this;
     }
 
     /** Sets what gives the value when no case can go on: it does not wait then. */
     public SelectOne<R> orElse(Supplier<? extends R> then) {
-        Select unused = select.orElse(() -> value = then.get());
+        Select _ = select.orElse(() -> value = then.get());
         return this;
     }
 
     /** Sets what gives the value when no case can go on for {@code d}. */
     public SelectOne<R> timeout(Duration d, Supplier<? extends R> then) {
-        Select unused = select.timeout(d, () -> value = then.get());
+        Select _ = select.timeout(d, () -> value = then.get());
         return this;
     }
 
     /** As {@link Select#run}; gives what the case that was chosen gives. */
     public @Nullable R run() {
-        int unused = select.run();
+        int _ = select.run();
         return take();
     }
 
     /** As {@link Select#runInterruptibly}; gives what the case that was chosen gives. */
     public @Nullable R runInterruptibly() throws InterruptedException {
-        int unused = select.runInterruptibly();
+        int _ = select.runInterruptibly();
         return take();
     }
 
     /** As {@link Select#runUnless}; gives what the case that was chosen gives. */
     public @Nullable R runUnless(Cancelable ctx) {
-        int unused = select.runUnless(ctx);
+        int _ = select.runUnless(ctx);
         return take();
     }
 

@@ -204,7 +204,7 @@ final class Settings implements Gmp.Builder {
             }
         } finally {
             try {
-                boolean unused = s == null || s.close(0);
+                boolean _ = s == null || s.close(0);
             } catch (InterruptedException interrupted) {
                 Thread.currentThread().interrupt();
             }

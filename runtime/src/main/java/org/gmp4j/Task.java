@@ -107,7 +107,7 @@ public final class Task<T> implements Future<T> {
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits
      */
     public @Nullable T join() {
-        Object unused = done.recv();
+        Object _ = done.recv();
         return result();
     }
 
@@ -117,7 +117,7 @@ public final class Task<T> implements Future<T> {
      * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
      */
     public @Nullable T joinUnless(Cancelable ctx) {
-        Object unused = done.recvUnless(ctx);
+        Object _ = done.recvUnless(ctx);
         return result();
     }
 
@@ -171,7 +171,7 @@ public final class Task<T> implements Future<T> {
 
     @Override
     public @Nullable T get() throws InterruptedException, ExecutionException {
-        Object unused = done.recvInterruptibly();
+        Object _ = done.recvInterruptibly();
         return outcome.get();
     }
 

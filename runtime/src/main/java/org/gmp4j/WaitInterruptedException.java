@@ -3,8 +3,9 @@ package org.gmp4j;
 
 /**
  * An interrupt has ended a wait of a virtual thread with an identity that a {@link Gmp} runs: one of its thread factory, its executor,
- * or a {@code StructuredTaskScope} over it, and with {@link Gmp#makeDefault} any virtual thread; or of a {@link Task} that is cancelled. What was waited for has not happened: nothing was sent, received
- * or taken. The thread's interrupt status stays set, so the next wait of this kind ends as well; {@link Thread#interrupted} clears it.
+ * or a {@code StructuredTaskScope} over it, and with {@link Gmp#makeDefault} any virtual thread; or of a {@link Task} that is
+ * cancelled. What was waited for has not happened: nothing was sent, received or taken. The thread's interrupt status stays set,
+ * so the next wait of this kind ends as well; {@link Thread#interrupted} clears it.
  *
  * <p>Goroutines of {@code go}, platform threads and virtual threads of the JDK's own scheduler never get it: their waits leave interrupts
  * alone. Forms named

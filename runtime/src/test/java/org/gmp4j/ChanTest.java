@@ -3,7 +3,6 @@ package org.gmp4j;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -119,21 +118,6 @@ class ChanTest {
             wg.await();
             for (int i = 0; i < each; i++) {
                 assertEquals(senders, seen.get(i));
-            }
-        });
-    }
-
-    /** Go: {@code TestNonblockRecvRace}: a receive that does not wait sees what was sent before the close. */
-    @Stress
-    void nonblockRecvRace() {
-        go(2, () -> {
-            for (int i = 0; i < 5_000; i++) {
-                Chan<Integer> c = Chan.make(1);
-                c.send(1);
-                WaitGroup wg = new WaitGroup();
-                wg.go(() -> assertNotNull(c.tryRecv(), "the value was there"));
-                c.close();
-                wg.await();
             }
         });
     }
@@ -440,60 +424,6 @@ class ChanTest {
             assertThrows(java.util.NoSuchElementException.class, () -> c.iterator().next());
             assertTrue(got.size() == 2);
         });
-    }
-
-    /** A try never finds a closed channel drained while an element that was sent before the close is there. */
-    @Stress
-    void lastElementBeforeTheClose() {
-        go(2, () -> {
-            for (int i = 0; i < 20_000; i++) {
-                Chan<Integer> c = Chan.make(1);
-                WaitGroup wg = new WaitGroup();
-                wg.go(() -> {
-                    c.send(1);
-                    c.close();
-                });
-                Chan.Recv<Integer> r = c.tryRecvOk();
-                while (r == null) {
-                    Go.gosched();
-                    r = c.tryRecvOk();
-                }
-                assertTrue(r.ok(), "closed, and the element is still there");
-                wg.await();
-            }
-        });
-    }
-
-    /** A full channel at which senders wait is never empty, and never has room, for those who try without the lock. */
-    @Stress
-    void neverEmpty() throws InterruptedException {
-        Chan<Integer> c = Chan.make(1);
-        int n = 30_000;
-        AtomicInteger left = new AtomicInteger(n);
-        try (TestGmp gmp = TestGmp.procs(1)) {
-            for (int i = 0; i < 3; i++) { // Two of them always wait.
-                gmp.go(() -> {
-                    while (left.getAndDecrement() > 0) {
-                        c.send(1);
-                    }
-                });
-            }
-            while (c.sendq.isEmptyVolatile()) {
-                Thread.onSpinWait();
-            }
-            Threads receivers = new Threads().add(2, "receiver", () -> {
-                while (left.get() > 3) {
-                    assertNotNull(c.tryRecv());
-                    while (left.get() > 3 && c.sendq.isEmptyVolatile()) {
-                        Thread.onSpinWait();
-                    }
-                }
-            }).start();
-            receivers.join();
-            while (left.get() > -3 || c.len() > 0) {
-                c.tryRecv();
-            }
-        }
     }
 
     /** The place of the next element, where the sum of places is beyond an int too. */

@@ -71,12 +71,12 @@ class DeadlockTest {
                 case "StartedByAThread" -> startedByAThread();
                 case "HeldByAThread" -> heldByAThread();
                 case "StoppedOutside" -> {
-                    boolean unused = Time.afterFunc(Duration.ofHours(1), () -> { }).stop();
+                    boolean _ = Time.afterFunc(Duration.ofHours(1), () -> { }).stop();
                     Gmp.main(() -> Chan.make().recv());
                 }
                 case "FunctionOutside" -> {
                     Chan<Integer> c = Chan.make();
-                    Timer unused = Time.afterFunc(Duration.ofMillis(50), () -> sendLate(c));
+                    Timer _ = Time.afterFunc(Duration.ofMillis(50), () -> sendLate(c));
                     Gmp.main(c::recv);
                 }
                 case "Sleeps" -> Gmp.main(() -> sleeps());

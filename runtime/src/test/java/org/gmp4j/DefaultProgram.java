@@ -95,7 +95,7 @@ final class DefaultProgram {
         int ways = kinds(look);
         Thread parent = Thread.ofVirtual().start(() -> {
             try {
-                int unused = kinds(look);
+                int _ = kinds(look);
             } catch (Exception e) {
                 throw new IllegalStateException(e);
             }
@@ -117,11 +117,11 @@ final class DefaultProgram {
         t.join();
         try (ExecutorService e = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> f = e.submit(look);
-            Object unused = f.get();
+            Object _ = f.get();
         }
         try (ExecutorService e = Executors.newThreadPerTaskExecutor(Thread.ofVirtual().factory())) {
             for (Future<Object> f : e.invokeAll(List.<Callable<Object>>of(Executors.callable(look)))) {
-                Object unused = f.get();
+                Object _ = f.get();
             }
         }
         return 6;
@@ -429,7 +429,7 @@ final class DefaultProgram {
             seen.add(e.getMessage());
         }
         try {
-            String unused = gmp.close(Duration.ZERO);
+            String _ = gmp.close(Duration.ZERO);
         } catch (IllegalStateException e) {
             seen.add(e.getMessage());
         }

@@ -41,7 +41,7 @@ final class DiagnosisProgram {
 
     private static void panic() {
         Go.go(() -> {
-            Object unused = Chan.make().recv();
+            Object _ = Chan.make().recv();
         });
         Go.gosched();
         throw new IllegalStateException("of the test");
@@ -57,9 +57,9 @@ final class DiagnosisProgram {
             });
         }
         for (int i = 0; i < 80_000; i++) {
-            Integer unused = c.recv();
+            Integer _ = c.recv();
         }
-        int unused = Go.gomaxprocs(3);
+        int _ = Go.gomaxprocs(3);
         System.out.println("done");
     }
 

@@ -108,7 +108,7 @@ class EndsTest {
         List<Object> ran = new CopyOnWriteArrayList<>();
         RuntimeException thrown = new RuntimeException("deferred");
         try (Gmp gmp = Gmp.builder().procs(2).uncaught((id, t) -> ran.add(t)).build()) {
-            Thread unused = way.run(gmp, () -> {
+            Thread _ = way.run(gmp, () -> {
                 Go.defer(() -> {
                     Go.gosched();
                     ran.add("deferred");
@@ -119,7 +119,7 @@ class EndsTest {
                     ran.add("finally");
                 }
             });
-            unused = way.run(gmp, () -> {
+            var _ = way.run(gmp, () -> {
                 Go.defer(() -> ran.add("deferred after it was swallowed"));
                 try {
                     Go.goexit();
@@ -127,11 +127,11 @@ class EndsTest {
                     return;
                 }
             });
-            unused = way.run(gmp, () -> {
+            var _ = way.run(gmp, () -> {
                 Go.defer(Go::goexit);
                 throw new IllegalStateException("replaced");
             });
-            unused = way.run(gmp, () -> {
+            var _ = way.run(gmp, () -> {
                 Go.defer(() -> {
                     throw thrown;
                 });
@@ -155,7 +155,7 @@ class EndsTest {
             assertEquals((long) id, Go.goid());
             told.put(id, t);
         }).build()) {
-            Thread unused = way.run(gmp, () -> {
+            Thread _ = way.run(gmp, () -> {
                 goid[0] = Go.goid();
                 Go.defer(() -> deferred[0] = true);
                 throw thrown;

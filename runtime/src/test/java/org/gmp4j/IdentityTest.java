@@ -131,7 +131,7 @@ class IdentityTest {
         @Override
         public void run() {
             for (int i = 0; i < BARE_READS / GOROUTINES; i++) {
-                boolean unused = Continuation.yield(SCOPE);
+                boolean _ = Continuation.yield(SCOPE);
                 if (Thread.currentThread() != carrier) {
                     stale++;
                 }

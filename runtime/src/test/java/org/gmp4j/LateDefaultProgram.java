@@ -73,7 +73,7 @@ final class LateDefaultProgram {
         }
         while (t.isAlive()) {
             LockSupport.unpark(t);
-            boolean unused = t.join(java.time.Duration.ofMillis(1));
+            boolean _ = t.join(java.time.Duration.ofMillis(1));
         }
         return "started by old " + seen;
     }

@@ -107,7 +107,7 @@ final class MixChans {
             int n = (int) v;
             assertTrue(n > last[channel][sender], "out of order");
             last[channel][sender] = n;
-            int unused = arrived.incrementAndGet(sender * each + n - 1);
+            int _ = arrived.incrementAndGet(sender * each + n - 1);
         }
 
         private void got(int channel, Long v) {
@@ -172,7 +172,7 @@ final class MixChans {
             if (random.nextInt(4) == 0) {
                 select.orElse(MixChans::pause);
             }
-            int unused = select.run();
+            int _ = select.run();
         }
 
         /** Whether all is sent. */
@@ -282,7 +282,7 @@ final class MixChans {
                             if (random.nextBoolean()) {
                                 s.orElse(MixChans::pause);
                             }
-                            int unused = s.run();
+                            int _ = s.run();
                         }
                     }
                 }

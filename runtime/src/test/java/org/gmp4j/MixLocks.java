@@ -116,7 +116,7 @@ final class MixLocks {
         private void stay() {
             switch (random.nextInt(8)) {
                 case 0 -> {
-                    Object unused = Time.after(wait(LONGEST_WAIT / 4)).recv();
+                    Object _ = Time.after(wait(LONGEST_WAIT / 4)).recv();
                 }
                 case 1, 2 -> MixChans.pause();
                 default -> { }
@@ -134,7 +134,7 @@ final class MixLocks {
         private void lock() {
             switch (random.nextInt(3)) {
                 case 0 -> {
-                    long unused = mutex.with(() -> ++inMutex);
+                    long _ = mutex.with(() -> ++inMutex);
                     locked.increment();
                     return;
                 }
@@ -257,7 +257,7 @@ final class MixLocks {
                 got = takeNow();
             }
             queueLock.unlock();
-            boolean unused = t.stop();
+            boolean _ = t.stop();
         }
 
         /** Takes until {@link #close}: without such users those that put could wait for ever. */

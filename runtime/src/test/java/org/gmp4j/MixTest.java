@@ -180,7 +180,7 @@ class MixTest {
                     }
                 }
                 case 8 -> {
-                    int unused = Go.blocking(() -> 1);
+                    int _ = Go.blocking(() -> 1);
                 }
                 case 9 -> {
                     synchronized (monitor) {
@@ -198,7 +198,7 @@ class MixTest {
                     }
                 }
                 case 11 -> {
-                    int unused = Go.blocking(() -> {
+                    int _ = Go.blocking(() -> {
                         LockSupport.parkNanos(20_000); // Ends the system call: the JDK takes the goroutine off its thread.
                         return 1;
                     });

@@ -123,7 +123,7 @@ final class MixTimers {
 
     /** Starts {@code body} in a while. */
     static void later(Runnable body) {
-        Timer unused = Time.afterFunc(Duration.ofNanos(ThreadLocalRandom.current().nextInt(LONGEST / 2)), body);
+        Timer _ = Time.afterFunc(Duration.ofNanos(ThreadLocalRandom.current().nextInt(LONGEST / 2)), body);
     }
 
     /** Who uses them; one thread. */
@@ -186,7 +186,7 @@ final class MixTimers {
         private void after() {
             long d = nanos();
             long start = System.nanoTime();
-            Object unused = Time.after(Duration.ofNanos(d)).recv();
+            Object _ = Time.after(Duration.ofNanos(d)).recv();
             notBefore(start, d, "a time");
         }
 
@@ -219,7 +219,7 @@ final class MixTimers {
                 }
             }
             if (pending) {
-                Object unused = t.c().recv();
+                Object _ = t.c().recv();
                 notBefore(start, d, "a time");
             }
             assertNull(t.c().tryRecvOk(), "a time after stop, or twice");
@@ -240,7 +240,7 @@ final class MixTimers {
                 start = System.nanoTime();
                 t.reset(Duration.ofNanos(period));
                 for (int n = 1; n <= 3; n++) {
-                    Object unused = t.c().recv();
+                    Object _ = t.c().recv();
                     notBefore(start, n * period, "a tick");
                 }
             } else if (t.c().recvWithin(duration()) != null) {
@@ -290,7 +290,7 @@ final class MixTimers {
                     case 0 -> t.stop();
                     case 1 -> t.reset(Duration.ofNanos(1 + nanos()));
                     default -> {
-                        Object unused = t.c().recvWithin(duration());
+                        Object _ = t.c().recvWithin(duration());
                     }
                 }
             }
@@ -312,7 +312,7 @@ final class MixTimers {
             if (cancels) {
                 parent.cancel();
             }
-            Object unused = child.done().recv();
+            Object _ = child.done().recv();
             if (child.err() == Context.DEADLINE_EXCEEDED) {
                 notBefore(start, two ? Math.min(d, shorter) : d, "a deadline");
             } else {

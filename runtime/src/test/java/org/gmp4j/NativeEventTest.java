@@ -75,7 +75,7 @@ class NativeEventTest {
                 }
             }
             stop.set(true);
-            int unused = ready(event.address());
+            int _ = ready(event.address());
         }
     }
 
@@ -95,7 +95,7 @@ class NativeEventTest {
                 Thread.sleep(5);
                 woke.set(0);
                 long start = System.nanoTime();
-                int unused = ready(event.address());
+                int _ = ready(event.address());
                 while (woke.get() == 0) {
                     Thread.onSpinWait();
                 }
@@ -133,7 +133,7 @@ class NativeEventTest {
                 threads.add("fires", () -> {
                     for (int i = 1; i <= FIRES; i++) {
                         written[0] = i;
-                        int unused = ready(event.address());
+                        int _ = ready(event.address());
                         while (seen.get() < i) {
                             Thread.yield();
                         }
@@ -183,7 +183,7 @@ class NativeEventTest {
                     } catch (InterruptedException e) {
                         return;
                     }
-                    int unused = ready(event.address());
+                    int _ = ready(event.address());
                 });
                 fires.setDaemon(true);
                 fires.start();

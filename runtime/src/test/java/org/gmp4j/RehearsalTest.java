@@ -36,7 +36,7 @@ class RehearsalTest {
 
         public static void main(String[] args) {
             Gmp gmp = Gmp.builder().procs(2).build();
-            AtomicReference<Mutex> unused = new AtomicReference<>(new Mutex());
+            AtomicReference<Mutex> _ = new AtomicReference<>(new Mutex());
             System.out.println(BEGIN);
             gmp.run(() -> {
                 Chan<Integer> c = Chan.make();
@@ -86,7 +86,7 @@ class RehearsalTest {
         }
 
         public static void main(String[] args) {
-            boolean unused = Membarrier.isAvailable(); // Loads our library: from a file.
+            boolean _ = Membarrier.isAvailable(); // Loads our library: from a file.
             Thread builder = Thread.currentThread();
             AtomicBoolean built = new AtomicBoolean();
             Thread.ofPlatform().daemon().start(() -> {

@@ -29,7 +29,7 @@ class SelectDeadlockTest {
                 Go.go(() -> Select.of().recv(Chan.<Integer>make(), v -> { }).run());
                 Go.go(() -> Select.of().sendLong(LongChan.make(), 1, () -> { }).run());
                 Go.go(() -> Select.of().recv(Chan.<Integer>make(), v -> { }).recvLong(LongChan.make(), v -> { }).run());
-                int unused = Select.of().run();
+                int _ = Select.of().run();
             });
         }
     }

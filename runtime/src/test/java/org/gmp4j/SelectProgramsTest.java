@@ -42,7 +42,7 @@ class SelectProgramsTest {
                     for (Chan<Integer> c : cs) {
                         s.send(c, i, NOTHING);
                     }
-                    int unused = s.run();
+                    int _ = s.run();
                 }
                 cs.forEach(Chan::close);
                 receivers.await();
@@ -116,7 +116,7 @@ class SelectProgramsTest {
             WaitGroup wg = new WaitGroup();
             for (Select s : waiting) {
                 wg.go(() -> {
-                    int unused = s.run();
+                    int _ = s.run();
                     went.incrementAndGet();
                 });
             }
@@ -291,7 +291,7 @@ class SelectProgramsTest {
         }
 
         private boolean asked() {
-            int unused = Select.of().recv(ask, Selects::ignore).recv(end, v -> ended = true).run();
+            int _ = Select.of().recv(ask, Selects::ignore).recv(end, v -> ended = true).run();
             return !ended;
         }
 
@@ -299,14 +299,14 @@ class SelectProgramsTest {
             if (!asked()) {
                 return false;
             }
-            int unused = Select.of().sendLong(answer, v, NOTHING).recv(end, e -> ended = true).run();
+            int _ = Select.of().sendLong(answer, v, NOTHING).recv(end, e -> ended = true).run();
             return !ended;
         }
 
         long get() {
             long[] v = new long[1];
             if (Select.of().send(ask, true, NOTHING).recv(end, Selects::ignore).run() == 0) {
-                int unused = Select.of().recvLong(answer, x -> v[0] = x).recv(end, Selects::ignore).run();
+                int _ = Select.of().recvLong(answer, x -> v[0] = x).recv(end, Selects::ignore).run();
             }
             return v[0];
         }
@@ -340,12 +340,12 @@ class SelectProgramsTest {
                 long sum;
                 do {
                     // Both at once, in whatever order they answer.
-                    int unused = Select.of().send(f.ask, true, NOTHING).recv(f.end, Selects::ignore).run();
-                    unused = Select.of().send(g.ask, true, NOTHING).recv(f.end, Selects::ignore).run();
+                    int _ = Select.of().send(f.ask, true, NOTHING).recv(f.end, Selects::ignore).run();
+                    var _ = Select.of().send(g.ask, true, NOTHING).recv(f.end, Selects::ignore).run();
                     for (int i = 0; i < 2; i++) {
                         LongChan fa = fs.size() == gs.size() || fs.size() < gs.size() ? f.answer : null;
                         LongChan ga = fs.size() == gs.size() || gs.size() < fs.size() ? g.answer : null;
-                        unused = Select.of().recvLong(fa, fs::add).recvLong(ga, gs::add)
+                        var _ = Select.of().recvLong(fa, fs::add).recvLong(ga, gs::add)
                                 .recv(f.end, Selects::ignore).run();
                     }
                     sum = 0;

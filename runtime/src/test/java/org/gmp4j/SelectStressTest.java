@@ -39,7 +39,7 @@ class SelectStressTest {
         AtomicIntegerArray seen = new AtomicIntegerArray(3 * n);
         IntConsumer send = first -> {
             for (int i = first; i < first + n; i++) {
-                int unused = Select.of().send(a, i, NOTHING).send(b, i, NOTHING).sendLong(l, i, NOTHING).run();
+                int _ = Select.of().send(a, i, NOTHING).send(b, i, NOTHING).sendLong(l, i, NOTHING).run();
             }
         };
         Runnable recv = () -> {
@@ -91,7 +91,7 @@ class SelectStressTest {
                     }
                     s.orElse(NOTHING);
                     for (int i = 0; i < 2_000; i++) {
-                        int unused = s.run();
+                        int _ = s.run();
                     }
                 });
             }
@@ -116,7 +116,7 @@ class SelectStressTest {
                         } else {
                             s.recv(c, v -> assertFalse(cap == 0 && v == me, "self receive")).send(c, me, NOTHING);
                         }
-                        int unused = s.run();
+                        int _ = s.run();
                     }
                 });
             }
@@ -139,7 +139,7 @@ class SelectStressTest {
                 });
                 wg.go(() -> {
                     for (int i = 0; i < n; i++) {
-                        int unused = k.recv();
+                        int _ = k.recv();
                     }
                 });
             }
@@ -182,7 +182,7 @@ class SelectStressTest {
                 Go.go(() -> done.send(Select.of().recv(c1, Selects::ignore).recv(c2, Selects::ignore)
                         .orElse(NOTHING).run() >= 0));
                 c2.send(1);
-                int unused = Select.of().recv(c1, Selects::ignore).orElse(NOTHING).run();
+                int _ = Select.of().recv(c1, Selects::ignore).orElse(NOTHING).run();
                 assertTrue(done.recv(), "no channel was ready");
             }
         });
@@ -200,7 +200,7 @@ class SelectStressTest {
                 Go.go(() -> done.send(Select.of().recv(c1, Selects::ignore).recv(c2, Selects::ignore)
                         .orElse(NOTHING).run() >= 0));
                 c2.close();
-                int unused = Select.of().recv(c1, Selects::ignore).orElse(NOTHING).run();
+                int _ = Select.of().recv(c1, Selects::ignore).orElse(NOTHING).run();
                 assertTrue(done.recv(), "no channel was ready");
             }
         });
@@ -225,7 +225,7 @@ class SelectStressTest {
             Go.go(() -> {
                 for (int i = 0; !stop.get(); i = (i + 1) % n) {
                     channels.get((i + 1) % n).send(0);
-                    Integer unused = channels.get(i).recv();
+                    Integer _ = channels.get(i).recv();
                 }
                 stopped.close();
             });
@@ -267,7 +267,7 @@ class SelectStressTest {
         Threads.Body use = () -> {
             for (int i = 0; left.get() != 0; i++) {
                 try {
-                    int unused = s.run();
+                    int _ = s.run();
                     if (i % 1_024 == 0) {
                         s.recv(none, Selects::fail);
                     }

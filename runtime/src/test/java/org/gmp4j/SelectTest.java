@@ -103,7 +103,7 @@ class SelectTest {
             Select s = Select.of();
             s.recv(c, v -> {
                 if (v < 3) {
-                    int unused = s.run();
+                    int _ = s.run();
                 } else {
                     s.clear().orElse(NOTHING);
                 }
@@ -280,8 +280,8 @@ class SelectTest {
                         .recv(c2, v -> b[0] = v);
                 Select on = Select.of();
                 while (!end[0]) {
-                    int unused = in.run();
-                    unused = on.clear().send(out, b[0], NOTHING).recv(done, v -> end[0] = true).run();
+                    int _ = in.run();
+                    var _ = on.clear().send(out, b[0], NOTHING).recv(done, v -> end[0] = true).run();
                 }
             });
             int ones = 0;
@@ -339,7 +339,7 @@ class SelectTest {
                 }
             });
             for (int i = 0; i < n; i++) {
-                int unused = Select.of().send(c, 1, NOTHING).send(c, 0, NOTHING).run();
+                int _ = Select.of().send(c, 1, NOTHING).send(c, 0, NOTHING).run();
             }
             wg.await();
             assertTrue(ones[0] > n / 10 && ones[0] < n - n / 10, "ones: " + ones[0]);

@@ -32,7 +32,7 @@ class ShutdownTest {
                 System.out.println("closed");
             }));
             gmp.go(() -> { // The hook waits for this one.
-                Integer unused = end.recv();
+                Integer _ = end.recv();
                 Go.sleep(Duration.ofMillis(50));
                 System.out.println("worked");
             });

@@ -307,7 +307,7 @@ class SocketsTest {
                 try {
                     for (;;) {
                         Socket s = server.accept();
-                        int unused = served.incrementAndGet();
+                        int _ = served.incrementAndGet();
                         Go.go(() -> echo(s, ended));
                     }
                 } catch (IOException e) {
@@ -340,7 +340,7 @@ class SocketsTest {
         } catch (IOException e) {
             assertTrue(e.getMessage().contains("reset") || e.getMessage().contains("Broken pipe"), e::toString);
         } finally {
-            int unused = ended.incrementAndGet();
+            int _ = ended.incrementAndGet();
         }
     }
 

@@ -199,7 +199,7 @@ class ThreadDumpTest {
                         assertEquals(threads.size(), new HashSet<>(threads).size(), c.text);
                         THREAD.matcher(c.text).results().forEach(r -> seen.add(r.group(2).replaceAll("\\d+", "N")));
                     });
-                    String unused = text();
+                    String _ = text();
                 }
                 stop.set(true);
                 gmp.run(wg::await);
@@ -323,16 +323,16 @@ class ThreadDumpTest {
         }
 
         void fork(Callable<?> task) {
-            Object unused = call(scope, "fork", new Class<?>[] {Callable.class}, task);
+            Object _ = call(scope, "fork", new Class<?>[] {Callable.class}, task);
         }
 
         void join() {
-            Object unused = call(scope, "join", new Class<?>[0]);
+            Object _ = call(scope, "join", new Class<?>[0]);
         }
 
         @Override
         public void close() {
-            Object unused = call(scope, "close", new Class<?>[0]);
+            Object _ = call(scope, "close", new Class<?>[0]);
         }
     }
 }

@@ -111,8 +111,8 @@ class WholeMixTest {
                 }
             };
             for (int i = 0; i < others; i++) {
-                Thread unused = Thread.ofPlatform().daemon().name("user").start(user);
-                unused = Thread.startVirtualThread(user);
+                Thread _ = Thread.ofPlatform().daemon().name("user").start(user);
+                var _ = Thread.startVirtualThread(user);
             }
             for (int i = 0; i < goroutines; i++) {
                 gmp.go(user);

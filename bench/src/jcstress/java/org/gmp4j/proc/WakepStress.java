@@ -32,7 +32,7 @@ public class WakepStress {
         final long gp = Structs.g(1);
 
         Fixture() {
-            int unused = Schedt.addNmspinning(sched, 1);
+            int _ = Schedt.addNmspinning(sched, 1);
         }
 
         /** Step 3 of the submitter, as {@link Wakep#wakep} begins. */

@@ -52,11 +52,11 @@ public final class Fd {
     }
 
     /**
-     * Closes, whatever comes of it: for who has no use for an error. Does not allocate.
+     * Closes, and ignores an error: for callers that could do nothing about one. Does not allocate.
      *
      * @param fd the descriptor; the number is free afterwards
      */
     public static void release(int fd) {
-        long unused = Call.call(CLOSE, fd);
+        long _ = Call.call(CLOSE, fd);
     }
 }

@@ -34,7 +34,7 @@ public final class Inheritance {
      */
     public static void beginPlain() {
         try {
-            boolean unused = begin(0, 0);
+            boolean _ = begin(0, 0);
         } catch (OutOfMemoryError e) {
             return;
         }

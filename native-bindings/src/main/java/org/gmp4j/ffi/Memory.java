@@ -5,8 +5,9 @@ import java.lang.foreign.MemorySegment;
 import org.gmp4j.ffi.linux.linux_h;
 
 /**
- * Anonymous memory from the kernel, and blocks from the C library, by address. Addresses and lengths given back to a method are multiples of the page
- * size where the kernel wants it so. Nothing is checked: a wrong address is the end of the process. Thread-safe.
+ * Anonymous memory from the kernel, and blocks from the C library, by address. Addresses and lengths given back to a method are
+ * multiples of the page size where the kernel wants it so. Nothing is checked: a wrong address is the end of the process.
+ * Thread-safe.
  */
 public final class Memory {
     /** All of memory: the base over which off-heap structs are accessed by absolute address. */
@@ -136,7 +137,7 @@ public final class Memory {
      * @param addr what {@link #malloc} returned, once
      */
     public static void free(long addr) {
-        long unused = Call.call(Calls.FREE, addr);
+        long _ = Call.call(Calls.FREE, addr);
     }
 
     /** Apart: {@link #ALL} and the constants need no C code. */

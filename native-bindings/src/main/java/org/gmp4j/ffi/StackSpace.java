@@ -51,7 +51,7 @@ public final class StackSpace {
                     .findVirtual(Runnable.class, "run", MethodType.methodType(void.class))
                     .bindTo(body);
             MemorySegment stub = Linker.nativeLinker().upcallStub(run, FunctionDescriptor.ofVoid(), arena);
-            long unused = Call.call(Call.function("gmp_stack_shorten"), bytes, stub.address(), 0);
+            long _ = Call.call(Call.function("gmp_stack_shorten"), bytes, stub.address(), 0);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }

@@ -76,7 +76,7 @@ public final class UnixSockets {
             return;
         }
         try (Arena arena = Arena.ofConfined()) {
-            long unused = Call.call(Call.libc("unlink"), arena.allocateFrom(name).address());
+            long _ = Call.call(Call.libc("unlink"), arena.allocateFrom(name).address());
         }
     }
 

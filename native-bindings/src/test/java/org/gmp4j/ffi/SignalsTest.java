@@ -100,7 +100,7 @@ class SignalsTest {
 
     @AfterEach
     void restore() throws Throwable {
-        long unused = (long) handle.invokeExact(Signals.SIGURG, -1);
+        long _ = (long) handle.invokeExact(Signals.SIGURG, -1);
     }
 
     @Test
@@ -110,7 +110,7 @@ class SignalsTest {
                 int tid = OsThread.gettid();
                 assertEquals(0, (int) block.invokeExact(Signals.SIGURG));
                 // The default action would drop it at once: only a handler keeps a blocked one pending.
-                long unused = (long) handle.invokeExact(Signals.SIGURG, 1);
+                long _ = (long) handle.invokeExact(Signals.SIGURG, 1);
                 assertEquals(-1, (long) take.invokeExact(Signals.SIGURG));
                 Signals.queue(tid, Signals.SIGURG, 0x7123_4567_89ab_cdefL);
                 Signals.queue(tid, Signals.SIGURG, 5);
@@ -133,14 +133,14 @@ class SignalsTest {
     void anIgnoredSignalDoesNoHarm() throws Throwable {
         int before = (int) count.invokeExact();
         Signals.queue(OsThread.gettid(), Signals.SIGURG, 1);
-        long unused = (long) handle.invokeExact(Signals.SIGURG, 0);
+        long _ = (long) handle.invokeExact(Signals.SIGURG, 0);
         Signals.queue(OsThread.gettid(), Signals.SIGURG, 1);
         assertEquals(before, (int) count.invokeExact());
     }
 
     @Test
     void itComesToTheThreadThatWasNamed() throws Throwable {
-        long unused = (long) handle.invokeExact(Signals.SIGURG, 1);
+        long _ = (long) handle.invokeExact(Signals.SIGURG, 1);
         int before = (int) count.invokeExact();
         Signals.queue(OsThread.gettid(), Signals.SIGURG, 1);
         // A signal to oneself that is not blocked is delivered before the system call returns.
@@ -149,7 +149,7 @@ class SignalsTest {
 
     @Test
     void aSignalEndsAFutexWait() throws Throwable {
-        long unused = (long) handle.invokeExact(Signals.SIGURG, 1);
+        long _ = (long) handle.invokeExact(Signals.SIGURG, 1);
         long word = Memory.map(4096);
         FutureTask<Integer> wait = new FutureTask<>(() -> Futex.await(word, 0));
         FutureTask<Integer> tid = new FutureTask<>(OsThread::gettid);

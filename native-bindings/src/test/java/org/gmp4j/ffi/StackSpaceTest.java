@@ -34,7 +34,7 @@ class StackSpaceTest {
             long first = StackSpace.left();
             assertTrue(first > STACK * 9 / 10 && first < STACK, "at first " + first);
             try {
-                long unused = down(1, 2);
+                long _ = down(1, 2);
             } catch (StackOverflowError e) {
                 assertTrue(least < 16 << 10 && least > -(16 << 10), "at the end " + least);
             }
@@ -46,7 +46,7 @@ class StackSpaceTest {
         onThread(() -> {
             assertEquals(0, StackSpace.trim(KEEP), "nothing was there");
             try {
-                long unused = down(1, 2);
+                long _ = down(1, 2);
             } catch (StackOverflowError e) {
                 long freed = StackSpace.trim(KEEP);
                 assertTrue(freed > STACK - KEEP - (1 << 20), "freed " + freed);

@@ -43,7 +43,7 @@ public final class ClassWeaver {
             reason = LeftAlone.EXCLUDED;
         }
         if (reason != null) {
-            Integer unused = leftAlone.merge(reason, 1, Integer::sum);
+            Integer _ = leftAlone.merge(reason, 1, Integer::sum);
             return null;
         }
         byte[] woven = PointWriter.writeAlone(scan);

@@ -27,7 +27,7 @@ final class DefaultStart {
     /** The runtime looks itself whether it is on. By name: of all the runtime only this package is below it, and may come without it. */
     private static void makeDefault() {
         try {
-            Object unused = Class.forName("org.gmp4j.Gmp").getMethod("builder").invoke(null);
+            Object _ = Class.forName("org.gmp4j.Gmp").getMethod("builder").invoke(null);
         } catch (InvocationTargetException e) {
             switch (e.getCause()) {
                 case RuntimeException r -> throw r;

@@ -226,7 +226,7 @@ public final class Points {
             ClassSites.expunge();
             ClassSites.addUnarmed(new ArrayList<>(0));
             arm(new ArrayList<>(0));
-            int unused = disarm(new ArrayList<>(0));
+            int _ = disarm(new ArrayList<>(0));
         }
         armLearnt();
     }

@@ -34,7 +34,8 @@ final class VectorLoops {
         boolean counts = false;
         for (int pc = header; pc <= last; pc += length(b, start, pc)) {
             int op = b[start + pc] & 0xFF;
-            if (op >= Opcodes.IALOAD && op <= Opcodes.SALOAD && op != Opcodes.AALOAD || op >= Opcodes.IASTORE && op <= Opcodes.SASTORE && op != Opcodes.AASTORE) {
+            if (op >= Opcodes.IALOAD && op <= Opcodes.SALOAD && op != Opcodes.AALOAD
+                    || op >= Opcodes.IASTORE && op <= Opcodes.SASTORE && op != Opcodes.AASTORE) {
                 elements = true;
             } else if (op == Opcodes.IINC || op == Opcodes.LADD || op == Opcodes.WIDE && (b[start + pc + 1] & 0xFF) == Opcodes.IINC) {
                 counts = true;

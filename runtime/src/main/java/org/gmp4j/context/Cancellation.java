@@ -48,7 +48,7 @@ final class Cancellation extends Child {
 
     private static DoneChans.Factory channels() {
         try {
-            Class<?> unused = MethodHandles.lookup().ensureInitialized(Chan.class);
+            Class<?> _ = MethodHandles.lookup().ensureInitialized(Chan.class);
         } catch (IllegalAccessException e) {
             throw new AssertionError(e);
         }
@@ -94,7 +94,7 @@ final class Cancellation extends Child {
     /** Until it is closed, or an interrupt comes. */
     private static void await(Chan<Void> c) {
         try {
-            Object unused = c.recv();
+            Object _ = c.recv();
         } catch (WaitInterruptedException e) {
             Thread.yield(); // It is about to be closed, and the interrupt is for others.
         }
@@ -170,7 +170,7 @@ final class Cancellation extends Child {
         }
         sweep = by;
         if (t != null) {
-            boolean unused = t.stop();
+            boolean _ = t.stop();
         }
         GStack.exit(st);
         return true;
@@ -228,7 +228,7 @@ final class Cancellation extends Child {
             }
             lock.unlock();
             GStack.exit(st);
-            Object unused = over.recv();
+            Object _ = over.recv();
         } catch (OutOfMemoryError | WaitInterruptedException e) { // Others cancel, and will have: there is nothing to refuse.
             while (over != CLOSED) {
                 Thread.yield();
@@ -280,7 +280,7 @@ final class Cancellation extends Child {
         lock.unlock();
         GStack.exit(st);
         if (!live) {
-            boolean unused = child.parentCancelled(err(), cause, OVER); // It has nothing below yet.
+            boolean _ = child.parentCancelled(err(), cause, OVER); // It has nothing below yet.
         }
     }
 
@@ -324,7 +324,7 @@ final class Cancellation extends Child {
         }
         lock.unlock();
         if (!live) {
-            boolean unused = t.stop();
+            boolean _ = t.stop();
         }
         GStack.exit(st);
     }

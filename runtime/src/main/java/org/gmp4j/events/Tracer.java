@@ -12,9 +12,10 @@ import org.gmp4j.lock.LockRank;
  * The execution tracer of one scheduler while it is on: a ring for each P, and one for all who have none.
  *
  * <p>On and off. Both with the world stopped. An M looks whether its scheduler has a tracer when it gets a P, and keeps that P's ring in a
- * plain field of its own ({@code proc.Machine.trace}): off, each event costs the test of that field. While the world stands no M has a P but
- * the caller's, which looks again; so as long as an M has a P its field is right, and when the world has been stopped again nobody writes to
- * a ring of a P any more. Ms without a P, sysmon, pollers and plain threads write to {@link #outside}, whose lock tells them that it is over.
+ * plain field of its own ({@code proc.Machine.trace}): off, each event costs the test of that field. While the world stands no M
+ * has a P but the caller's, which looks again; so as long as an M has a P its field is right, and when the world has been stopped
+ * again nobody writes to a ring of a P any more. Ms without a P, sysmon, pollers and plain threads write to {@link #outside},
+ * whose lock tells them that it is over.
  *
  * <p>Go gives each M buffers of its own, and marks them by generations, so that it need not stop the world at the end. Here there are
  * as many as Ps, however many Ms block; an event of a P never waits for anybody but, once in 4,000, for a leaf lock.
@@ -52,7 +53,7 @@ public final class Tracer {
         beganNanos = System.nanoTime();
         batches = new Batches((int) Math.max(bytes / Batch.BYTES, LEAST_BATCHES + procs), lateness != null);
         outside = new EventRing(OUTSIDE, batches, beganTicks, lateness);
-        boolean unused = outside.open();
+        boolean _ = outside.open();
         prepare(procs);
         if (Ev.head(0, 0, 0) == names.site(this)) { // Both are loaded now, not on a goroutine's stack that has little room.
             throw new AssertionError();
@@ -88,7 +89,7 @@ public final class Tracer {
         }
     }
 
-    /** An event of who has no P of this scheduler. From any thread; takes a lock. */
+    /** An event from a thread that has no P of this scheduler. From any thread; takes a lock. */
     public void outside(int kind, int argument, long number, int detail) {
         lock.lock();
         if (!closed) {

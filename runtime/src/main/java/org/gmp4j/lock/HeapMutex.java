@@ -91,7 +91,7 @@ public final class HeapMutex {
         }
         if (old == CONTENDED) {
             long bucket = bucket();
-            int unused = Mem.INT.getAndAdd(bucket, 1);
+            int _ = Mem.INT.getAndAdd(bucket, 1);
             Futex.wake(bucket, Integer.MAX_VALUE);
         }
     }

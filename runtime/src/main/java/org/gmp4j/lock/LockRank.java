@@ -30,7 +30,7 @@ public final class LockRank {
     public static final int SUDOG = 70;
     /** A start of a thread by another; a leaf. */
     public static final int START = 80;
-    /** Events of who has no P. */
+    /** Events of threads without a P. */
     public static final int TRACE_OUTSIDE = 85;
     /** Full batches of events; a leaf. */
     public static final int TRACE = 90;

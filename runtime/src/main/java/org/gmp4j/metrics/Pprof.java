@@ -24,7 +24,7 @@ final class Pprof {
 
     /** With one value in each sample, of such a type and unit. */
     Pprof(String type, String unit) {
-        int unused = string(""); // The first has to be.
+        int _ = string(""); // The first has to be.
         Message valueType = new Message().number(1, string(type)).number(2, string(unit));
         profile.message(1, valueType).message(11, valueType).number(12, 1).number(9, System.currentTimeMillis() * 1_000_000);
     }

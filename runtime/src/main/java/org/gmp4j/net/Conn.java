@@ -67,7 +67,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
         }
         int n = (int) got(fd.read(MemorySegment.ofBuffer(to)));
         if (n > 0) {
-            int unused = to.position(to.position() + n).position();
+            int _ = to.position(to.position() + n).position();
         }
         return n;
     }
@@ -113,7 +113,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      * @throws IOException when the read failed: see the package's description
      */
     public int read(byte[] to, int offset, int length) throws IOException {
-        int unused = Objects.checkFromIndexSize(offset, length, to.length);
+        int _ = Objects.checkFromIndexSize(offset, length, to.length);
         return (int) read(MemorySegment.ofArray(to).asSlice(offset, length));
     }
 
@@ -140,7 +140,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      */
     @Override
     public long read(ByteBuffer[] to, int offset, int length) throws IOException {
-        int unused = Objects.checkFromIndexSize(offset, length, to.length);
+        int _ = Objects.checkFromIndexSize(offset, length, to.length);
         MemorySegment[] pieces = new MemorySegment[Math.min(length, SocketIo.PIECES)];
         for (int i = 0; i < pieces.length; i++) {
             if (to[offset + i].isReadOnly()) {
@@ -182,7 +182,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
         for (int i = offset; left > 0 && i < offset + length; i++) {
             int n = (int) Math.min(left, buffers[i].remaining());
             left -= n;
-            int unused = buffers[i].position(buffers[i].position() + n).position();
+            int _ = buffers[i].position(buffers[i].position() + n).position();
         }
     }
 
@@ -206,7 +206,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
         long r = fd.write(MemorySegment.ofBuffer(from));
         int n = (int) IoResult.count(r);
         if (n > 0) {
-            int unused = from.position(from.position() + n).position();
+            int _ = from.position(from.position() + n).position();
         }
         return (int) written(r);
     }
@@ -231,7 +231,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      * @throws IOException when not all was written: see the package's description
      */
     public void write(byte[] from, int offset, int length) throws IOException {
-        int unused = Objects.checkFromIndexSize(offset, length, from.length);
+        int _ = Objects.checkFromIndexSize(offset, length, from.length);
         long n = written(fd.write(MemorySegment.ofArray(from).asSlice(offset, length)));
     }
 
@@ -258,7 +258,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      */
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
-        int unused = Objects.checkFromIndexSize(offset, length, from.length);
+        int _ = Objects.checkFromIndexSize(offset, length, from.length);
         MemorySegment[] pieces = new MemorySegment[length];
         for (int i = 0; i < length; i++) {
             pieces[i] = MemorySegment.ofBuffer(from[offset + i]);
@@ -391,7 +391,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      */
     @Override
     public void close() {
-        boolean unused = fd.close();
+        boolean _ = fd.close();
         closed = true; // Not when there was no stack for it.
     }
 

@@ -90,7 +90,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
         if (IoResult.error(r) != 0) {
             throw failed("read", r);
         }
-        int unused = to.position(to.position() + (int) IoResult.count(r)).position();
+        int _ = to.position(to.position() + (int) IoResult.count(r)).position();
         return from;
     }
 
@@ -151,7 +151,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
 
     @Override
     public void write(byte[] from, int offset, int length) throws IOException {
-        int unused = Objects.checkFromIndexSize(offset, length, from.length);
+        int _ = Objects.checkFromIndexSize(offset, length, from.length);
         long n = write(MemorySegment.ofArray(from).asSlice(offset, length));
     }
 
@@ -211,7 +211,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
         }
         long n = IoResult.count(r);
         if (from != null) {
-            int unused = from.position(from.position() + (int) n).position();
+            int _ = from.position(from.position() + (int) n).position();
         }
         return n;
     }

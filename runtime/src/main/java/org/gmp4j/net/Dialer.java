@@ -249,7 +249,7 @@ public final class Dialer {
         }
 
         private void start(List<InetAddress> addresses, Chan<Object> outcome) {
-            Thread unused = Thread.startVirtualThread(() -> {
+            Thread _ = Thread.startVirtualThread(() -> {
                 Object o;
                 try {
                     TcpConn c = serial(ctx, addresses, port, end);
@@ -310,7 +310,7 @@ public final class Dialer {
             return Errors.of("dial", what, IoResult.TIMED_OUT, 0);
         }
         IOException e = new InterruptedIOException("dial " + what + ": operation was canceled");
-        Throwable unused = e.initCause(ctx.cause());
+        Throwable _ = e.initCause(ctx.cause());
         return e;
     }
 
@@ -361,7 +361,7 @@ public final class Dialer {
             if (e != 0) {
                 throw Errors.of("dial", what, e, 0);
             }
-            boolean unused = fd.setDeadline(PollFd.NO_LIMIT, false, true);
+            boolean _ = fd.setDeadline(PollFd.NO_LIMIT, false, true);
             InetSocketAddress here = Sockets.localAddress(d);
             if ((localAddr == null || localAddr.getPort() == 0) && isSelf(here, to)) {
                 SocketOptions.linger(d, 0); // Or nobody could listen there for a minute.
@@ -373,7 +373,7 @@ public final class Dialer {
             throw Errors.of("dial", what, e);
         } finally {
             if (c == null && fd != null) {
-                boolean unused = fd.close();
+                boolean _ = fd.close();
             } else if (c == null && d >= 0) {
                 Fd.release(d);
             }
@@ -393,7 +393,7 @@ public final class Dialer {
     private static int await(Context ctx, PollFd fd, long end) {
         boolean open = fd.setDeadline(left(end), false, true);
         BooleanSupplier stop = ctx.done() == null ? () -> true : ctx.afterFunc(() -> {
-            boolean unused = fd.setDeadline(0, false, true);
+            boolean _ = fd.setDeadline(0, false, true);
         });
         int e = IoResult.TIMED_OUT;
         try {

@@ -26,7 +26,7 @@ final class Errors {
         if (!LOADED.get()) {
             for (int e : new int[] {IoResult.CLOSED, IoResult.TIMED_OUT, Errno.EMFILE, Errno.EPIPE}) {
                 for (String op : new String[] {"read", "dial", "listen"}) {
-                    Object unused = of(op, Addresses.text(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)), e, 0);
+                    Object _ = of(op, Addresses.text(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)), e, 0);
                 }
             }
             LOADED.set(true);
@@ -74,7 +74,7 @@ final class Errors {
     /** The same of a call that failed. */
     static IOException of(String op, String what, NativeException e) {
         IOException x = of(op, what, e.errno(), 0);
-        Throwable unused = x.initCause(e);
+        Throwable _ = x.initCause(e);
         return x;
     }
 }

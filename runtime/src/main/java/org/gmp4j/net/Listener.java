@@ -118,7 +118,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
         if (Go.inGoroutine()) {
             Go.go(() -> handler.accept(c));
         } else {
-            Thread unused = Thread.startVirtualThread(() -> handler.accept(c));
+            Thread _ = Thread.startVirtualThread(() -> handler.accept(c));
         }
     }
 
@@ -151,7 +151,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     /** Closes it: its address is free when this returns, and who waits in {@link #accept} gets a {@link ClosedException}. */
     @Override
     public void close() {
-        boolean unused = fd.close();
+        boolean _ = fd.close();
     }
 
     @Override

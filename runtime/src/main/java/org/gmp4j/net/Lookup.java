@@ -51,7 +51,7 @@ final class Lookup {
     /** A look-up in a thread of its own; what it throws is thrown here. */
     static InetAddress[] apart(Callable<InetAddress[]> lookUp, long nanos, Context ctx, String what) throws IOException {
         Chan<Object> found = Chan.make(1);
-        Thread unused = Thread.startVirtualThread(() -> found.send(outcome(lookUp)));
+        Thread _ = Thread.startVirtualThread(() -> found.send(outcome(lookUp)));
         Object[] got = new Object[1];
         Timer limit = nanos == PollFd.NO_LIMIT ? null : Time.newTimer(Duration.ofNanos(nanos));
         Select s = Select.of().recv(found, v -> got[0] = v).recv(ctx.done(), v -> { });

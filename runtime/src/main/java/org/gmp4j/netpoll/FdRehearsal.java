@@ -67,17 +67,17 @@ final class FdRehearsal {
             MemorySegment off = arena.allocate(Long.BYTES);
             MemorySegment heap = MemorySegment.ofArray(new byte[Long.BYTES]);
             boolean open = fd.setDeadline(SOON, true, true);
-            long unused = fd.read(off) + fd.read(heap); // Waits until the time is up.
+            long _ = fd.read(off) + fd.read(heap); // Waits until the time is up.
             open = fd.setDeadline(0, true, true) && fd.setDeadline(PollFd.NO_LIMIT, true, true);
-            unused = fd.write(off) + fd.write(heap); // No socket, says the kernel.
-            unused = fd.write(new MemorySegment[] {off, off}, 0, 2) + fd.write(new MemorySegment[] {off, heap}, 0, 2);
+            var _ = fd.write(off) + fd.write(heap); // No socket, says the kernel.
+            var _ = fd.write(new MemorySegment[] {off, off}, 0, 2) + fd.write(new MemorySegment[] {off, heap}, 0, 2);
             open = fd.use(d -> EventFd.add(d, 1));
-            unused = fd.read(new MemorySegment[] {off, off}, 0, 2);
+            var _ = fd.read(new MemorySegment[] {off, off}, 0, 2);
             open = fd.use(d -> EventFd.add(d, 1));
-            unused = fd.read(new MemorySegment[] {off, heap}, 0, 2);
-            unused = fd.accept();
+            var _ = fd.read(new MemorySegment[] {off, heap}, 0, 2);
+            var _ = fd.accept();
         } finally {
-            boolean unused = fd.close();
+            boolean _ = fd.close();
         }
     }
 }

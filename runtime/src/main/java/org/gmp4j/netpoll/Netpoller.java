@@ -144,7 +144,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
             } else if (data == WRITERS) {
                 write = true;
             } else if (delay != 0) { // Whoever only looks leaves it to whom it is for.
-                long unused = EventFd.take(breaker);
+                long _ = EventFd.take(breaker);
                 Schedt.setNetpollWakeSigVolatile(s.sched, 0); // Then the caller looks at its timers again.
             }
         }
@@ -180,7 +180,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
 
     private static void found(Scheduler s, long gp, Found found) {
         if (gp != 0) {
-            int unused = Schedt.addNetpollWaiters(s.sched, -1);
+            int _ = Schedt.addNetpollWaiters(s.sched, -1);
             found.add(gp);
         }
     }
@@ -191,7 +191,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         if (PollDesc.tag(word) != (int) (data >>> Integer.SIZE) || !PollDesc.casWaiter(pd, write, word, PollDesc.READY)) {
             return;
         }
-        int unused = Schedt.addNetpollWaiters(s.sched, -1);
+        int _ = Schedt.addNetpollWaiters(s.sched, -1);
         // Read only now: if the goroutine has not gone on meanwhile this is its stack, else anybody's, or none.
         if (GSlots.stack(PollDesc.g(word)) instanceof GStack st) {
             long gp = st.netReady();
@@ -206,7 +206,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         if (!open) {
             NONE.wake(s);
         } else if (Schedt.casNetpollWakeSig(s.sched, 0, 1)) {
-            int unused = EventFd.add(breaker, 1);
+            int _ = EventFd.add(breaker, 1);
         }
     }
 
@@ -235,7 +235,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         int tag = PollDesc.nextTag(pd, write);
         long word = PollDesc.word(st.gp(), tag);
         PollDesc.setWaiterVolatile(pd, write, word);
-        int unused = Schedt.addNetpollWaiters(s.sched, 1);
+        int _ = Schedt.addNetpollWaiters(s.sched, 1);
         int epfd = write ? writers : readers;
         int events = (write ? Epoll.OUT : Epoll.IN) | Epoll.ONESHOT;
         long data = (long) tag << Integer.SIZE | fd;
@@ -245,7 +245,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         }
         if (e != 0) {
             PollDesc.setWaiterVolatile(pd, write, 0); // No event can have come.
-            unused = Schedt.addNetpollWaiters(s.sched, -1);
+            var _ = Schedt.addNetpollWaiters(s.sched, -1);
         }
         return e;
     }
@@ -265,7 +265,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         if (word != PollDesc.READY && PollDesc.casWaiter(pd, write, word, 0)) {
             Scheduler s = st.scheduler();
             int waiters = Schedt.addNetpollWaiters(s.sched, -1);
-            int unused = Epoll.control(write ? writers : readers, Epoll.DELETE, fd, 0, 0); // ENOENT after a close.
+            int _ = Epoll.control(write ? writers : readers, Epoll.DELETE, fd, 0, 0); // ENOENT after a close.
             if (waiters == 0 && s.config.deadlockDetection() && Schedt.lastpollVolatile(s.sched) == 0) {
                 wake(s); // Who sleeps in the poller passes for awake, and now sleeps for nobody.
             }
@@ -410,7 +410,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
     private void rehearseOnce(long pd) {
         int tag = PollDesc.nextTag(pd, false);
         PollDesc.setWaiterVolatile(pd, false, PollDesc.word(0, tag));
-        boolean unused = PollDesc.casWaiter(pd, false, PollDesc.word(0, tag), 0);
+        boolean _ = PollDesc.casWaiter(pd, false, PollDesc.word(0, tag), 0);
         int added = EventFd.add(breaker, 1);
         int found = await(readers, buffers, 1);
         long taken = EventFd.take(breaker);

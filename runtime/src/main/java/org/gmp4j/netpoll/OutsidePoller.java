@@ -93,7 +93,7 @@ non-sealed class OutsidePoller implements EdgePoller {
 
     final void loop() {
         try {
-            boolean unused = Inheritance.begin(0, 1); // Whoever waited first may be pinned, or have a low priority.
+            boolean _ = Inheritance.begin(0, 1); // Whoever waited first may be pinned, or have a low priority.
         } catch (OutOfMemoryError e) {
             Uncaught.reportHere(e); // As it is it serves all the same.
         }

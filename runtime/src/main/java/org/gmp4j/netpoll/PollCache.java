@@ -116,7 +116,7 @@ final class PollCache {
         return PollDesc.seqVolatile(pd) == (int) (data >>> TAG_SHIFT & TAGS) ? pd : 0;
     }
 
-    /** Whether what happened is of interest to who reads. */
+    /** Whether what happened concerns a reader. */
     static boolean readable(int events) {
         return (events & (Epoll.IN | Epoll.RDHUP | Epoll.HUP | Epoll.ERR)) != 0;
     }

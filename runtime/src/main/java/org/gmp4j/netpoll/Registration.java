@@ -57,7 +57,7 @@ abstract sealed class Registration {
     /** {@code netpollreset}: before a system call after which the caller may wait. */
     final void reset(boolean write) {
         if (PollDesc.waiterVolatile(pd, write) == PollDesc.READY) {
-            boolean unused = PollDesc.casWaiter(pd, write, PollDesc.READY, 0); // A barrier: the call comes after it.
+            boolean _ = PollDesc.casWaiter(pd, write, PollDesc.READY, 0); // A barrier: the call comes after it.
         }
     }
 
@@ -140,7 +140,7 @@ abstract sealed class Registration {
         private static void count(Scheduler s, int n) {
             int waiters = Schedt.addNetpollWaiters(s.sched, n);
             if (s.config.deadlockDetection()) {
-                long unused = Schedt.addNjdkwait(s.sched, n); // As one that waits for the JDK's sockets: see Checkdead.
+                long _ = Schedt.addNjdkwait(s.sched, n); // As one that waits for the JDK's sockets: see Checkdead.
                 if (waiters == 0 && n < 0 && Schedt.lastpollVolatile(s.sched) == 0) {
                     s.netpoll().wake(s); // Who sleeps in the poller passes for awake, and now sleeps for nobody.
                 }

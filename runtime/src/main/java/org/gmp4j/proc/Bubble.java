@@ -81,8 +81,8 @@ public abstract class Bubble {
     public final Runnable wrap(Runnable fn) {
         GStack.checkAll(); // Once counted it must be started.
         Runnable member = new Member(this, fn);
-        int unused = living.incrementAndGet();
-        unused = running.incrementAndGet();
+        int _ = living.incrementAndGet();
+        var _ = running.incrementAndGet();
         return member;
     }
 
@@ -141,7 +141,7 @@ public abstract class Bubble {
             GStack st = (GStack) GSlots.stack(gp);
             if (st != null && st.durable) {
                 st.durable = false;
-                int unused = st.bubble.running.incrementAndGet();
+                int _ = st.bubble.running.incrementAndGet();
             }
         }
     }

@@ -50,7 +50,7 @@ final class CleanStart {
 
     /** On a new thread of the runtime, first thing. */
     static void begin() {
-        boolean unused = Inheritance.begin(Preempt.signal(), TIMER_SLACK_NANOS); // As it is, it runs all the same.
+        boolean _ = Inheritance.begin(Preempt.signal(), TIMER_SLACK_NANOS); // As it is, it runs all the same.
     }
 
     /**

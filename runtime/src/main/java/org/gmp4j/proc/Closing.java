@@ -87,7 +87,7 @@ final class Closing {
      * @throws OutOfMemoryError when there is no memory for a step of the end: the next close goes on with that
      */
     boolean close(long nanos) throws InterruptedException {
-        GStack caller = GStack.enter(); // The caller may be a goroutine of another scheduler, which must keep its P while it holds our lock.
+        GStack caller = GStack.enter(); // It may be a goroutine of another scheduler, which must keep its P while it holds our lock.
         SchedLock.lock(s.sched);
         if (Schedt.closingAcquire(s.sched) == 0) {
             Schedt.setClosingVolatile(s.sched, Scheduler.DRAINING);

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.JdkScheduler;
+import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
@@ -47,7 +48,7 @@ public final class DefaultPool extends ForkJoinPool {
     @Override
     public void execute(Runnable task) {
         Thread vt = JdkThreads.threadOf(task);
-        if (vt != null && !JdkThreads.isNew(vt)) {
+        if (vt != null && !JdkState.isNew(vt)) {
             JdkThreads.leaveToJdk(vt, task);
         } else {
             starter.execute(task);

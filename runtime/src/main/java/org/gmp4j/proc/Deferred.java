@@ -68,7 +68,7 @@ public abstract class Deferred {
                 return; // The trial of begin.
             }
             try {
-                st.executeNow(task);
+                JdkReady.executeNow(st, task);
             } catch (IllegalStateException | RejectedExecutionException e) {
                 Stderr.print("gmp4j: a thread was not started, its Gmp is closed: " + task + "\n"); // Its starter is gone.
             }
@@ -96,11 +96,11 @@ public abstract class Deferred {
 
     /** Takes the list, leaves {@code end} there, and does what was left. */
     private static void runAll(Deferred end) {
-        int unused = DRAINING.incrementAndGet(); // Before it is taken: see pending.
+        int _ = DRAINING.incrementAndGet(); // Before it is taken: see pending.
         try {
             run((Deferred) HEAD.getAndSet(end));
         } finally {
-            unused = DRAINING.decrementAndGet();
+            var _ = DRAINING.decrementAndGet();
         }
     }
 
@@ -159,7 +159,7 @@ public abstract class Deferred {
         if (drainers++ == 0) {
             head = null;
         }
-        boolean unused = add(trial);
+        boolean _ = add(trial);
         drain();
     }
 

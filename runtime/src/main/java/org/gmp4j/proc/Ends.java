@@ -59,12 +59,12 @@ final class Ends {
         Scheduler s = st.s;
         boolean panics = s.config.program() && end != null && end != Goexit.INSTANCE;
         if (panics) {
-            int unused = s.panicDefers.incrementAndGet();
+            int _ = s.panicDefers.incrementAndGet();
         }
         Throwable last = closeScopes(st, deferred(st, end));
         tell(st, last);
         if (panics) { // Deferred work replaced it by goexit, or a handler of the Thread API was told.
-            int unused = s.panicDefers.decrementAndGet();
+            int _ = s.panicDefers.decrementAndGet();
         }
     }
 

@@ -25,7 +25,7 @@ final class Exiters {
     /** For a close that begins while the JVM shuts down: one that began before is no hook's. Null when it does not. */
     static Exiters ofShutdown(Scheduler s) {
         try {
-            boolean unused = Runtime.getRuntime().removeShutdownHook(new Thread());
+            boolean _ = Runtime.getRuntime().removeShutdownHook(new Thread());
             return null;
         } catch (IllegalStateException shutdownInProgress) {
             return new Exiters(s);

@@ -45,7 +45,7 @@ public final class Fatal {
             installed = true;
             Throw.setHook(new OnThrow());
             // What needs memory when it is first used: then there may be none.
-            boolean unused = REPORTER.compareAndSet(null, null);
+            boolean _ = REPORTER.compareAndSet(null, null);
             try {
                 Class<?> ignored = Class.forName("java.lang.Shutdown", true, null); // Of Runtime.halt.
             } catch (ClassNotFoundException e) {
@@ -120,7 +120,7 @@ public final class Fatal {
         return true;
     }
 
-    /** Has the process ended if the report stands still; false when nothing will: then no stack is to be read. */
+    /** Sees to it that the process ends though the report may hang. False where that cannot be had: then no stack is to be read. */
     private static boolean guard() {
         try {
             Thread t = new Thread(null, Fatal::haltSoon, "gmp-halt", 0, false);

@@ -116,7 +116,7 @@ final class FindRunnable {
         }
         m.inVain = IN_VAIN - 1; // Once, until it is woken again.
         PStat.NNAP.addOpaque(m.pp(), 1);
-        boolean unused = Note.sleep(M.parkAddress(m.mp), NAP_NANOS); // Nobody rings it: the M is on no list.
+        boolean _ = Note.sleep(M.parkAddress(m.mp), NAP_NANOS); // Nobody rings it: the M is on no list.
         return true;
     }
 

@@ -1,53 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Map;
 
-import org.gmp4j.lock.SchedLock;
-import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.Headroom;
-import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
-import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
-import org.gmp4j.struct.Schedt;
 
 /**
  * The stack of a goroutine, and the loop that runs on a pooled one: run a goroutine, end it, and run the next in place
- * when that is a fresh one (no switch at all); otherwise give the thread back to the M.
- *
- * <p>The JDK's wake-ups. When the JDK parks the virtual thread (a lock, a monitor, a socket), the M makes the G
- * {@code _Gwaiting}, opens the {@link #ticket} (odd), and only then calls the JDK's afterYield, which publishes PARKED (or
- * BLOCKED, WAIT, …). From then on {@link #execute} may come from any thread: on time, late, or twice (a stack dump
- * resubmits what it held up; an unparker may be descheduled between its CAS and its call). A call that finds the ticket
- * even, or the thread not runnable, is stale and does nothing; of those that find ticket n odd and the thread runnable,
- * the one that moves the ticket to n+1 has the wake-up and readies the G.
- *
- * <p>Nothing is lost: the thread becomes runnable only by the JDK's CAS from a state that afterYield set, hence after the
- * ticket was opened, and each such CAS is followed by a call. Nothing is doubled: a ticket is closed once. A plain CAS on
- * the G's status instead would not do: a stale call could hit the next wait of the same G, on a channel, say.
+ * when that is a fresh one (no switch at all); otherwise give the thread back to the M. What the JDK wakes up goes by {@link JdkReady}.
  */
 public final class GStack extends Stack {
-    private static final VarHandle TICKET;
     private static final int FIRST_LOOK = 16;
     private static final int MOST_LOOK = 1024;
     /** At a look at so many chunks as many switches by this share are let pass, so that the looks cost little. */
     private static final int CHUNK_SHARE = 2;
-
-    static {
-        try {
-            TICKET = MethodHandles.lookup().findVarHandle(GStack.class, "ticket", int.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
 
     /** The scheduler. */
     final Scheduler s;
@@ -69,7 +43,8 @@ public final class GStack extends Stack {
     boolean lostP;
     long handedOff;
 
-    private volatile int ticket;
+    /** Of {@link JdkReady}: odd while the JDK may wake the thread. */
+    volatile int ticket;
 
     /** Of {@link Leftovers}. */
     GStack nextLeft;
@@ -402,48 +377,9 @@ public final class GStack extends Stack {
         acquirechecked(); // At the bottom of the stack.
     }
 
-    /** Opens the ticket: the JDK is about to publish that the thread waits. */
-    void jdkParking() {
-        ticket++; // Written here only while even, by the M in whose hands the G is.
-    }
-
-    /**
-     * The JDK has made the thread runnable, so this must not fail: without room on the caller's stack sysmon does it.
-     */
     @Override
     public void execute(Runnable task) {
-        if (!isMine(task) && leftToJdk(task)) {
-            return;
-        }
-        GStack caller = current();
-        boolean outside = caller == null || M.locksOpaque(caller.machine().mp) == 0;
-        if (outside && !Headroom.enough() && Deferred.add(new Deferred.Wakeup(this, task))) {
-            Deferred.ring(s);
-        } else {
-            executeNow(task);
-        }
-    }
-
-    void executeNow(Runnable task) {
-        GStack caller = enterChecked();
-        try {
-            if (isMine(task)) {
-                if (gp != 0) {
-                    jdkReady();
-                } else if (JdkThreads.isNew(this)) {
-                    Newproc.adopt(s, this); // Thread.start: the first call, and the only one before the thread runs.
-                } // Else a stack that was dropped, and a late interrupt of who once ran on it.
-                return;
-            }
-            Thread vt = JdkThreads.threadOf(task);
-            if (vt == null) {
-                Newproc.newproc(s, task);
-            } else {
-                Newproc.adopt(s, new GStack(s, vt));
-            }
-        } finally {
-            exit(caller);
-        }
+        JdkReady.execute(this, task);
     }
 
     @Override
@@ -451,61 +387,8 @@ public final class GStack extends Stack {
         Uncaught.reportEscaped(t);
     }
 
-    /**
-     * A poller of the JDK serves the whole process, and outlives this scheduler: it goes to the JDK's. Whoever starts it is in a
-     * class initialiser that others wait for, and may have lost its P to one of those: this takes none.
-     */
-    private static boolean leftToJdk(Runnable task) {
-        Thread vt = JdkThreads.threadOf(task);
-        if (vt == null || !JdkPollers.isPoller(vt)) {
-            return false;
-        }
-        JdkThreads.leaveToJdk(vt, task);
-        return true;
-    }
-
-    private void jdkReady() {
-        int n = (int) TICKET.getVolatile(this);
-        if ((n & 1) == 0 || !JdkThreads.jdkRunnable(this)) {
-            return;
-        }
-        boolean yielded = JdkThreads.jdkYielded(this);
-        if (!TICKET.compareAndSet(this, n, n + 1)) {
-            return;
-        }
-        long g = gp; // Ours: the ticket is closed and the G is on no queue.
-        GStatus.casgstatus(g, GStatus.GWAITING, GStatus.GRUNNABLE);
-        if (yielded || !Park.onP(s)) {
-            Tracing.unblocked(s, g);
-            SchedLock.lock(s.sched);
-            countReady(); // With the queueing, or checkdead could look when it is neither waiting nor queued.
-            GlobalRunq.globrunqput(s.sched, g);
-            SchedLock.unlock(s.sched);
-            Wakep.wakep(s);
-        } else {
-            countReady(); // This M runs: no deadlock.
-            Park.enqueue(s, g, true);
-        }
-    }
-
-    /**
-     * The network poller found ready what this stack's goroutine waits for, parked by the JDK or about to be. On g0 or sysmon;
-     * takes no lock.
-     *
-     * @return the goroutine, waiting and now in the caller's hands, who readies it; 0 when it will go on by itself, or another
-     *     wake-up has it
-     */
+    /** As {@link JdkReady#netReady}, for a goroutine that this stack belongs to. */
     public long netReady() {
-        if (!JdkThreads.unpark(this)) {
-            return 0;
-        }
-        int n = (int) TICKET.getVolatile(this); // Opened before the JDK published that it is parked.
-        return (n & 1) == 1 && TICKET.compareAndSet(this, n, n + 1) ? gp : 0;
-    }
-
-    private void countReady() {
-        if (s.config.deadlockDetection()) {
-            long unused = Schedt.addNjdkwait(s.sched, -1);
-        }
+        return JdkReady.netReady(this);
     }
 }

@@ -79,7 +79,7 @@ public final class Gate {
                     if (i < SPINS) {
                         Thread.onSpinWait();
                     } else {
-                        int unused = Futex.await(M.gateAddress(mp), M.GATE_TAKING, WAIT_NANOS);
+                        int _ = Futex.await(M.gateAddress(mp), M.GATE_TAKING, WAIT_NANOS);
                     }
                 }
             }
@@ -105,7 +105,7 @@ public final class Gate {
             }
             Membarrier.run();
             if (M.locksAcquire(mp) != 0 || !M.casGate(mp, M.GATE_ASKED, M.GATE_TAKING)) {
-                boolean unused = M.casGate(mp, M.GATE_ASKED, M.GATE_OPEN);
+                boolean _ = M.casGate(mp, M.GATE_ASKED, M.GATE_OPEN);
                 return false;
             }
             boolean took = takeP(s, mp, tick);

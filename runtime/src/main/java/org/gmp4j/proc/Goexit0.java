@@ -5,7 +5,7 @@ import org.gmp4j.events.Ev;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.Runq;
-import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.stack.JdkState;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
@@ -58,12 +58,12 @@ final class Goexit0 {
     static long exited(Machine m, GStack st) {
         long pick = m.pick;
         m.pick = 0;
-        JdkThreads.toWaiting(st);
+        JdkState.toWaiting(st);
         if (M.lockedExt(m.mp) != 0) {
             Threads.mexit(m); // It ended locked to its thread: so does the thread.
         }
         Processor pr = m.s.proc(m.pp());
-        boolean unused = pr.give(st); // If there are enough of them it is dropped, and the collector takes it.
+        boolean _ = pr.give(st); // If there are enough of them it is dropped, and the collector takes it.
         return pick;
     }
 
@@ -75,7 +75,7 @@ final class Goexit0 {
             m.pick = 0;
         } else {
             dead(m, st.gp);
-            if (!st.pooled && !JdkThreads.afterDone(st)) { // A pooled one was never started as a thread: nobody joins it.
+            if (!st.pooled && !JdkState.afterDone(st)) { // A pooled one was never started as a thread: nobody joins it.
                 m.s.leftovers.add(st);
             }
         }
@@ -108,7 +108,7 @@ final class Goexit0 {
             SchedLock.lock(m.s.sched);
             GFree.putGlobal(m.s.sched, gp);
             SchedLock.unlock(m.s.sched);
-            long unused = Schedt.addNexitextern(m.s.sched, 1);
+            long _ = Schedt.addNexitextern(m.s.sched, 1);
         }
         if (Schedt.closingAcquire(m.s.sched) != 0) {
             m.s.exitedWhileClosing();

@@ -83,7 +83,7 @@ final class Inject {
      */
     static void countPolled(Scheduler s, int n) {
         if (s.config.deadlockDetection()) {
-            long unused = Schedt.addNjdkwait(s.sched, -n);
+            long _ = Schedt.addNjdkwait(s.sched, -n);
         }
     }
 
@@ -99,7 +99,7 @@ final class Inject {
             list = gp;
             gp = next;
         }
-        int unused = injectglist(s, list, false);
+        int _ = injectglist(s, list, false);
     }
 
     private static void startIdle(Scheduler s, int n) {

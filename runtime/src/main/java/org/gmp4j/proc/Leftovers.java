@@ -4,7 +4,7 @@ package org.gmp4j.proc;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.stack.JdkState;
 
 /**
  * Stacks that the JDK asked us to park, or whose thread has ended, and for which it could not finish what it does then: a timed
@@ -37,7 +37,7 @@ final class Leftovers {
     /** See {@link Warm}. */
     static void rehearse() {
         Leftovers none = new Leftovers();
-        boolean unused = FIRST.compareAndSet(none, (GStack) null, (GStack) null);
+        boolean _ = FIRST.compareAndSet(none, (GStack) null, (GStack) null);
         none.first = (GStack) FIRST.getAndSet(none, (GStack) null);
     }
 
@@ -55,7 +55,7 @@ final class Leftovers {
             GStack st = all;
             all = st.nextLeft; // Before the thread can be run again, and come back here.
             st.nextLeft = null;
-            if (!(st.ended() ? JdkThreads.afterDone(st) : JdkThreads.afterYield(st))) {
+            if (!(st.ended() ? JdkState.afterDone(st) : JdkState.afterYield(st))) {
                 add(st);
             }
         }

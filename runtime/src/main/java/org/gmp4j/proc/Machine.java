@@ -36,7 +36,7 @@ public final class Machine extends Host {
     public final SliceClock slices = new SliceClock();
     /** What sysmon knows of it; null where none looks. */
     public final Monitor.Watched watched;
-    /** When it was last woken to run on a P, for whoever wants to know how long that took; 0 once that was counted. As {@link #spinUntil}. */
+    /** When it was last woken to run on a P; 0 once the time that it took to wake up was counted. As {@link #spinUntil}. */
     long rung;
     /** Results of a look at timers and of stealWork. */
     boolean ranTimer;

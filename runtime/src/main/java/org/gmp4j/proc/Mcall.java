@@ -6,6 +6,7 @@ import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
@@ -196,10 +197,10 @@ final class Mcall {
         GStatus.casgstatus(gp, m.pp() == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
         if (m.s.config.deadlockDetection()) {
-            long unused = Schedt.addNjdkwait(m.s.sched, 1);
+            long _ = Schedt.addNjdkwait(m.s.sched, 1);
         }
-        st.jdkParking();
-        if (!JdkThreads.afterYield(st)) {
+        JdkReady.jdkParking(st);
+        if (!JdkState.afterYield(st)) {
             m.s.leftovers.add(st);
         }
     }

@@ -140,7 +140,7 @@ final class Newproc {
             SchedLock.unlock(sched);
             return false;
         }
-        long unused = Schedt.addNspawnextern(sched, 1); // Under the lock: close sees it, or we saw close.
+        long _ = Schedt.addNspawnextern(sched, 1); // Under the lock: close sees it, or we saw close.
         long gp = GFree.getGlobal(sched);
         if (gp == 0) {
             s.waitsForOutside(1); // It is on no queue yet, and no M runs it: checkdead is not to take it for one that sleeps.
@@ -148,7 +148,7 @@ final class Newproc {
             try {
                 gp = malg(s);
             } catch (Throwable t) { // Out of memory: it was never born.
-                unused = Schedt.addNexitextern(sched, 1);
+                var _ = Schedt.addNexitextern(sched, 1);
                 s.waitsForOutside(-1);
                 throw t;
             }
@@ -178,7 +178,7 @@ final class Newproc {
     }
 
     private static long malg(Scheduler s) {
-        long unused = Schedt.addAllglen(s.sched, 1);
+        long _ = Schedt.addAllglen(s.sched, 1);
         return s.slots.malg();
     }
 

@@ -25,13 +25,13 @@ public final class Outside {
 
     /** A thread begins to wait, or begins what may ready a goroutine though it waits nowhere: the function of a timer. */
     public static void begins() {
-        int unused = THREADS.incrementAndGet();
+        int _ = THREADS.incrementAndGet();
     }
 
     /** Ends {@link #begins}. */
     public static void ends() {
         left = System.nanoTime();
-        int unused = THREADS.decrementAndGet();
+        int _ = THREADS.decrementAndGet();
     }
 
     /** Whether threads that are not Ms wait, or did a moment ago. */

@@ -44,8 +44,9 @@ public final class Preempt {
 
     /**
      * Installs the handler, once a process: for SIGURG, or when that is somebody else's for a real-time signal. False when
-     * none is free. Both with one line on stderr, unless no signal is sent anyway. Code that sets a real-time signal back to its default action while one of
-     * ours is on its way ends the process; SIGURG's default is to be ignored, which is why it comes first.
+     * none is free. Both with one line on stderr, unless no signal is sent anyway. Code that sets a real-time signal back to its
+     * default action while one of ours is on its way ends the process; SIGURG's default is to be ignored, which is why it comes
+     * first.
      */
     static boolean install() {
         synchronized (Preempt.class) {
@@ -153,7 +154,7 @@ public final class Preempt {
     static void preemptall(Scheduler s) {
         for (Processor pr : s.procs()) {
             if (PStatus.get(pr.pp) == PStatus.PRUNNING) {
-                boolean unused = preemptone(pr.pp);
+                boolean _ = preemptone(pr.pp);
             }
         }
     }

@@ -7,6 +7,7 @@ import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
@@ -85,7 +86,7 @@ final class Schedule {
         begin(m, gp, inheritTime);
         st.host = m;
         m.op = Mcall.JDK;
-        JdkThreads.toRunning(st);
+        JdkState.toRunning(st);
         long pp = m.pp();
         P.setNswitchOpaque(pp, P.nswitchOpaque(pp) + 1);
         VarHandle.releaseFence(); // As in GStack.releasem.
@@ -115,7 +116,7 @@ final class Schedule {
         GlobalRunq.globrunqput(m.s.sched, gp);
         SchedLock.unlock(m.s.sched);
         if (Runq.runqempty(m.pp())) {
-            boolean unused = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP); // Nobody rings it: the M is on no list.
+            boolean _ = Note.sleep(M.parkAddress(m.mp), NO_STACK_NAP); // Nobody rings it: the M is on no list.
         }
     }
 
@@ -134,11 +135,11 @@ final class Schedule {
                 return Goexit0.exited(m, st);
             }
             case Mcall.PARK -> {
-                JdkThreads.toWaiting(st);
+                JdkState.toWaiting(st);
                 return Mcall.perform(m, st.gp, op);
             }
             default -> {
-                JdkThreads.toYielded(st);
+                JdkState.toYielded(st);
                 return Mcall.perform(m, st.gp, op);
             }
         }

@@ -78,7 +78,7 @@ public final class Scheduler {
         this.name = name;
         this.timers = timers;
         RetiredSched.recycle();
-        boolean unused = Preempt.install();
+        boolean _ = Preempt.install();
         CleanStart.hook(!config.place().isEmpty());
         this.monitor = monitor.apply(this);
         this.sched = Mem.alloc(schedt.layout(), 1);
@@ -172,12 +172,12 @@ public final class Scheduler {
         return List.of(LiveSchedulers.all());
     }
 
-    /** The same without an object: for who looks under a lock. */
+    /** The same without allocating: for callers that hold a lock. */
     static Scheduler[] live() {
         return LiveSchedulers.all();
     }
 
-    /** An event of a goroutine that is in the hands of who has no P of this scheduler's. */
+    /** An event of a goroutine, from a thread that has no P of this scheduler. */
     void traceOutside(int kind, int argument, long gp) {
         Tracer t = tracer;
         if (t != null) {
@@ -219,7 +219,7 @@ public final class Scheduler {
             int n = config.autoProcs().getAsInt();
             if (n != gomaxprocs()) {
                 try {
-                    boolean unused = StopTheWorld.tryResize(this, n); // Or again at the next look.
+                    boolean _ = StopTheWorld.tryResize(this, n); // Or again at the next look.
                 } catch (IllegalStateException closed) {
                     // Just now: sysmon ends.
                 }
@@ -329,7 +329,7 @@ public final class Scheduler {
     /** A goroutine begins (1) or ends (-1) a wait that something outside Java ends. */
     public void waitsForOutside(int change) {
         if (config.deadlockDetection()) {
-            long unused = Schedt.addNjdkwait(sched, change);
+            long _ = Schedt.addNjdkwait(sched, change);
         }
     }
 
@@ -390,7 +390,7 @@ public final class Scheduler {
         if (hook == null) {
             return false;
         }
-        boolean unused = Thread.interrupted(); // Meant for a goroutine that was here: see JdkThreads.
+        boolean _ = Thread.interrupted(); // Meant for a goroutine that was here: see JdkThreads.
         try {
             return hook.getAsBoolean();
         } catch (Throw t) {

@@ -8,8 +8,8 @@ import org.gmp4j.lock.SchedLock;
 /**
  * A few threads that sleep, held by a scheduler with many Ms, so that its Ms are never the last threads that the system gives. When there
  * is none for another M these end, and HotSpot can start what it starts threads for: the handler of a SIGTERM, which it ignores otherwise,
- * the program's shutdown hooks, an answer to {@code jcmd}. Each goroutine that blocks in the kernel keeps an M, so a service whose disk does
- * not answer comes to the limit of its container, and is to be restarted just then.
+ * the program's shutdown hooks, an answer to {@code jcmd}. Each goroutine that blocks in the kernel keeps an M, so a service
+ * whose disk does not answer comes to the limit of its container, and is to be restarted just then.
  *
  * <p>Before the next M is made, these are: {@link Shortage} sees to it that this is not tried often.
  */

@@ -83,7 +83,7 @@ final class StopTheWorld {
             WORLDSEMA.release();
             throw closed();
         }
-        GStack unused = GStack.enterChecked(); // Until startTheWorld: the caller keeps its P.
+        GStack _ = GStack.enterChecked(); // Until startTheWorld: the caller keeps its P.
         Tracing.world(s, Ev.STW_BEGIN);
         long sched = s.sched;
         s.stopBegan = System.nanoTime();
@@ -130,7 +130,7 @@ final class StopTheWorld {
             for (int i = 0; i < procs; i++) {
                 long pp = Idle.allp(s.sched, i);
                 if (PStatus.get(pp) == PStatus.PRUNNING) {
-                    boolean unused = round < HANDOFF_ROUND ? Preempt.preemptone(pp)
+                    boolean _ = round < HANDOFF_ROUND ? Preempt.preemptone(pp)
                             : Preempt.handoff(s, P.mOpaque(pp), P.schedtickOpaque(pp));
                 }
             }
@@ -202,7 +202,7 @@ final class StopTheWorld {
             WORLDSEMA.release();
             return false;
         }
-        int unused = resizeHeld(s, n);
+        int _ = resizeHeld(s, n);
         return true;
     }
 

@@ -58,7 +58,7 @@ public final class Syscall {
             st.handedOff = 0;
             st.lostP = System.nanoTime() - handedOff >= SHORT_NANOS;
         }
-        // An acquirem of its own: here there is no P, elsewhere there is one, and C2 keeps count.
+        // An acquirem of its own: here there is no P. C2 profiles each call, and a shared one would look as if both were common.
         if (!st.raise() && !Gate.pass(st.machine().mp)) {
             exitsyscall(st);
         }

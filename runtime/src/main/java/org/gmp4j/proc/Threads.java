@@ -7,14 +7,11 @@ import java.util.List;
 import org.gmp4j.events.Ev;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.NativeException;
-import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.StackSpace;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
-import org.gmp4j.stack.Headroom;
-import org.gmp4j.stack.Host.HostThread;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
@@ -25,7 +22,7 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * Ms: {@code newm mstart startm stopm handoffp stoplockedm startlockedm mexit}, and {@code acquirep releasep}.
+ * Ms that sleep, wake up, and end: {@code startm stopm handoffp stoplockedm startlockedm mexit}, and {@code acquirep releasep}.
  *
  * <p>An M is given its P before it is woken: the waker writes {@code nextp}, then wakes the note; the M reads nextp after
  * its sleep. The note orders the two, so nextp itself is plain.
@@ -34,12 +31,6 @@ public final class Threads {
     private static final long SOON_NANOS = 100_000;
     /** How much of its stack a thread that sleeps keeps, if it was in use. */
     private static final long KEPT_STACK = 256 << 10;
-
-    /** What comes of {@link #tryNewm}. */
-    private static final String STARTED = "";
-    private static final String NO_HEAP = "the heap is full";
-    private static final String NO_THREAD = "the system gives no more threads, or memory for one";
-    private static final String LIMIT = "all that maxThreads allows are blocked";
 
     /** Ends an M's loop; one instance, no stack trace. */
     static final class Exit extends RuntimeException {
@@ -113,7 +104,7 @@ public final class Threads {
                     for (BitSet one : place) {
                         any.or(one); // Or it would stay where its last P, or who started it, was pinned.
                     }
-                    boolean unused = runOn(any);
+                    boolean _ = runOn(any);
                 }
             } catch (OutOfMemoryError e) {
                 m.pinnedTo = -1; // It is not where it should be: again with the next P.
@@ -157,7 +148,7 @@ public final class Threads {
     /** The same with an M of the idle list; 0 for a new one. */
     static void startm(Scheduler s, long mp, long pp, boolean spinning) {
         if (mp == 0) {
-            newm(s, pp, spinning);
+            Newm.newm(s, pp, spinning);
             return;
         }
         if (M.spinningOpaque(mp) != 0 || M.nextp(mp) != 0) {
@@ -175,116 +166,8 @@ public final class Threads {
         Note.wakeup(M.parkAddress(mp));
     }
 
-    /** Makes a new M that begins with {@code pp}; where none can be made, see {@link Shortage}. Never throws but to end all. */
-    static void newm(Scheduler s, long pp, boolean spinning) {
-        String why = s.shortage.lasts() ? null : tryNewm(s, pp, spinning);
-        if (why != STARTED) {
-            s.shortage.without(pp, spinning, why);
-        }
-    }
-
-    private static String reason(boolean heap) {
-        return heap ? NO_HEAP : NO_THREAD;
-    }
-
-    /** What {@link #tryNewm} needs when there is no memory: a constant takes some when it is first used. */
-    static boolean rehearse() {
-        return Fatal.isHeap(new OutOfMemoryError("GC overhead")) && !Fatal.isHeap(new OutOfMemoryError("none"))
-                && reason(true) != reason(false) && LIMIT != STARTED;
-    }
-
-    /** Returns {@link #STARTED}, or why there is no M; then nothing has changed. */
-    private static String tryNewm(Scheduler s, long pp, boolean spinning) {
-        Machine m = null;
-        try {
-            m = s.allm.allocm();
-            if (m == null) {
-                return STARTED; // The scheduler has ended; the caller readied a goroutine that is long gone.
-            }
-            if (m == Allm.TOO_MANY) {
-                return LIMIT;
-            }
-            s.spare.hold();
-            newosproc(m, pp, spinning);
-            return STARTED;
-        } catch (OutOfMemoryError | NativeException e) {
-            if (m != null) {
-                M.setNextp(m.mp, 0);
-                M.setSpinningOpaque(m.mp, 0);
-                s.allm.unstarted(m);
-            }
-            boolean heap = Fatal.isHeap(e);
-            if (!heap && s.config.program()) {
-                throw Fatal.fatal(s, "runtime: failed to create new OS thread (have %d already): %s\n"
-                        .formatted(s.mcount(), e.getMessage()), "newosproc");
-            }
-            if (!heap) {
-                s.spare.letGo();
-            }
-            return reason(heap);
-        }
-    }
-
-    /** The thread of a new M. */
-    private static void newosproc(Machine m, long pp, boolean spinning) {
-        Scheduler s = m.s;
-        long stack = s.config.maxStack() + Headroom.OF_THREAD;
-        Mstart mstart = new Mstart(m, stack); // Here: on the thread itself there might be no memory for it, and its P be lost.
-        HostThread thread = new HostThread(m, mstart, s.name + "-M" + M.id(m.mp), stack);
-        M.setNextp(m.mp, pp);
-        if (spinning) {
-            Wakep.startSpinning(m);
-        }
-        CleanStart.start(thread);
-    }
-
-    /** What a new M's thread runs: {@link #mstart}, with so much stack. */
-    private static final class Mstart implements Runnable {
-        private final Machine m;
-        private final long stack;
-        private boolean shortened;
-
-        Mstart(Machine m, long stack) {
-            this.m = m;
-            this.stack = stack;
-        }
-
-        @Override
-        public void run() {
-            if (shortened) {
-                mstart(m);
-            } else {
-                shortened = true;
-                Headroom.runOn(stack, this);
-            }
-        }
-    }
-
-    /** The M's thread. */
-    private static void mstart(Machine m) {
-        try {
-            M.setLocksOpaque(m.mp, 1); // On g0 always: its P is nobody else's to take, see Gate.
-            begin(m);
-            M.setProcid(m.mp, OsThread.gettid());
-            takeNextp(m);
-            Schedule.schedule(m);
-        } catch (Exit e) {
-            m.s.mexited(m);
-        } catch (Throwable e) {
-            Fatal.broken(m.s, e);
-        }
-    }
-
-    private static void begin(Machine m) {
-        try {
-            CleanStart.begin();
-            m.begun = true;
-        } catch (OutOfMemoryError e) {
-            m.begun = false; // When it next wakes up.
-        }
-    }
-
-    private static void takeNextp(Machine m) {
+    /** Takes the P that whoever woke or made this M has given it. */
+    static void takeNextp(Machine m) {
         long pp = M.nextp(m.mp);
         M.setNextp(m.mp, 0);
         acquirep(m, pp);
@@ -342,7 +225,7 @@ public final class Threads {
         return Idle.mremove(m.s.sched, m.mp);
     }
 
-    /** Sleeps until somebody who took this M from the idle list has given it a P; ends it when that is the end of all. */
+    /** Sleeps until whoever took this M from the idle list has given it a P. Ends the M when the scheduler has ended. */
     static void awaitP(Machine m) {
         JdkThreads.idle(m);
         long start = System.nanoTime();
@@ -352,7 +235,7 @@ public final class Threads {
             throw Exit.INSTANCE; // Scheduler.stop woke it.
         }
         if (!m.begun) {
-            begin(m);
+            Newm.begin(m);
         }
         takeNextp(m);
     }
@@ -362,7 +245,7 @@ public final class Threads {
      * 150 ns, when there is nothing.
      */
     static void trimStack() {
-        long unused = StackSpace.trim(KEPT_STACK);
+        long _ = StackSpace.trim(KEPT_STACK);
     }
 
     /**

@@ -43,7 +43,7 @@ public final class ThrowableText {
     /** Appends {@code "\tcaused by: "} and a line for each cause, each cause once. */
     static void causes(StringBuilder b, Throwable t) {
         Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
-        boolean unused = seen.add(t);
+        boolean _ = seen.add(t);
         for (Throwable c = cause(t); c != null && seen.size() <= MOST_CAUSES && seen.add(c); c = cause(c)) {
             b.append("\tcaused by: ").append(line(c)).append('\n');
         }

@@ -30,7 +30,7 @@ public final class Uncaught {
     /** Has what a report needs loaded while there is memory: the first may be of an OutOfMemoryError. */
     static void prepare() {
         ThrowableText.prepare();
-        boolean unused = Goexit.INSTANCE == null;
+        boolean _ = Goexit.INSTANCE == null;
     }
 
     /** On the goroutine's stack, after its deferred work. Never throws. */

@@ -38,8 +38,8 @@ import org.gmp4j.struct.Schedt;
  */
 final class Warm {
     /** What an M, sysmon, or a goroutine inside the runtime, first needs at a bad moment. */
-    private static final String[] CLASSES = {"Threads", "Threads$Exit", "Syscall", "StopTheWorld", "StopTheWorld$Procs", "Inject",
-        "Mcall", "Preempt", "Wakep", "Park", "Outside", "Checkdead", "Stderr", "Newproc", "Goexit0", "FindRunnable", "Tracing"};
+    private static final String[] CLASSES = {"Threads", "Threads$Exit", "Newm", "JdkReady", "Syscall", "StopTheWorld", "StopTheWorld$Procs",
+        "Inject", "Mcall", "Preempt", "Wakep", "Park", "Outside", "Checkdead", "Stderr", "Newproc", "Goexit0", "FindRunnable", "Tracing"};
 
     private static final IntField INT = Mem.intField(p.layout(), "id");
     private static final LongField LONG = Mem.longField(p.layout(), "link");
@@ -54,7 +54,7 @@ final class Warm {
         words(line);
         calls(line);
         for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) { // The two handles that all calls go through.
-            long unused = Futex.wake(line, 1) + StackSpace.left();
+            long _ = Futex.wake(line, 1) + StackSpace.left();
         }
         Mem.recycle(p.layout(), line);
         states();
@@ -65,10 +65,10 @@ final class Warm {
 
     private static void load() {
         Leftovers.rehearse();
-        boolean ignored = Threads.rehearse();
+        boolean ignored = Newm.rehearse();
         for (String name : CLASSES) {
             try {
-                Class<?> unused = Class.forName("org.gmp4j.proc." + name);
+                Class<?> _ = Class.forName("org.gmp4j.proc." + name);
             } catch (ClassNotFoundException e) {
                 throw new AssertionError(e);
             }
@@ -81,14 +81,14 @@ final class Warm {
         INT.setOpaque(pp, INT.getOpaque(pp));
         INT.setRelease(pp, INT.getAcquire(pp));
         INT.setVolatile(pp, INT.getVolatile(pp));
-        boolean unused = INT.compareAndSet(pp, 0, 0);
-        unused = INT.weakCompareAndSetRelease(pp, 0, 0);
+        boolean _ = INT.compareAndSet(pp, 0, 0);
+        var _ = INT.weakCompareAndSetRelease(pp, 0, 0);
         int i = INT.getAndAdd(pp, 0) + INT.getAndSet(pp, 0);
         LONG.set(pp, LONG.get(pp));
         LONG.setOpaque(pp, LONG.getOpaque(pp));
         LONG.setRelease(pp, LONG.getAcquire(pp));
         LONG.setVolatile(pp, LONG.getVolatile(pp));
-        unused = LONG.compareAndSet(pp, 0, 0);
+        var _ = LONG.compareAndSet(pp, 0, 0);
         long l = LONG.getAndAdd(pp, 0) + LONG.getAndSet(pp, 0);
     }
 
@@ -98,14 +98,14 @@ final class Warm {
         int i = Mem.INT.getAndBitwiseOr(addr, 0) + Mem.INT.getAndBitwiseAnd(addr, 0);
         i = Mem.INT.getOpaque(addr) + Mem.INT.getAcquire(addr);
         Mem.INT.setVolatile(addr, Mem.INT.getVolatile(addr));
-        boolean unused = Mem.INT.compareAndSet(addr, 0, 0);
+        boolean _ = Mem.INT.compareAndSet(addr, 0, 0);
         i = Mem.INT.getAndAdd(addr, 0) + Mem.INT.getAndSet(addr, 0);
         Mem.LONG.set(addr, Mem.LONG.get(addr));
     }
 
     /** Calls of C code. */
     private static void calls(long addr) {
-        int unused = Futex.await(addr, 1) + Futex.await(addr, 1, 0) + Futex.wake(addr, 1);
+        int _ = Futex.await(addr, 1) + Futex.await(addr, 1, 0) + Futex.wake(addr, 1);
         if (Membarrier.isAvailable()) {
             Membarrier.run();
         }
@@ -118,13 +118,13 @@ final class Warm {
         long gp = Mem.alloc(g.layout(), 1);
         GStatus.casgstatus(gp, GStatus.GIDLE, GStatus.GDEAD);
         GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE);
-        boolean unused = GStatus.trycasgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE); // Fails, and looks why.
+        boolean _ = GStatus.trycasgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE); // Fails, and looks why.
         int status = GStatus.readgstatus(gp);
         Mem.recycle(g.layout(), gp);
         long pp = Mem.alloc(p.layout(), 1);
         PStatus.set(pp, PStatus.PIDLE);
         PStatus.setVolatile(pp, PStatus.PSYSCALL);
-        unused = PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE);
+        var _ = PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE);
         status = PStatus.get(pp);
         Mem.recycle(p.layout(), pp);
     }
@@ -146,18 +146,18 @@ final class Warm {
         SchedLock.lock(sched);
         GlobalRunq.globrunqputhead(sched, gs[0]);
         GlobalRunq.globrunqput(sched, gs[1]);
-        long unused = GlobalRunq.globrunqget(sched, mine, 0);
+        long _ = GlobalRunq.globrunqget(sched, mine, 0);
         GlobalRunq.globrunqput(sched, gs[0]);
-        unused = GlobalRunq.pop(sched);
+        var _ = GlobalRunq.pop(sched);
         SchedLock.unlock(sched);
         Runq.runqput(sched, mine, gs[2], false);
         Runq.runqputAndFence(sched, mine, gs[3], true);
         boolean empty = Runq.runqempty(mine);
-        unused = Runq.runqsteal(other, mine, false, 0);
+        var _ = Runq.runqsteal(other, mine, false, 0);
         drain(sched, mine);
         drain(sched, other);
         Runq.runqputAndFence(sched, mine, gs[0], true);
-        unused = Runq.runqsteal(other, mine, true, 0);
+        var _ = Runq.runqsteal(other, mine, true, 0);
         G.setSchedlink(gs[0], gs[1]);
         G.setSchedlink(gs[1], 0);
         Runq.runqputbatch(sched, mine, gs[0], 2);
@@ -168,11 +168,11 @@ final class Warm {
         drain(sched, other);
         SchedLock.lock(sched);
         Idle.mput(sched, mp);
-        unused = Idle.mget(sched);
+        var _ = Idle.mget(sched);
         Idle.mput(sched, mp);
         empty = Idle.mremove(sched, mp);
         Idle.pidleput(sched, mine, 0);
-        unused = Idle.pidlegetSpinning(sched, 0);
+        var _ = Idle.pidlegetSpinning(sched, 0);
         SchedLock.unlock(sched);
         for (long gp : gs) {
             Mem.recycle(g.layout(), gp);
@@ -199,19 +199,19 @@ final class Warm {
         long word = P.timersLockAddress(pp);
         HeapMutex.rehearse();
         RuntimeMutex.rehearse(word);
-        boolean unused = RuntimeMutex.tryLock(word, org.gmp4j.lock.LockRank.SUDOG);
+        boolean _ = RuntimeMutex.tryLock(word, org.gmp4j.lock.LockRank.SUDOG);
         RuntimeMutex.unlock(word, org.gmp4j.lock.LockRank.SUDOG);
-        unused = RuntimeMutex.isLocked(word);
-        unused = Note.sleep(word, 1);
+        var _ = RuntimeMutex.isLocked(word);
+        var _ = Note.sleep(word, 1);
         Note.ring(word);
-        unused = Note.woken(word);
+        var _ = Note.woken(word);
         Note.clear(word);
         Note.wakeup(word);
         Note.sleep(word);
         Note.clear(word);
         Idle.maskSet(word, 0);
         Idle.maskClear(word, 0);
-        unused = Idle.maskRead(word, 0);
+        var _ = Idle.maskRead(word, 0);
         Mem.recycle(p.layout(), pp);
     }
 }

@@ -109,12 +109,12 @@ public final class Idle {
 
     /** Sets a P's bit, atomically. */
     public static void maskSet(long mask, int id) {
-        int unused = Mem.INT.getAndBitwiseOr(word(mask, id), 1 << (id & 31));
+        int _ = Mem.INT.getAndBitwiseOr(word(mask, id), 1 << (id & 31));
     }
 
     /** Clears a P's bit, atomically. */
     public static void maskClear(long mask, int id) {
-        int unused = Mem.INT.getAndBitwiseAnd(word(mask, id), ~(1 << (id & 31)));
+        int _ = Mem.INT.getAndBitwiseAnd(word(mask, id), ~(1 << (id & 31)));
     }
 
     /** The address of allp[i]. */

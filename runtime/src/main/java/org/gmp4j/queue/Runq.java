@@ -92,7 +92,7 @@ public final class Runq {
      * @param next into runnext, and what stood there to the end of the ring; else to the end of the ring
      */
     public static void runqput(long sched, long pp, long gp, boolean next) {
-        boolean unused = put(sched, pp, gp, next);
+        boolean _ = put(sched, pp, gp, next);
     }
 
     /** Like {@link #runqput}, with a full fence at its end ({@code Wakep}, step 2 of the submitter). */

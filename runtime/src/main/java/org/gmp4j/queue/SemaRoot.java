@@ -73,7 +73,7 @@ public final class SemaRoot {
         final long id() {
             long v = id;
             if (v == 0) {
-                boolean unused = ID.compareAndSet(this, 0L, IDS.incrementAndGet());
+                boolean _ = ID.compareAndSet(this, 0L, IDS.incrementAndGet());
                 v = id;
             }
             return v;
@@ -115,7 +115,7 @@ public final class SemaRoot {
 
     /** Counts one more (1) or less (-1); under the lock, for {@link #nwait} a full fence. */
     public void addNwait(int delta) {
-        int unused = Mem.INT.getAndAdd(words + NWAIT, delta);
+        int _ = Mem.INT.getAndAdd(words + NWAIT, delta);
     }
 
     /** The node on top; 0 for an empty tree. */

@@ -87,7 +87,7 @@ final class Code {
 
     /** Arguments from local variable 1 on, as a method's descriptor has them. */
     Code arguments(String descriptor) {
-        int unused = arguments(descriptor, this);
+        int _ = arguments(descriptor, this);
         return this;
     }
 
@@ -98,13 +98,13 @@ final class Code {
             if (to != null) {
                 switch (t) {
                     case 'I', 'Z' -> {
-                        Code unused = to.number(local);
+                        Code _ = to.number(local);
                     }
                     case 'J' -> {
-                        Code unused = to.big(local);
+                        Code _ = to.big(local);
                     }
                     default -> {
-                        Code unused = to.object(local);
+                        Code _ = to.object(local);
                     }
                 }
             }
@@ -150,7 +150,7 @@ final class Code {
     }
 
     Code construct(Class<?> owner, Class<?>... parameters) throws ReflectiveOperationException {
-        Constructor<?> unused = owner.getDeclaredConstructor(parameters);
+        Constructor<?> _ = owner.getDeclaredConstructor(parameters);
         return op(INVOKESPECIAL, c.method(name(owner), "<init>", descriptor(parameters, void.class)));
     }
 

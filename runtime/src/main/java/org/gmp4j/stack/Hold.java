@@ -12,7 +12,7 @@ import java.lang.invoke.VarHandle;
  * scheduler as well. So {@link JdkContainer} lends the dump no stack that it does not hold.
  *
  * <p>An unmounted stack is held as the JDK's {@code getStackTrace} does it: by the SUSPENDED bit of the thread's state, which
- * {@link JdkThreads#toRunning} waits out. What a waker could not do meanwhile is made good after: see {@link #release}.
+ * {@link JdkState#toRunning} waits out. What a waker could not do meanwhile is made good after: see {@link #release}.
  *
  * <p>A mounted one is held by its field {@code hold}, at which its host looks before it unmounts ({@link JdkThreads#run}). The
  * host does so without a fence, and this side makes up for it: after it has set the field it takes the stack trace of the host's
@@ -57,12 +57,12 @@ final class Hold {
 
     /** Tries to hold a stack. Null when it is just moving, or somebody else holds it. */
     static Hold take(Stack st) {
-        int s = JdkThreads.state(st.thread);
+        int s = JdkState.state(st.thread);
         if (isUnmounted(s)) {
-            boolean held = JdkThreads.casState(st.thread, s, s | JdkThreads.SUSPENDED);
+            boolean held = JdkState.casState(st.thread, s, s | JdkState.SUSPENDED);
             return held ? new Hold(st, s) : null;
         }
-        if (s != JdkThreads.RUNNING && s != PINNED && s != TIMED_PINNED) {
+        if (s != JdkState.RUNNING && s != PINNED && s != TIMED_PINNED) {
             return null;
         }
         Hold h = new Hold(st, -1);
@@ -80,7 +80,7 @@ final class Hold {
     /** Whether a thread in this state is off its carrier, and nobody holds it there. */
     private static boolean isUnmounted(int state) {
         return switch (state) {
-            case PARKED, TIMED_PARKED, JdkThreads.UNPARKED, JdkThreads.YIELDED, BLOCKED, JdkThreads.UNBLOCKED, JdkThreads.WAIT,
+            case PARKED, TIMED_PARKED, JdkState.UNPARKED, JdkState.YIELDED, BLOCKED, JdkState.UNBLOCKED, JdkState.WAIT,
                     TIMED_WAIT -> true;
             default -> false;
         };
@@ -117,13 +117,13 @@ final class Hold {
         }
         String label = name;
         if (label != null) {
-            boolean unused = JdkThreads.casName(st.thread, label, ""); // False: the goroutine has taken a name, or ended.
+            boolean _ = JdkThreads.casName(st.thread, label, ""); // False: the goroutine has taken a name, or ended.
         }
         if (state < 0) {
-            boolean unused = st.casHold(this, null);
+            boolean _ = st.casHold(this, null);
         } else {
-            JdkThreads.setState(st.thread, state); // Nobody else has changed it.
-            StackTraceElement[] unused = st.thread.getStackTrace();
+            JdkState.setState(st.thread, state); // Nobody else has changed it.
+            StackTraceElement[] _ = st.thread.getStackTrace();
         }
     }
 }

@@ -132,11 +132,11 @@ final class JdkMembers {
         }
         define = l.findStatic(c, "define", MethodType.methodType(Class.class, Class.class, String.class, byte[].class));
         if (first) {
-            Class<?> unused = define(vt, "java/lang/GmpThreads", implementsThreads);
-            unused = define(Continuation.class, "jdk/internal/vm/GmpSwitch", implementsSwitches);
+            Class<?> _ = define(vt, "java/lang/GmpThreads", implementsThreads);
+            var _ = define(Continuation.class, "jdk/internal/vm/GmpSwitch", implementsSwitches);
         }
-        MethodHandles.Lookup unused = l.defineHiddenClass(adapter(ThreadCalls.class, ofThreads, "threads"), true);
-        unused = l.defineHiddenClass(adapter(SwitchCalls.class, ofSwitches, "switches"), true);
+        MethodHandles.Lookup _ = l.defineHiddenClass(adapter(ThreadCalls.class, ofThreads, "threads"), true);
+        var _ = l.defineHiddenClass(adapter(SwitchCalls.class, ofSwitches, "switches"), true);
         threads = ThreadCalls.made;
         switches = SwitchCalls.made;
         Continuation.pin(); // The export of jdk.internal.vm is checked here, not in the middle of a switch.
@@ -168,7 +168,7 @@ final class JdkMembers {
     /** The named class. */
     private byte[] calls(Method[] ofThreads, Method[] ofSwitches) throws ReflectiveOperationException {
         ClassFileWriter c = ClassFileWriter.ofAbstract(calls);
-        int unused = c.addField("threads", aCalls) + c.addField("switches", aCalls);
+        int _ = c.addField("threads", aCalls) + c.addField("switches", aCalls);
         for (Method m : ofThreads) {
             c.addAbstract(m.getName(), descriptor(m));
         }
@@ -196,7 +196,7 @@ final class JdkMembers {
         String parent = Code.name(of);
         String name = parent + "Jdk";
         ClassFileWriter c = new ClassFileWriter(name, parent);
-        int unused = c.addConstant("CALLS", aCalls);
+        int _ = c.addConstant("CALLS", aCalls);
         constructor(c, parent);
         Code init = new Code(c).getStatic(calls, field, aCalls).putStatic(name, "CALLS", aCalls);
         init.make(name).construct(name).putStatic(parent, "made", "L" + parent + ";").op(Code.RETURN);
@@ -327,7 +327,7 @@ final class JdkMembers {
 
     /** Adds a constant that says where a field is. */
     private void offset(Code init, String name, Class<?> owner, String field) throws ReflectiveOperationException {
-        Field unused = owner.getDeclaredField(field);
+        Field _ = owner.getDeclaredField(field);
         int alsoUnused = out.addConstant(name, "J");
         init.getStatic(vt, "U").type(owner).text(field).call(UNSAFE, "objectFieldOffset", "(Ljava/lang/Class;Ljava/lang/String;)J")
                 .putStatic(OWN, name, "J");

@@ -110,7 +110,7 @@ public final class JdkPollers {
         Inheritance.beginPlain(); // Sysmon has started it, and it may start the JDK's pollers.
         try {
             for (String name : FIRST) {
-                Class<?> unused = Class.forName(name, true, null);
+                Class<?> _ = Class.forName(name, true, null);
             }
             JdkThreads.openToUs("sun.nio.ch");
             waits.rehearse();

@@ -4,7 +4,6 @@ package org.gmp4j.stack;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.concurrent.Executor;
-import java.util.concurrent.locks.LockSupport;
 
 import jdk.internal.vm.Continuation;
 import jdk.internal.vm.StackChunk;
@@ -15,13 +14,6 @@ import jdk.internal.vm.ThreadContainer;
  * The class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
  * {@code jdk.internal.vm.Continuation} of JDK 25 ({@link JdkMembers} is its tool). It checks the
  * version and every member once, in {@link #check}.
- *
- * <p>State words. While a goroutine is parked by us its virtual thread's {@code state} is {@code WAIT}: a dump sees an
- * unmounted thread in WAITING, {@code LockSupport.unpark} leaves the state alone and only sets the permit (with
- * {@code PARKED} it would submit the thread), and an interrupt moves it to {@code UNBLOCKED} and calls
- * {@code Executor.execute}, which the stack filters. While a goroutine is runnable with frames, the state is
- * {@code YIELDED}. Whoever looks at an unmounted stack holds it by the {@code SUSPENDED} bit (the JDK's
- * {@code tryGetStackTrace}); {@link #toRunning} waits that out, as Go waits out {@code _Gscan}.
  *
  * <p>Unmounting without a lock. An interrupt also marks the carrier, for whoever is blocked pinned to it, and must not mark
  * a carrier that has moved on. The JDK's {@code interrupt} does, under the thread's {@code interruptLock}: {@code interrupted
@@ -37,28 +29,13 @@ import jdk.internal.vm.ThreadContainer;
  * JDK's {@code unpark} of a pinned thread; a late one leaves the carrier a permit: a park that returns for no reason, which
  * every user of {@code park} allows for. A {@code mount} of our own would save a fence, by setting {@code carrierThread}
  * before the CAS that makes the thread RUNNING; but it would do so before JVMTI knows of the mount, and a debugger then
- * loses track of who is suspended. {@code -Dgmp.mount=jdk} switches by the JDK's own methods alone.
+ * loses track of which threads are suspended. {@code -Dgmp.mount=jdk} switches by the JDK's own methods alone.
  */
 public final class JdkThreads {
     private static final int JDK = 25;
 
     /** What a new pooled stack has: Ms inherit nothing. */
     private static final ClassLoader CLASS_LOADER = ClassLoader.getSystemClassLoader();
-
-    // VirtualThread's states, JDK 25.
-    private static final int NEW = 0;
-    private static final int STARTED = 1;
-    static final int RUNNING = 2;
-    private static final int PARKED = 4;
-    private static final int PINNED = 5;
-    private static final int TIMED_PARKED = 7;
-    private static final int TIMED_PINNED = 8;
-    static final int UNPARKED = 9;
-    static final int YIELDED = 11;
-    static final int UNBLOCKED = 14;
-    static final int WAIT = 16;
-    private static final int TERMINATED = 99;
-    static final int SUSPENDED = 1 << 8;
 
     /** So often HotSpot lets a handle be called before it makes code for that one. */
     public static final int CUSTOMIZED_AFTER = 127;
@@ -67,7 +44,7 @@ public final class JdkThreads {
 
     /** Null, all three, when there is a {@link #PROBLEM}. */
     private static final JdkMembers MEMBERS;
-    private static final ThreadCalls CALLS;
+    static final ThreadCalls CALLS;
     private static final SwitchCalls SWITCH;
     /** The one there was before {@link JdkScheduler}. */
     private static final Executor JDK_SCHEDULER;
@@ -193,7 +170,7 @@ public final class JdkThreads {
 
     /**
      * Runs the stack on the calling host's thread until it yields or ends. The caller has made it RUNNING
-     * ({@link #toRunning}).
+     * ({@link JdkState#toRunning}).
      *
      * @return true when the virtual thread has ended
      */
@@ -311,21 +288,6 @@ public final class JdkThreads {
     }
 
     /**
-     * The JDK itself asked to yield (a park, a monitor, {@code Thread.yield}): let it finish. May call execute.
-     *
-     * @return false when there was no memory for the alarm of a timed wait, which the JDK sets first: then nothing was done, and
-     *     it is to be called again
-     */
-    public static boolean afterYield(Stack st) {
-        try {
-            CALLS.afterYield(st.thread);
-            return true;
-        } catch (OutOfMemoryError e) {
-            return false;
-        }
-    }
-
-    /**
      * How many bytes of frames an unmounted stack has on the heap; 0 with {@code -Dgmp.mount=jdk}. A stack that was mounted and
      * unmounted while it grew has them in many chunks: the time is proportional to their number.
      */
@@ -340,104 +302,6 @@ public final class JdkThreads {
         }
         st.chunks = n;
         return words * Long.BYTES;
-    }
-
-    /**
-     * The virtual thread ended: let the JDK tell those who join it. Only for threads that were started by {@code Thread.start}.
-     *
-     * @return false when there was no memory to begin with that: it is to be called again
-     */
-    public static boolean afterDone(Stack st) {
-        try {
-            CALLS.afterDone(st.thread);
-            return true;
-        } catch (OutOfMemoryError e) {
-            return (CALLS.state(st.thread) & ~SUSPENDED) == TERMINATED; // Once is enough for the rest of it.
-        }
-    }
-
-    /** Before {@link #run}: to RUNNING from whatever unmounted state, waiting out a dump that holds the stack. */
-    public static void toRunning(Stack st) {
-        Thread vt = st.thread;
-        for (;;) {
-            int s = CALLS.state(vt);
-            if ((s & SUSPENDED) == 0 && CALLS.casState(vt, s, RUNNING)) {
-                if (s == UNPARKED) {
-                    cancelTimeout(vt);
-                    CALLS.setParkPermit(vt, false);
-                } else if (s == UNBLOCKED) {
-                    cancelTimeout(vt);
-                    CALLS.setBlockPermit(vt, false);
-                }
-                return;
-            }
-            Thread.onSpinWait();
-        }
-    }
-
-    private static void cancelTimeout(Thread vt) {
-        try {
-            CALLS.cancelTimeoutTask(vt);
-        } catch (OutOfMemoryError e) {
-            return; // Then it comes late, and ends a later park for no reason, as any park may.
-        }
-    }
-
-    /**
-     * After {@link #run}, before the goroutine becomes visible as waiting. Release is enough: whoever takes the goroutine
-     * comes through a CAS on its status that follows; a dump that still reads RUNNING looks again.
-     */
-    public static void toWaiting(Stack st) {
-        CALLS.setStateRelease(st.thread, WAIT);
-    }
-
-    /** After {@link #run}, before the goroutine becomes visible as runnable; release as above. */
-    public static void toYielded(Stack st) {
-        CALLS.setStateRelease(st.thread, YIELDED);
-    }
-
-    /** Whether the JDK has made the thread runnable: what {@code runContinuation} checks before it runs. */
-    public static boolean jdkRunnable(Stack st) {
-        int s = CALLS.state(st.thread) & ~SUSPENDED;
-        return s == STARTED || s == UNPARKED || s == UNBLOCKED || s == YIELDED;
-    }
-
-    /**
-     * {@code LockSupport.unpark} for the runtime's own threads: it takes no lock. The JDK's takes the interruptLock of a thread
-     * that is parked pinned, which an interrupter may hold while it closes a channel. Without it the carrier may get its permit
-     * late, when it runs something else: a park that returns for no reason, which every user of {@code park} allows for.
-     *
-     * @return whether the thread was parked: it is runnable now, and the caller queues it, as the JDK's submission would
-     */
-    public static boolean unpark(Stack st) {
-        Thread vt = st.thread;
-        if (CALLS.getAndSetParkPermit(vt, true)) {
-            return false;
-        }
-        int s = CALLS.state(vt);
-        if (s == PARKED || s == TIMED_PARKED) {
-            return CALLS.casState(vt, s, UNPARKED); // Else a dump holds it, or a time-out was faster: both see the permit.
-        }
-        if (s == PINNED || s == TIMED_PINNED) {
-            LockSupport.unpark(st.host.thread); // Set before the thread was mounted, hence before it was pinned.
-        }
-        return false;
-    }
-
-    /** Whether the thread is runnable because of {@code Thread.yield}. */
-    public static boolean jdkYielded(Stack st) {
-        return (CALLS.state(st.thread) & ~SUSPENDED) == YIELDED;
-    }
-
-    /** Whether the thread never ran. */
-    public static boolean isNew(Stack st) {
-        return isNew(st.thread);
-    }
-
-    /** The same of a virtual thread that may not be ours. */
-    public static boolean isNew(Thread vt) {
-        int s = CALLS.state(vt);
-        return s == NEW || s == STARTED;
     }
 
     /**
@@ -515,19 +379,7 @@ public final class JdkThreads {
         }
     }
 
-    /** For {@link Hold}, as the next four. */
-    static int state(Thread vt) {
-        return CALLS.state(vt);
-    }
-
-    static boolean casState(Thread vt, int from, int to) {
-        return CALLS.casState(vt, from, to);
-    }
-
-    static void setState(Thread vt, int state) {
-        CALLS.setState(vt, state);
-    }
-
+    /** For {@link Hold}, as the next. */
     static Thread carrier(Thread vt) {
         return CALLS.carrier(vt);
     }

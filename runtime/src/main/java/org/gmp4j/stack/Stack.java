@@ -34,7 +34,7 @@ public abstract class Stack implements Executor, Runnable {
     /** The M this stack is mounted on. Written by that M before it mounts the stack; read by code on the stack. */
     public Host host;
 
-    /** How many chunks {@link JdkThreads#frozen} found; written by who asks, in whose hands the stack is. */
+    /** How many chunks {@link JdkThreads#frozen} found; written by the caller, which alone has the stack then. */
     public int chunks;
 
     /** Whether the continuation ever ran. Written by the M that runs it. */
@@ -77,7 +77,7 @@ public abstract class Stack implements Executor, Runnable {
     }
 
     /** Whether the JDK means this stack's own thread by {@code task}, and not one that inherited us. */
-    protected final boolean isMine(Runnable task) {
+    public final boolean isMine(Runnable task) {
         return task == JdkThreads.runContinuation(thread);
     }
 

@@ -92,14 +92,14 @@ public final class GSlots {
 
     /** Calls {@code f} with every G slot of this scheduler, dead ones too ({@code forEachG}). */
     public void forEach(LongConsumer f) {
-        boolean unused = all(gp -> {
+        boolean _ = all(gp -> {
             f.accept(gp);
             return true;
         });
     }
 
     /**
-     * The same for one part of the slots, for who has no time for all at once.
+     * The same for one part of the slots, for callers that may not take the time for all of them at once.
      *
      * @param part from 0; a number of slots too small to take long
      * @return the next part; 0 after the last

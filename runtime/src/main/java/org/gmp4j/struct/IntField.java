@@ -6,7 +6,8 @@ import org.gmp4j.ffi.Memory;
 /**
  * An int field of a struct of gmp.h, at any address of such a struct. The access modes are {@link
  * java.lang.invoke.VarHandle}'s. All fields share the handle of {@link IntWord}, so what
- * the JVM links it links once and not for each field: {@code proc.Warm} has it done before anything can fail for want of memory. To the compiler the components of a record in a constant are constants.
+ * the JVM links it links once and not for each field: {@code proc.Warm} has it done before anything can fail for want of memory.
+ * To the compiler the components of a record in a constant are constants.
  *
  * @param offset where it stands in its struct
  * @param arena where its structs come from, to be asked with {@code gmp.checkptr}

@@ -44,7 +44,7 @@ public final class Mem {
     /** The address of a field, for {@link IntWord#AT} and {@link LongWord#AT}. */
     static long at(long struct, long offset, Arena arena) {
         if (CHECKPTR) {
-            long unused = arena.check(struct);
+            long _ = arena.check(struct);
         }
         return (struct & LONGS) + offset;
     }

@@ -16,8 +16,8 @@ import org.jspecify.annotations.NullMarked;
 /**
  * A condition that goroutines and threads wait for, under a mutex. Thread-safe, from goroutines, virtual threads and platform threads. An
  * interrupt ends the waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in
- * {@link #awaitInterruptibly}. In a bubble of {@code Synctest} the clock moves on while one waits. There are no spurious wake-ups, but between
- * a signal and the return of {@link #await} others may take the mutex: wait in a loop.
+ * {@link #awaitInterruptibly}. In a bubble of {@code Synctest} the clock moves on while one waits. There are no spurious
+ * wake-ups, but between a signal and the return of {@link #await} others may take the mutex: wait in a loop.
  *
  * <pre>
  *  m.lock();
@@ -48,7 +48,7 @@ public final class Cond {
      *     mutex is locked again, and no notification is lost
      */
     public void await() {
-        boolean unused = await(Limits.DEFAULT);
+        boolean _ = await(Limits.DEFAULT);
     }
 
     /**
@@ -67,7 +67,7 @@ public final class Cond {
      *     lost, and the interrupt status is cleared
      */
     public void awaitInterruptibly() throws InterruptedException {
-        boolean unused = await(Limits.INTERRUPTIBLY);
+        boolean _ = await(Limits.INTERRUPTIBLY);
     }
 
     /**
@@ -77,7 +77,7 @@ public final class Cond {
      *     notification is lost
      */
     public void awaitUnless(Cancelable ctx) {
-        boolean unused = await(Limits.until(ctx));
+        boolean _ = await(Limits.until(ctx));
     }
 
     private boolean await(Limits limits) {

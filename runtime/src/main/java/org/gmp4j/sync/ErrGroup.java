@@ -106,7 +106,7 @@ public final class ErrGroup {
     private void check(Callable<?> f) {
         Objects.requireNonNull(f, "go of nil func value");
         if (on == null) {
-            long unused = Go.goid(); // Throws outside a goroutine, before anything is counted.
+            long _ = Go.goid(); // Throws outside a goroutine, before anything is counted.
         }
     }
 

@@ -22,8 +22,8 @@ import org.jspecify.annotations.NullMarked;
 /**
  * A mutual-exclusion lock. Goroutines, virtual and plain threads may use it together. It has no owner: whoever has finished
  * may unlock, another than who locked if need be, and it is not reentrant. Interrupts leave it alone, but for
- * {@link #lockInterruptibly}. In a bubble of {@code Synctest} the clock does not move on for who waits without a limit of time. What is done before
- * an {@link #unlock} happens before the return of the next {@link #lock}. Unlocked when new.
+ * {@link #lockInterruptibly}. In a bubble of {@code Synctest} the clock does not move on while one waits without a limit of time.
+ * What is done before an {@link #unlock} happens before the return of the next {@link #lock}. Unlocked when new.
  *
  * <p>Misuse. An unlock that throws has changed nothing, however many do so at once and whoever uses the mutex beside them: of
  * n locks taken at most n unlocks return, so that the lock is neither given out twice nor withheld. But an unlock while
@@ -76,7 +76,7 @@ public final class Mutex {
         Headroom.check(); // Or there might be none for the unlock.
         if (!STATE.compareAndSet(this, 0, LOCKED)) {
             GStack st = GStack.enterChecked();
-            boolean unused = lockSlow(null, WaitReason.MUTEX_LOCK);
+            boolean _ = lockSlow(null, WaitReason.MUTEX_LOCK);
             GStack.exit(st);
         }
     }
@@ -88,7 +88,7 @@ public final class Mutex {
      *     status is cleared
      */
     public void lockInterruptibly() throws InterruptedException {
-        boolean unused = take(Limits.INTERRUPTIBLY);
+        boolean _ = take(Limits.INTERRUPTIBLY);
     }
 
     /**
@@ -97,7 +97,7 @@ public final class Mutex {
      * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; the lock was not taken
      */
     public void lockUnless(Cancelable ctx) {
-        boolean unused = take(Limits.until(ctx).uninterruptibly());
+        boolean _ = take(Limits.until(ctx).uninterruptibly());
     }
 
     /**

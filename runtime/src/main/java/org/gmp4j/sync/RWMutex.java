@@ -22,9 +22,9 @@ import org.jspecify.annotations.NullMarked;
 /**
  * A lock held by any number of readers or by one writer. Goroutines, virtual and plain threads may use it together; it has
  * no owner. Interrupts leave its waits alone, but for those that say so in their name; in a bubble of {@code Synctest} the clock does not
- * move on for who waits without a limit of time. A writer that waits holds new readers off, so readers cannot starve it; therefore a reader must not take the
- * read lock again inside. The readers that a writer held off come before the next writer. What is done before an unlock
- * happens before the return of the lock that it lets through. Unlocked when new.
+ * move on while one waits without a limit of time. A writer that waits holds new readers off, so readers cannot starve it;
+ * therefore a reader must not take the read lock again inside. The readers that a writer held off come before the next writer.
+ * What is done before an unlock happens before the return of the lock that it lets through. Unlocked when new.
  *
  * <p>Misuse. An unlock that throws has changed nothing, as that of a {@link Mutex}; but one while somebody else holds the
  * lock in the same way is none that could be told from a right one: it gives that lock back.
@@ -98,7 +98,7 @@ public final class RWMutex {
      *     status is cleared
      */
     public void rLockInterruptibly() throws InterruptedException {
-        boolean unused = rLock(Limits.INTERRUPTIBLY);
+        boolean _ = rLock(Limits.INTERRUPTIBLY);
     }
 
     /**
@@ -107,7 +107,7 @@ public final class RWMutex {
      * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; the lock was not taken
      */
     public void rLockUnless(Cancelable ctx) {
-        boolean unused = rLock(Limits.until(ctx).uninterruptibly());
+        boolean _ = rLock(Limits.until(ctx).uninterruptibly());
     }
 
     /** As {@link #rLockInterruptibly}, for at most {@code d} instead; false when the time was up, and the lock was not taken. */
@@ -236,7 +236,7 @@ public final class RWMutex {
      *     status is cleared
      */
     public void lockInterruptibly() throws InterruptedException {
-        boolean unused = lock(Limits.INTERRUPTIBLY);
+        boolean _ = lock(Limits.INTERRUPTIBLY);
     }
 
     /**
@@ -245,7 +245,7 @@ public final class RWMutex {
      * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; the lock was not taken
      */
     public void lockUnless(Cancelable ctx) {
-        boolean unused = lock(Limits.until(ctx).uninterruptibly());
+        boolean _ = lock(Limits.until(ctx).uninterruptibly());
     }
 
     /** As {@link #lock}, for at most {@code d}; false when the time was up, and the lock was not taken. */
@@ -280,7 +280,7 @@ public final class RWMutex {
         } finally {
             e.finish();
             if (!mine) {
-                boolean unused = writer.giveBack();
+                boolean _ = writer.giveBack();
             }
             GStack.exit(st);
         }
@@ -351,7 +351,7 @@ public final class RWMutex {
             letIn(waiting);
             GStack.exit(st);
         }
-        boolean unused = writer.giveBack(); // Only now: the readers come before the next writer. Not to be refused any more.
+        boolean _ = writer.giveBack(); // Only now: the readers come before the next writer. Not to be refused any more.
         return true;
     }
 

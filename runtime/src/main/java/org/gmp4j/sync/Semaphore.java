@@ -19,10 +19,9 @@ import org.jspecify.annotations.NullMarked;
 /**
  * A weighted semaphore: callers hold shares of a size. First come, first served: while a large request waits, small ones
  * behind it wait too, so it cannot starve. Thread-safe, from goroutines, virtual threads and platform threads. An interrupt ends
- * the waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in {@link #acquireInterruptibly}. In a bubble
- * of {@code Synctest} the clock moves on while one waits. What
- * is done before a {@link #release} happens before the return of the {@link #acquire} it lets through. Source: Go's
- * {@code golang.org/x/sync/semaphore}.
+ * the waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in {@link
+ * #acquireInterruptibly}. In a bubble of {@code Synctest} the clock moves on while one waits. What is done before a {@link
+ * #release} happens before the return of the {@link #acquire} it lets through. Source: Go's {@code golang.org/x/sync/semaphore}.
  */
 @NullMarked
 public final class Semaphore {
@@ -69,7 +68,7 @@ public final class Semaphore {
                 lock.unlock();
             } else if (Ending.byDefault(st)) {
                 lock.unlock();
-                boolean unused = await(st, n, Limits.DEFAULT);
+                boolean _ = await(st, n, Limits.DEFAULT);
             } else {
                 long sg = Waiting.sudogOrUnlock(st, lock);
                 Sudog.setLongElem(sg, n);
@@ -89,7 +88,7 @@ public final class Semaphore {
      *     is cleared
      */
     public void acquireInterruptibly(long n) throws InterruptedException {
-        boolean unused = acquire(n, Limits.INTERRUPTIBLY);
+        boolean _ = acquire(n, Limits.INTERRUPTIBLY);
     }
 
     /**
@@ -111,7 +110,7 @@ public final class Semaphore {
      * @throws WaitInterruptedException as {@link #acquire(long)}
      */
     public void acquire(Cancelable ctx, long n) {
-        boolean unused = acquire(n, Limits.until(ctx));
+        boolean _ = acquire(n, Limits.until(ctx));
         RuntimeException cancelled = ctx.err();
         if (cancelled != null) {
             release(n);
@@ -259,7 +258,7 @@ public final class Semaphore {
                 break;
             }
             held += n;
-            long unused = waiters.dequeue();
+            long _ = waiters.dequeue();
             Sudog.setWaitlink(sg, 0);
             if (last == 0) {
                 first = sg;

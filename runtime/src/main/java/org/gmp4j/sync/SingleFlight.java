@@ -161,7 +161,7 @@ public final class SingleFlight<K, V> {
         } finally {
             try {
                 if (!known) { // There was no memory, maybe after it was put there.
-                    boolean unused = calls.remove(key, mine);
+                    boolean _ = calls.remove(key, mine);
                 }
             } finally {
                 mutex.unlock(); // The key's hashCode may throw.
@@ -184,7 +184,7 @@ public final class SingleFlight<K, V> {
     private void end(K key, Call<V> c, V value, Throwable thrown) {
         mutex.lock();
         try {
-            boolean unused = calls.remove(key, c); // From here on nobody joins.
+            boolean _ = calls.remove(key, c); // From here on nobody joins.
         } finally {
             mutex.unlock();
             c.value = value;
@@ -212,7 +212,7 @@ public final class SingleFlight<K, V> {
 
     /** Has the next call with this key made anew, even while one is under way. */
     public void forget(K key) {
-        Call<V> unused = mutex.with(() -> calls.remove(key));
+        Call<V> _ = mutex.with(() -> calls.remove(key));
     }
 
     @SuppressWarnings("unchecked")

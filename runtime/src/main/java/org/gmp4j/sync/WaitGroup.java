@@ -22,9 +22,9 @@ import org.jspecify.annotations.NullMarked;
 
 /**
  * Waits for a number of goroutines to be done. Thread-safe, from goroutines, virtual threads and platform threads. An interrupt ends the
- * waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in {@link #awaitInterruptibly}. In a bubble of
- * {@code Synctest} the clock moves on while one waits. What is done before
- * {@link #done} happens before the return of the {@link #await} it lets go.
+ * waits of virtual threads of a {@code Gmp} alone ({@link WaitInterruptedException}), and of all in {@link #awaitInterruptibly}.
+ * In a bubble of {@code Synctest} the clock moves on while one waits. What is done before {@link #done} happens before the return
+ * of the {@link #await} it lets go.
  *
  * <p>Rules. An {@link #add} that raises the counter from 0 comes before the {@link #await} that is to count it. A group may
  * be used again once all who waited have returned. Whoever breaks a rule gets an {@link IllegalStateException}, if it is
@@ -149,7 +149,7 @@ public final class WaitGroup {
      */
     public void await() {
         if (counter(state) != 0) {
-            boolean unused = await(Limits.DEFAULT);
+            boolean _ = await(Limits.DEFAULT);
         }
     }
 
@@ -168,7 +168,7 @@ public final class WaitGroup {
      * @throws InterruptedException when it was interrupted before or while this waits; the interrupt status is cleared
      */
     public void awaitInterruptibly() throws InterruptedException {
-        boolean unused = await(Limits.INTERRUPTIBLY);
+        boolean _ = await(Limits.INTERRUPTIBLY);
     }
 
     /**
@@ -177,7 +177,7 @@ public final class WaitGroup {
      * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
      */
     public void awaitUnless(Cancelable ctx) {
-        boolean unused = await(Limits.until(ctx));
+        boolean _ = await(Limits.until(ctx));
     }
 
     private boolean await(Limits limits) {
@@ -233,9 +233,9 @@ public final class WaitGroup {
     }
 
     /**
-     * Counts one more, runs {@code fn} as a goroutine of the caller's scheduler, or by the group's executor, and counts it done when it and its deferred work
-     * have ended. One that an exception ends is counted after the exception was reported; in program mode, where that
-     * ends the program, never.
+     * Counts one more, runs {@code fn} as a goroutine of the caller's scheduler, or by the group's executor, and counts it done
+     * when it and its deferred work have ended. One that an exception ends is counted after the exception was reported; in
+     * program mode, where that ends the program, never.
      *
      * @throws IllegalStateException outside a goroutine, for a group without an executor; then nothing was counted
      */

@@ -35,10 +35,10 @@ import org.gmp4j.timer.TimeBubble;
  * {@code System.nanoTime} do not. It begins at 2000-01-01T00:00:00Z and stands still while any goroutine of the bubble runs. When all
  * are durably blocked it jumps to the next timer or sleep.
  *
- * <p>Durably blocked is a goroutine in a channel operation, a select, a sleep, a wait for a WaitGroup, Cond or Semaphore, or {@link #await}:
- * what another goroutine of the bubble ends. Not so in a lock, in the JDK, or in a system call, nor on a channel that was made outside
- * the bubble, unless for a limited time: while one waits for that the clock stands still, a timer beside it in a select
- * included.
+ * <p>Durably blocked is a goroutine in a channel operation, a select, a sleep, a wait for a WaitGroup, Cond or Semaphore, or
+ * {@link #await}: what another goroutine of the bubble ends. Not so in a lock, in the JDK, or in a system call, nor on a channel
+ * that was made outside the bubble, unless for a limited time: while one waits for that the clock stands still, a timer beside it
+ * in a select included.
  *
  * <p>A channel or a timer that was made in the bubble is for its goroutines alone, since the clock does not wait for others:
  * they get an {@link IllegalStateException}, "send on synctest channel from outside bubble", say, or "stop of synctest timer
@@ -139,7 +139,7 @@ public final class Synctest {
      * @throws IllegalStateException "goroutine is not in a bubble"
      */
     public static Instant now() {
-        TimeBubble unused = bubble();
+        TimeBubble _ = bubble();
         return TimeBubble.instant();
     }
 

@@ -145,8 +145,8 @@ final class ArmPoints {
 
     /** What the first overrun loads: with the heap full, some of it could never be used. */
     static void rehearse() {
-        boolean unused = VmThread.setSlice(0);
-        unused = VmFlags.countedLoopsPoll();
+        boolean _ = VmThread.setSlice(0);
+        var _ = VmFlags.countedLoopsPoll();
         try {
             StackTraceElement[] stack = Thread.currentThread().getStackTrace();
             Points.rehearse();
@@ -168,7 +168,7 @@ final class ArmPoints {
         Points.armLearnt();
         if (now - disarmed >= DISARM_EVERY) {
             disarmed = now;
-            int unused = Points.disarm(DISARM_EVERY);
+            int _ = Points.disarm(DISARM_EVERY);
         }
     }
 
@@ -187,7 +187,7 @@ final class ArmPoints {
                 }
                 wanting = on;
             } catch (OutOfMemoryError e) {
-                int unused = WANTING.addAndGet(-change);
+                int _ = WANTING.addAndGet(-change);
                 throw e; // Again at the next look.
             }
         } else if (on) {

@@ -100,7 +100,10 @@ final class Retake {
     private boolean inSyscall;
     private long tookFromSyscall = System.nanoTime() - TOOK_FROM_SYSCALL;
     private long tookFromSleeper = System.nanoTime() - TOOK_FROM_SLEEPER;
-    /** The last look, and how long after the one before it was; when the first of the goroutines that others wait for will have had its quantum. */
+    /**
+     * When the last look was, and how long after the one before; and when the first of the goroutines whose Ps have work waiting will
+     * have had its quantum.
+     */
     private long lastLook;
     private long sinceLook;
     private long firstOver;
@@ -170,7 +173,7 @@ final class Retake {
         return lastLook - tookFromSleeper < TOOK_FROM_SLEEPER;
     }
 
-    /** A look when all Ps are idle, or the world stops: then points that are wanted stay so, for who is to stop. */
+    /** A look when all Ps are idle, or the world stops. Points that are armed stay armed: goroutines that are to stop need them. */
     void lookForStrays(long now) {
         busy = false; // What runs by the time it sleeps it has not seen.
         workWaits = false;
@@ -333,7 +336,7 @@ final class Retake {
                 w.overrun.forget();
             }
             SchedStat.NTOLD.addOpaque(s.sched, 1);
-            boolean unused = Preempt.preemptone(pp);
+            boolean _ = Preempt.preemptone(pp);
         }
         if (cooperative) {
             return false; // It yields where it calls the runtime.
@@ -416,7 +419,7 @@ final class Retake {
     /** The P is in _Psyscall, and its goroutine may be coming back already. */
     private boolean takeFrom(Processor pr) {
         Request r = Request.of(pr);
-        boolean unused = take(pr.pp);
+        boolean _ = take(pr.pp);
         r.mp = 0;
         stalls.add(r);
         return true; // Also when the thread was faster: it blocks others, so look again soon.

@@ -69,7 +69,7 @@ public final class Stalls {
 
     /** On sysmon: the P was taken from the goroutine of this request. */
     void add(Request r) {
-        long unused = (r.running ? ran : blocked).incrementAndGet();
+        long _ = (r.running ? ran : blocked).incrementAndGet();
         Runnable notice = recorder;
         if (notice != null) {
             notice.run();

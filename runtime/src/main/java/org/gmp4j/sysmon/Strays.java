@@ -14,7 +14,7 @@ import org.gmp4j.struct.Schedt;
  * points those can as well ({@link ArmPoints}), and must: a loop there may call nothing for hours.
  *
  * <p>Sysmon looks for them at most each 10 ms, and calls one at a time: first after 10 ms, then ever more rarely, down to
- * once in 1.3 s, for a call slows others down a little. It calls only who had a good part of a CPU since he was last seen.
+ * once in 1.3 s, for a call slows others down a little. It calls only threads that have used a good part of a CPU since the last look.
  * Who sleeps in the kernel comes to no point; and who gets no CPU, because others of a higher priority want it all, would
  * keep sysmon waiting: a nudge is over when each thread has taken part. (So none is called while more than
  * {@value #GOOD_PART} share each CPU.) All of this is sysmon's alone.

@@ -35,11 +35,18 @@ import org.gmp4j.struct.Schedt;
  * <p>Each look costs some 30 µs of CPU time where all threads share one CPU: two switches, and what the caches lose. That is
  * what these rules save. 3,700 of them a second were 13 % of a CPU beside a service.
  *
- * <p>Its duties: {@link Retake}, {@link Strays} among it, {@link GcWatch}, a poll of the network when
- * nobody did for 10 ms or a quantum, or two while work waits, as Ms then poll between slices; whether sockets are about to be used ({@link JdkPollers});
- * and what the loop leaves to it ({@link Upkeep}): deadlocks, since when who waits, what C code readied, schedtrace, the machine's CPU limits and whose the
- * signal is once a second, and what could not be done for want of memory or threads. Where there is no memory for a duty itself, it waits for
- * the next look: nothing ends sysmon but a bug.
+ * <p>Its duties:
+ *
+ * <ul>
+ * <li>{@link Retake}, {@link Strays} among it, and {@link GcWatch}.
+ * <li>A poll of the network when nobody has polled it for 10 ms or a quantum, whichever is shorter; while work waits, for two of these,
+ * since Ms then poll between slices. It is looked at when sysmon wakes up anyway, so it may be later by one of its sleeps.
+ * <li>Whether sockets are about to be used ({@link JdkPollers}).
+ * <li>What the loop leaves to it ({@link Upkeep}): deadlocks, since when each goroutine has waited, what C code readied, schedtrace,
+ * once a second the machine's CPU limits and whether the signal is still ours, and what could not be done for want of memory or threads.
+ * </ul>
+ *
+ * <p>Where there is no memory for a duty itself, it waits for the next look: only a bug ends sysmon.
  */
 public final class Sysmon implements Monitor {
     /** The kernel's time slices for it, of which it never needs a whole one. */
@@ -180,7 +187,7 @@ public final class Sysmon implements Monitor {
                 return;
             } catch (OutOfMemoryError e) {
                 Note.clear(note); // It was rung for the end: there would be no sleep.
-                boolean unused = Note.sleep(note, MAX_SLEEP);
+                boolean _ = Note.sleep(note, MAX_SLEEP);
             }
         }
     }
@@ -240,7 +247,7 @@ public final class Sysmon implements Monitor {
             switch (which) {
                 case BEGIN -> {
                     upkeep.beginThread();
-                    boolean unused = OsThread.setSlice(0, SLICE); // Or its look comes late where others want the CPU too.
+                    boolean _ = OsThread.setSlice(0, SLICE); // Or its look comes late where others want the CPU too.
                 }
                 case SOCKETS -> JdkPollers.look();
                 case LEFTOVERS -> upkeep.leftovers();
@@ -292,7 +299,7 @@ public final class Sysmon implements Monitor {
      */
     private void sleep(long note, long nanos) {
         if (nanos < HEARD_SLEEP || !retake.tookFromSyscall()) {
-            boolean unused = Note.sleep(note, nanos);
+            boolean _ = Note.sleep(note, nanos);
             return;
         }
         Schedt.setSysmonwaitVolatile(s.sched, Schedt.SYSMON_HEARS);

@@ -19,7 +19,7 @@ final class VmThread {
     static synchronized void hurry(long sliceNanos) {
         if (!done) {
             done = true;
-            boolean unused = setSlice(sliceNanos);
+            boolean _ = setSlice(sliceNanos);
         }
     }
 

@@ -33,7 +33,7 @@ public final class Ticker implements AutoCloseable {
     public void stop() {
         t.checkUser("stop of synctest timer from outside bubble");
         GStack st = GStack.enter();
-        boolean unused = t.stop();
+        boolean _ = t.stop();
         GStack.exit(st);
     }
 
@@ -50,7 +50,7 @@ public final class Ticker implements AutoCloseable {
         }
         t.checkUser("reset of synctest timer from outside bubble");
         GStack st = GStack.enter();
-        boolean unused = Time.reset(t, nanos, nanos);
+        boolean _ = Time.reset(t, nanos, nanos);
         GStack.exit(st);
     }
 

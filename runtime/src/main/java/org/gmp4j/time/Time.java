@@ -39,7 +39,7 @@ public final class Time {
 
     private static ChanTimers.Factory channels() {
         try {
-            Class<?> unused = MethodHandles.lookup().ensureInitialized(Chan.class);
+            Class<?> _ = MethodHandles.lookup().ensureInitialized(Chan.class);
         } catch (IllegalAccessException e) {
             throw new AssertionError(e);
         }

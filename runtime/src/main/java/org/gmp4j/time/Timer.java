@@ -59,6 +59,6 @@ public final class Timer implements AutoCloseable {
     /** {@link #stop}, for {@code try}-with-resources. */
     @Override
     public void close() {
-        boolean unused = stop();
+        boolean _ = stop();
     }
 }

@@ -49,7 +49,7 @@ final class Alarm {
     void bury() {
         if (STATE.compareAndSet(this, LIVE, ZOMBIE)) {
             timer = null;
-            int unused = heap.zombies.incrementAndGet();
+            int _ = heap.zombies.incrementAndGet();
         }
     }
 

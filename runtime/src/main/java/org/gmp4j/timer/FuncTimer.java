@@ -30,7 +30,7 @@ public final class FuncTimer extends RuntimeTimer {
         GStack st = GStack.enter();
         try {
             t.lock.lock();
-            boolean unused = t.set(nanos);
+            boolean _ = t.set(nanos);
         } finally {
             GStack.exit(st);
         }
@@ -76,7 +76,7 @@ public final class FuncTimer extends RuntimeTimer {
         Outside.begins();
         boolean started = false;
         try {
-            Thread unused = Thread.startVirtualThread(new FromOutside(fn));
+            Thread _ = Thread.startVirtualThread(new FromOutside(fn));
             started = true;
         } finally {
             if (!started) {

@@ -113,7 +113,7 @@ final class OutsideTimers {
     /** Whoever set the first timer may be pinned, or have a low priority. */
     private static boolean begin() {
         try {
-            boolean unused = Inheritance.begin(0, 1);
+            boolean _ = Inheritance.begin(0, 1);
             return true;
         } catch (OutOfMemoryError e) {
             return false; // When it next wakes up. As it is it serves all the same.
@@ -129,7 +129,7 @@ final class OutsideTimers {
         } else if (now < next) {
             Note.sleep(note, next - now);
         } else {
-            int unused = heap.run(now);
+            int _ = heap.run(now);
         }
     }
 }

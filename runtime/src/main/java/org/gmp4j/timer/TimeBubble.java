@@ -128,7 +128,7 @@ public final class TimeBubble extends Bubble {
                 return;
             }
             now = Math.max(now, next);
-            int unused = heap.run(now);
+            int _ = heap.run(now);
         }
     }
 

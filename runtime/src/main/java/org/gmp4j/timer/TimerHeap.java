@@ -258,7 +258,7 @@ final class TimerHeap {
             siftDown(heap, kept, i, when(heap, i), what(heap, i));
         }
         hold(kept - n);
-        int unused = zombies.addAndGet(kept - n); // Not to 0: one that was passed above may be a zombie by now.
+        int _ = zombies.addAndGet(kept - n); // Not to 0: one that was passed above may be a zombie by now.
         P.setTimersLenOpaque(pp, kept);
         P.setTimer0WhenRelease(pp, kept == 0 ? 0 : when(heap, 0));
     }
@@ -415,7 +415,7 @@ final class TimerHeap {
             } else if (!alarms[slot(what)].buried()) {
                 to.push(alarms[slot(what)]);
             } else {
-                int unused = zombies.decrementAndGet(); // Not to 0 at once: a thread may revive one meanwhile.
+                int _ = zombies.decrementAndGet(); // Not to 0 at once: a thread may revive one meanwhile.
             }
         }
         to.unlockMoved();

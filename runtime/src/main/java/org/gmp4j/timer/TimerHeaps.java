@@ -60,7 +60,7 @@ public final class TimerHeaps implements Timers {
     public static void sleep(GStack st, long nanos) {
         TimeBubble b = (TimeBubble) st.bubble();
         G.setSleepWhen(st.gp(), RuntimeTimer.in(b == null ? System.nanoTime() : b.now(), nanos));
-        GStack unused = GStack.enter();
+        GStack _ = GStack.enter();
         try {
             reserve(st, b);
             Park.gopark(st, b == null ? START : START_IN_BUBBLE, b, WaitReason.SLEEP, 0);

@@ -87,8 +87,8 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Has a snapshot written soon after a goroutine was runnable for longer than {@code limit} before it ran. Once; call it again. Where more
-     * than 16,000 goroutines live some such waits are missed.
+     * Has a snapshot written soon after a goroutine was runnable for longer than {@code limit} before it ran. Once; call it
+     * again. Where more than 16,000 goroutines live some such waits are missed.
      */
     public void snapshotOnLatency(Duration limit, Path file) {
         flight.onLatency(nanos(limit), Objects.requireNonNull(file, "file"));

@@ -72,7 +72,7 @@ public final class Flight {
             recording = next;
             try {
                 old.takeAll();
-                Recording.Trace[] unused = Session.write(out, List.of(old), keep);
+                Recording.Trace[] _ = Session.write(out, List.of(old), keep);
             } finally {
                 old.release();
             }

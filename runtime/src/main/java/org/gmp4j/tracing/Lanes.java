@@ -242,7 +242,7 @@ final class Lanes implements Merge.Sink {
                 count[g.status]--;
                 end(t, g);
                 ended++;
-                boolean unused = all.remove(goid, g);
+                boolean _ = all.remove(goid, g);
             }
         }
         count(t);

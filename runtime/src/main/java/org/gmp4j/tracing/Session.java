@@ -129,7 +129,7 @@ public final class Session {
         }
         over = true;
         joinUninterruptibly();
-        boolean unused = drainOnce();
+        boolean _ = drainOnce();
         try (spool; Arena arena = Arena.ofShared(); OutputStream out = open(file)) {
             for (Recording r : recordings) {
                 r.map(spool, arena);

@@ -116,11 +116,11 @@ public abstract class Ending implements Runnable {
             hook = null;
         }
         if (limit != null) {
-            boolean unused = limit.stop();
+            boolean _ = limit.stop();
             limit = null;
         }
         if (registration != null) {
-            boolean unused = registration.getAsBoolean();
+            boolean _ = registration.getAsBoolean();
             registration = null;
         }
     }
@@ -135,7 +135,7 @@ public abstract class Ending implements Runnable {
         sg = waiter;
     }
 
-    /** After the park: the wait is over. True when this has ended it, false when the sudog was woken by who had it. */
+    /** After the park: the wait is over. True when this has ended it, false when a waker that had taken the sudog did. */
     public final boolean woken() {
         lock();
         boolean ended = wokenLocked();
@@ -169,7 +169,7 @@ public abstract class Ending implements Runnable {
             case CANCEL -> throw limits.ctx().err();
             default -> {
                 if (limits.interrupts() == Limits.Interrupts.ALWAYS) {
-                    boolean unused = Thread.interrupted();
+                    boolean _ = Thread.interrupted();
                     throw Ending.<RuntimeException>sneaky(new InterruptedException());
                 }
                 throw new WaitInterruptedException();

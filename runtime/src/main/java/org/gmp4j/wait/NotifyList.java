@@ -129,7 +129,7 @@ public final class NotifyList {
 
     /** Waits until the ticket is called; inside {@link GStack#enter}. */
     public void await(int ticket) {
-        boolean unused = await(ticket, null, WaitReason.COND_WAIT);
+        boolean _ = await(ticket, null, WaitReason.COND_WAIT);
     }
 
     /**

@@ -80,7 +80,7 @@ public final class Sema extends SemaRoot.Key {
      * @param first before those that wait already, instead of behind them
      */
     public void acquire(boolean first, WaitReason reason) {
-        boolean unused = acquire(first, reason, null);
+        boolean _ = acquire(first, reason, null);
     }
 
     /**
@@ -162,10 +162,10 @@ public final class Sema extends SemaRoot.Key {
     /**
      * Gives a unit.
      *
-     * @param handoff to who waits longest, if anyone does, and have it run now
+     * @param handoff whether to give it to the waiter that has waited longest, if there is one, and run that now
      */
     public void release(boolean handoff) {
-        int unused = (int) VALUE.getAndAdd(this, 1); // Before the look at nwait: see the class comment.
+        int _ = (int) VALUE.getAndAdd(this, 1); // Before the look at nwait: see the class comment.
         SemaRoot root = SemaRoot.of(this);
         if (root.nwait() == 0) {
             return;

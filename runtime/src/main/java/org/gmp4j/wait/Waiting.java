@@ -73,7 +73,7 @@ public final class Waiting {
         try {
             return sudog(st);
         } catch (OutOfMemoryError e) {
-            int unused = Futex.await(NAP, 0, NAP_NANOS); // With the P: what could others do with it?
+            int _ = Futex.await(NAP, 0, NAP_NANOS); // With the P: what could others do with it?
             if (st != null) {
                 Park.gosched(st);
             }
@@ -192,7 +192,7 @@ public final class Waiting {
             try {
                 LockSupport.park();
             } catch (OutOfMemoryError e) { // For the frames. It is queued, so it waits with its carrier.
-                boolean unused = Note.sleep(note, NAP_NANOS);
+                boolean _ = Note.sleep(note, NAP_NANOS);
             }
             interrupted |= Thread.interrupted();
         }
@@ -249,7 +249,7 @@ public final class Waiting {
 
     /** Blocks the calling goroutine, or thread, for ever; an interrupt may end it, as any plain wait. */
     public static void forever(WaitReason reason) {
-        boolean unused = rest(Limits.DEFAULT, reason);
+        boolean _ = rest(Limits.DEFAULT, reason);
         throw new IllegalStateException("woken from a wait without end");
     }
 
@@ -271,7 +271,7 @@ public final class Waiting {
                 lock.unlock();
             } else {
                 long sg = sudogOrUnlock(st, lock);
-                boolean unused = e.await(st, sg, q, lock, reason);
+                boolean _ = e.await(st, sg, q, lock, reason);
                 release(st, sg);
             }
             return e.timeUp();

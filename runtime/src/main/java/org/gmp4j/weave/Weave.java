@@ -137,9 +137,9 @@ public final class Weave {
             if (mode != null) { // A temporary file is its owner's alone.
                 mode.setPermissions(Files.getPosixFilePermissions(from));
             }
-            Path unused = Files.move(beside, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            Path _ = Files.move(beside, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } finally {
-            boolean unused = Files.deleteIfExists(beside);
+            boolean _ = Files.deleteIfExists(beside);
         }
     }
 

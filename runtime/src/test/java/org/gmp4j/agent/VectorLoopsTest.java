@@ -201,11 +201,11 @@ class VectorLoopsTest {
             assertTrue(plain.isArmed);
             assertTrue(another.isArmed);
             assertFalse(vector.isArmed, "it may be vectorised");
-            int unused = Points.disarm(0);
+            int _ = Points.disarm(0);
             assertTrue(plain.isArmed, "for good");
         } finally {
             Points.setEager(false);
-            int unused = Points.disarmAll();
+            int _ = Points.disarmAll();
         }
         assertFalse(plain.isArmed);
     }
@@ -235,7 +235,7 @@ class VectorLoopsTest {
             assertFalse(passed.isArmed, "it stopped nobody");
         } finally {
             Points.setHook(() -> { });
-            int unused = Points.disarmAll();
+            int _ = Points.disarmAll();
         }
     }
 }

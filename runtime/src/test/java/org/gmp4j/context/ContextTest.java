@@ -16,17 +16,13 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
-import org.gmp4j.sync.WaitGroup;
-import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
-import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.Test;
 
 class ContextTest {
@@ -218,7 +214,7 @@ class ContextTest {
             AtomicInteger ran = new AtomicInteger();
             BooleanSupplier stop = c.afterFunc(ran::incrementAndGet);
             Chan<Integer> other = Chan.make();
-            BooleanSupplier unused = c.afterFunc(other::close);
+            BooleanSupplier _ = c.afterFunc(other::close);
             assertTrue(stop.getAsBoolean());
             assertFalse(stop.getAsBoolean());
             c.cancel();
@@ -226,37 +222,6 @@ class ContextTest {
             assertFalse(stop.getAsBoolean());
             assertEquals(0, ran.get());
         });
-    }
-
-    /** Go: {@code TestSimultaneousCancels}: a tree of contexts, all cancelled at once from many sides. */
-    @Stress
-    void simultaneousCancels() throws InterruptedException {
-        try (TestGmp gmp = TestGmp.procs(4)) {
-            List<Context> all = new ArrayList<>();
-            all.add(Context.background().withCancel());
-            AtomicInteger ran = new AtomicInteger();
-            for (int i = 1; i < 300; i++) {
-                Context parent = all.get((i - 1) / 3);
-                all.add(i % 5 == 0 ? parent.withTimeout(LONG) : parent.withCancel());
-                BooleanSupplier unused = all.get(i).withValue(i, i).afterFunc(ran::incrementAndGet);
-            }
-            Threads threads = new Threads().add(2, "thread", () -> all.forEach(Context::cancel)).start();
-            gmp.run(() -> {
-                WaitGroup wg = new WaitGroup();
-                for (Context c : all) {
-                    wg.go(c::cancel);
-                    wg.go(() -> cancelled(c, Context.CANCELED, Context.CANCELED));
-                }
-                wg.await();
-            });
-            threads.join();
-            for (Context c : all) {
-                assertFalse(c.holdsAnything());
-            }
-            while (ran.get() < all.size() - 1) {
-                Thread.yield();
-            }
-        }
     }
 
     /** A chain deeper than any stack: cancelled from its root, and named from its leaf. */
@@ -277,35 +242,6 @@ class ContextTest {
         });
     }
 
-    /** Go: cancel holds the lock while it tells the children, so whoever returns from it finds them all cancelled. */
-    @Stress
-    void cancelledWhenCancelReturns() throws InterruptedException {
-        try (TestGmp gmp = TestGmp.procs(2)) {
-            for (int round = 0; round < 300; round++) {
-                Context root = Context.background().withCancel();
-                List<Context> children = new ArrayList<>();
-                List<Context> all = new ArrayList<>();
-                for (int i = 0; i < 100; i++) {
-                    children.add(root.withCancel());
-                    all.add(children.get(i).withCancel());
-                    assertNotNull(children.get(i).done());
-                }
-                Threads threads = new Threads().add("thread", () -> {
-                    for (int i = 60; i > 40; i--) {
-                        children.get(i).cancel(); // They leave the list that is being told.
-                    }
-                    root.cancel();
-                    all.forEach(c -> assertNotNull(c.err(), "cancel returned before all were cancelled"));
-                }).start();
-                gmp.run(() -> {
-                    root.cancel();
-                    all.forEach(c -> assertNotNull(c.err(), "cancel returned before all were cancelled"));
-                });
-                threads.join();
-            }
-        }
-    }
-
     /** What a cancel starts may cancel again, above and below, and what it tells may do so while it is told. */
     @Test
     void cancelsFromWhatItStarts() throws InterruptedException {
@@ -313,12 +249,12 @@ class ContextTest {
             Context root = Context.background().withCancel();
             Context child = root.withCancel();
             Chan<Boolean> ran = Chan.make(2);
-            BooleanSupplier unused = child.afterFunc(() -> {
+            BooleanSupplier _ = child.afterFunc(() -> {
                 root.cancel();
                 child.cancel();
                 ran.send(true);
             });
-            unused = root.afterFunc(() -> {
+            var _ = root.afterFunc(() -> {
                 child.cancel();
                 root.cancel();
                 ran.send(true);
@@ -366,76 +302,6 @@ class ContextTest {
         assertSame(Context.CANCELED, before.err());
         assertSame(Context.CANCELED, after.err());
         root.cancel(Context.CANCELED, null);
-    }
-
-    /** Go: {@code TestAfterFuncCalledAsynchronously}, and stop racing with cancel: each function is run or stopped, once. */
-    @Stress
-    void afterFuncRunsOrIsStopped() throws InterruptedException {
-        int n = 2_000;
-        try (TestGmp gmp = TestGmp.procs(2)) {
-            AtomicInteger ran = new AtomicInteger();
-            AtomicInteger stopped = new AtomicInteger();
-            for (int i = 0; i < n; i++) {
-                Context c = Context.background().withCancel();
-                BooleanSupplier stop = c.afterFunc(ran::incrementAndGet);
-                CountDownLatch both = new CountDownLatch(2);
-                gmp.go(() -> {
-                    c.cancel();
-                    both.countDown();
-                });
-                gmp.go(() -> {
-                    stopped.addAndGet(stop.getAsBoolean() ? 1 : 0);
-                    both.countDown();
-                });
-                both.await();
-            }
-            while (ran.get() + stopped.get() < n) {
-                Thread.yield();
-            }
-            assertEquals(n, ran.get() + stopped.get());
-        }
-    }
-
-    /** The parent is cancelled while a child with a deadline is made: the child is cancelled and keeps no timer. */
-    @Stress
-    void cancelledWhileTheDeadlineIsSet() {
-        try (TestGmp gmp = TestGmp.procs(2)) {
-            gmp.run(() -> {
-                for (int i = 0; i < 5_000; i++) {
-                    Context parent = Context.background().withCancel();
-                    WaitGroup wg = new WaitGroup();
-                    wg.go(parent::cancel);
-                    Context child = parent.withTimeout(LONG);
-                    wg.await();
-                    cancelled(child, Context.CANCELED, Context.CANCELED);
-                    assertFalse(child.holdsAnything());
-                }
-            });
-        }
-    }
-
-    /** Whoever sees err sees done closed, and the other way round. */
-    @Stress
-    void errComesWithDone() {
-        try (TestGmp gmp = TestGmp.procs(2)) {
-            gmp.run(() -> {
-                for (int i = 0; i < 20_000; i++) {
-                    Context c = Context.background().withCancel();
-                    Chan<Void> done = c.done();
-                    WaitGroup wg = new WaitGroup();
-                    wg.go(c::cancel);
-                    wg.go(() -> {
-                        while (c.err() == null) {
-                            Go.gosched();
-                        }
-                        assertNotNull(done.tryRecvOk(), "err is set and done is open");
-                    });
-                    assertFalse(done.recvOk().ok());
-                    assertNotNull(c.err());
-                    wg.await();
-                }
-            });
-        }
     }
 
     /** Go: {@code TestLayersCancel}: random layers; whoever is under the cancelled one is cancelled, and nobody else. */

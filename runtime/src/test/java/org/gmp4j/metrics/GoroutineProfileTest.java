@@ -25,7 +25,7 @@ class GoroutineProfileTest {
     private static final int WAITING = 5;
 
     private static void waits(Chan<Integer> c) {
-        Integer unused = c.recv();
+        Integer _ = c.recv();
     }
 
     /** A profile in which five wait in one place, one in another with labels that it inherited, and a third has not begun. */

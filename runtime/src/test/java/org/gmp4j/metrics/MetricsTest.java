@@ -98,7 +98,7 @@ class MetricsTest {
             for (int i = 0; i < 5; i++) {
                 g.go(() -> {
                     there.incrementAndGet();
-                    Integer unused = never.recv();
+                    Integer _ = never.recv();
                 });
             }
             g.run(() -> {
@@ -262,7 +262,7 @@ class MetricsTest {
     /** On a goroutine that is pinned: the thread sleeps. */
     private static void nap(Duration d) {
         try {
-            boolean unused = Go.blocking(() -> {
+            boolean _ = Go.blocking(() -> {
                 Thread.sleep(d);
                 return true;
             });
@@ -321,7 +321,7 @@ class MetricsTest {
                 }
                 last = now;
                 if (i % 50 == 0) {
-                    int unused = g.gmp.setProcs(2 + i / 50 % 3);
+                    int _ = g.gmp.setProcs(2 + i / 50 % 3);
                 }
             }
             end.set(true);

@@ -34,7 +34,7 @@ class AboutToWaitTest {
         Runnable reader = () -> {
             begins.set(true);
             e.set(thrown(() -> {
-                int unused = c.read(new byte[1], 0, 1);
+                int _ = c.read(new byte[1], 0, 1);
             }));
         };
         Thread t = switch (by) {

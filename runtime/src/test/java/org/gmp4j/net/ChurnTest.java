@@ -111,11 +111,11 @@ class ChurnTest {
             case 3 -> c.closeWrite();
             case 4 -> {
                 Go.go(c::close); // Under a read.
-                int unused = c.read(some, 0, 1);
+                int _ = c.read(some, 0, 1);
             }
             case 5 -> {
                 c.setReadDeadlineAfter(Duration.ofNanos(random.nextInt(2_000_000)));
-                int unused = c.read(some, 0, 1);
+                int _ = c.read(some, 0, 1);
             }
             default -> {
                 c.write(some, 0, some.length / 20 + 1);

@@ -241,7 +241,7 @@ class DeadlineTest {
             TcpListener l = TcpListener.listen(LOOPBACK);
             gmp.go(io(() -> l.serve(c -> {
                 byte[] b = new byte[256];
-                IOException unused = thrown(() -> {
+                IOException _ = thrown(() -> {
                     for (;;) {
                         c.write(b, 0, b.length);
                     }

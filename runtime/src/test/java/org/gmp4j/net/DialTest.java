@@ -148,7 +148,7 @@ class DialTest {
         try (TestGmp gmp = TestGmp.procs(procs)) {
             TcpListener l = TcpListener.listen(LOOPBACK);
             gmp.go(io(() -> l.serve(c -> {
-                IOException unused = thrown(() -> Io.echo(c));
+                IOException _ = thrown(() -> Io.echo(c));
                 c.close();
             })));
             gmp.run(() -> {

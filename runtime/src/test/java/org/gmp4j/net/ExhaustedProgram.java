@@ -52,7 +52,7 @@ final class ExhaustedProgram {
                         String name = root.relativize(f).toString().replace(".class", "").replace('/', '.');
                         boolean wanted = !name.endsWith("-info") && !name.endsWith("Test")
                                 && (c != ExhaustedProgram.class || name.startsWith("org.gmp4j.net."));
-                        Class<?> unused = wanted ? Class.forName(name, false, c.getClassLoader()) : null;
+                        Class<?> _ = wanted ? Class.forName(name, false, c.getClassLoader()) : null;
                     }
                 }
             }

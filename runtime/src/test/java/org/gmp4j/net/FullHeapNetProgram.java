@@ -40,9 +40,9 @@ final class FullHeapNetProgram {
 
     private static void unexpected(Throwable t) {
         if (t instanceof OutOfMemoryError) {
-            long unused = NO_MEMORY.incrementAndGet();
+            long _ = NO_MEMORY.incrementAndGet();
         } else {
-            boolean unused = UNEXPECTED.compareAndSet(null, t);
+            boolean _ = UNEXPECTED.compareAndSet(null, t);
         }
     }
 
@@ -59,7 +59,7 @@ final class FullHeapNetProgram {
                 while (!stop) {
                     try {
                         step.run();
-                        long unused = DONE.incrementAndGet();
+                        long _ = DONE.incrementAndGet();
                     } catch (IOException e) {
                         Thread.onSpinWait();
                     } catch (Throwable e) {
@@ -98,8 +98,8 @@ final class FullHeapNetProgram {
         try (TcpConn c = TcpConn.dial(address)) {
             for (int i = 0; i < 3; i++) {
                 c.setDeadlineAfter(Duration.ofMillis(500)); // The server may have had no memory.
-                int unused = c.write(b.clear());
-                unused = c.read(b.clear());
+                int _ = c.write(b.clear());
+                var _ = c.read(b.clear());
             }
         }
     }
@@ -133,7 +133,7 @@ final class FullHeapNetProgram {
         user(gmp, () -> l.serve(FullHeapNetProgram::served));
         TcpListener slow = TcpListener.listen(LOOPBACK);
         for (int i = 0; i < 300; i++) { // Code is loaded, and compiled in part.
-            int unused = gmp.call(() -> {
+            int _ = gmp.call(() -> {
                 echoed(address, BUFFERS[0]);
                 return 0;
             });

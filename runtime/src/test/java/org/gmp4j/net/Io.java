@@ -57,7 +57,7 @@ final class Io {
     static void echo(Conn c) throws IOException {
         ByteBuffer b = ByteBuffer.allocateDirect(4096);
         while (c.read(b.clear()) >= 0) {
-            int unused = c.write(b.flip());
+            int _ = c.write(b.flip());
         }
     }
 

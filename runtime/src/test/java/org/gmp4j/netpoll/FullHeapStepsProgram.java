@@ -49,7 +49,7 @@ final class FullHeapStepsProgram {
         int fd = EventFd.create();
         CountDownLatch fired = new CountDownLatch(1);
         gmp.run(() -> {
-            Object unused = Time.afterFunc(Duration.ofMillis(20), fired::countDown);
+            Object _ = Time.afterFunc(Duration.ofMillis(20), fired::countDown);
             with(room, () -> register(fd));
             register(fd);
         });

@@ -217,7 +217,7 @@ class NetpollerTest {
             int back = EventFd.create();
             gmp.go(() -> {
                 for (int i = 0; i < rounds; i++) {
-                    long unused = await(there, 0);
+                    long _ = await(there, 0);
                     add(back);
                 }
             });
@@ -258,7 +258,7 @@ class NetpollerTest {
                 wg.await();
                 assertEquals(0, wrote.get());
                 for (int i = 0; i < 100; i++) { // Both wait at the same time; the writer's readiness does not wake the reader.
-                    long unused = EventFd.take(fd);
+                    long _ = EventFd.take(fd);
                     CountDownLatch reader = new CountDownLatch(1);
                     wg.go(() -> {
                         register(fd, false);
@@ -359,7 +359,7 @@ class NetpollerTest {
                 }));
                 awaitWaiters(gmp, 1);
                 Thread third = gmp.call(() -> Thread.ofVirtual().start(() -> {
-                    long unused = await(next, 0);
+                    long _ = await(next, 0);
                 }));
                 awaitWaiters(gmp, 2);
                 add(elsewhere);
@@ -391,7 +391,7 @@ class NetpollerTest {
         try (TestGmp gmp = TestGmp.procs(procs)) {
             int fd = EventFd.create();
             gmp.go(() -> {
-                long unused = await(fd, 0);
+                long _ = await(fd, 0);
             });
             awaitWaiters(gmp, 1);
             for (int i = 0; i < 20; i++) {
@@ -411,7 +411,7 @@ class NetpollerTest {
             int fd = EventFd.create();
             CountDownLatch woken = new CountDownLatch(1);
             gmp.go(() -> {
-                long unused = await(fd, 0);
+                long _ = await(fd, 0);
                 woken.countDown();
             });
             awaitWaiters(gmp, 1);
@@ -452,7 +452,7 @@ class NetpollerTest {
         try (TestGmp gmp = TestGmp.procs(1)) {
             assertEquals("epoll_ctl failed: 9", gmp.call(() -> {
                 try {
-                    boolean unused = WAITS.register(1_000_000, false);
+                    boolean _ = WAITS.register(1_000_000, false);
                     return "registered";
                 } catch (IOException e) {
                     return e.getMessage();

@@ -218,7 +218,7 @@ class CleanStartTest {
                     try (Arena arena = Arena.ofConfined()) {
                         MemorySegment set = arena.allocate(128);
                         set.set(ValueLayout.JAVA_LONG, 0, 1L << Signals.SIGURG - 1 | 1L << SIGUSR2 - 1);
-                        int unused = (int) sigmask.invokeExact(SIG_BLOCK, set, MemorySegment.NULL);
+                        int _ = (int) sigmask.invokeExact(SIG_BLOCK, set, MemorySegment.NULL);
                     }
                     org.gmp4j.ffi.Affinity.set(0, lastCpu());
                     OsThread.setScheduler(0, OsThread.SCHED_BATCH, 0);

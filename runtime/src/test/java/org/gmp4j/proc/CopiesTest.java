@@ -112,7 +112,7 @@ class CopiesTest {
                 }
                 case "points" -> {
                     try (InputStream in = CopiesTest.class.getResourceAsStream("CopiesTest$Program.class")) {
-                        byte[] unused = Points.addTo(in.readAllBytes());
+                        byte[] _ = Points.addTo(in.readAllBytes());
                     }
                     try (URLClassLoader copy = copy()) {
                         work(copy);

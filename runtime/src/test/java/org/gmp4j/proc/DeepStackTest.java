@@ -138,7 +138,7 @@ class DeepStackTest {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).maxStack((long) mb << 20))) {
             long full = gmp.call(() -> {
                 JdkThreads.pin(); // Nothing is to sleep before it was looked.
-                long unused = descend(1 << 20, 1, 2);
+                long _ = descend(1 << 20, 1, 2);
                 long rss = rssKilobytes();
                 JdkThreads.unpin();
                 return rss;

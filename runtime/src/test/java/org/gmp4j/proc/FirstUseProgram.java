@@ -63,7 +63,7 @@ final class FirstUseProgram {
             OPS.forEach((name, op) -> {
                 refused = 0;
                 gmp.run(() -> {
-                    boolean unused = deep(op);
+                    boolean _ = deep(op);
                 });
                 System.out.println(name + " " + (refused > 0));
             });
@@ -81,7 +81,7 @@ final class FirstUseProgram {
             refused++;
         }
         try {
-            Object unused = op.call();
+            Object _ = op.call();
             return true;
         } catch (Exception e) {
             throw new AssertionError(e);

@@ -93,7 +93,7 @@ final class FullHeapMore {
             cond.broadcast();
             Thread.sleep(1);
         };
-        Thread unused = Thread.ofPlatform().daemon().start(() -> {
+        Thread _ = Thread.ofPlatform().daemon().start(() -> {
             for (;;) { // Also at the end, when others still wait.
                 FullHeapProgram.attempt(wake);
             }
@@ -128,13 +128,13 @@ final class FullHeapMore {
                 return new byte[100];
             }));
             FullHeapProgram.user(() -> {
-                int unused = flights.run("k", () -> {
+                int _ = flights.run("k", () -> {
                     Go.gosched();
                     return 1;
                 });
             });
             FullHeapProgram.user(() -> {
-                Object unused = flights.runChan("k", () -> 1).recv();
+                Object _ = flights.runChan("k", () -> 1).recv();
             });
         }
     }
@@ -149,7 +149,7 @@ final class FullHeapMore {
                 Context root = Context.background().withCancel();
                 Context child = root.withCancel().withTimeout(Duration.ofHours(1));
                 Chan<Integer> told = Chan.make(1);
-                BooleanSupplier unused = child.afterFunc(() -> {
+                BooleanSupplier _ = child.afterFunc(() -> {
                     boolean sent = told.trySend(1);
                 });
                 root.cancel();
@@ -167,10 +167,10 @@ final class FullHeapMore {
             LongChan c = LongChan.make(4);
             c.send(1);
             c.close();
-            long unused = c.recv() + (there.trySend(1) ? 1 : 0);
+            long _ = c.recv() + (there.trySend(1) ? 1 : 0);
         });
         FullHeapProgram.user(() -> {
-            LongChan.Recv unused = there.recvOkWithin(MOMENT);
+            LongChan.Recv _ = there.recvOkWithin(MOMENT);
         });
         FullHeapProgram.user(() -> {
             Ticker t = Time.newTicker(MOMENT);

@@ -25,7 +25,7 @@ final class FullHeapParkProgram {
             GOT.set(c.recv());
         });
         Thread.sleep(MILLIS);
-        int unused = ready.recv();
+        int _ = ready.recv();
         while (!c.trySend(seven)) { // With the lock, once somebody is queued.
             Thread.onSpinWait();
         }

@@ -73,7 +73,7 @@ final class FullHeapProgram {
         }
         AtomicReference<List<String>> broken = new AtomicReference<>();
         s.withWorldStopped(() -> broken.set(Invariants.check(s)));
-        int unused = GMP.setProcs(2);
+        int _ = GMP.setProcs(2);
         int sum = GMP.call(() -> pingPong(1_000));
         String left = GMP.close(Duration.ofSeconds(PATIENCE_SECONDS));
         System.out.printf("broken %s, sum %d, left [%s]%n", broken.get(), sum, left);
@@ -83,9 +83,9 @@ final class FullHeapProgram {
 
     private static void unexpected(Throwable t) {
         if (t instanceof OutOfMemoryError || unlinked(t)) {
-            long unused = NO_MEMORY.incrementAndGet();
+            long _ = NO_MEMORY.incrementAndGet();
         } else {
-            boolean unused = UNEXPECTED.compareAndSet(null, t);
+            boolean _ = UNEXPECTED.compareAndSet(null, t);
         }
     }
 
@@ -149,7 +149,7 @@ final class FullHeapProgram {
     }
 
     private static void surely(Runnable start) throws Exception {
-        Object unused = surely(() -> {
+        Object _ = surely(() -> {
             start.run();
             return null;
         });
@@ -158,9 +158,9 @@ final class FullHeapProgram {
     static void attempt(Step step) {
         try {
             step.run();
-            long unused = DONE.incrementAndGet();
+            long _ = DONE.incrementAndGet();
         } catch (OutOfMemoryError e) {
-            long unused = NO_MEMORY.incrementAndGet();
+            long _ = NO_MEMORY.incrementAndGet();
         } catch (Throwable e) {
             unexpected(e);
         }
@@ -172,7 +172,7 @@ final class FullHeapProgram {
             try {
                 return step.call();
             } catch (OutOfMemoryError e) {
-                long unused = NO_MEMORY.incrementAndGet();
+                long _ = NO_MEMORY.incrementAndGet();
             }
         }
     }
@@ -201,12 +201,12 @@ final class FullHeapProgram {
         starts();
         FullHeapMore.users();
         loop(body -> Thread.ofPlatform().daemon().start(body), () -> {
-            int unused = GMP.setProcs(1 + (int) (System.nanoTime() & 3));
+            int _ = GMP.setProcs(1 + (int) (System.nanoTime() & 3));
             Thread.sleep(3);
         });
         loop(body -> Thread.ofPlatform().daemon().start(body), () -> GMP.run(Go::gosched));
         user(() -> {
-            int unused = Go.gomaxprocs(1 + (int) (System.nanoTime() & 3));
+            int _ = Go.gomaxprocs(1 + (int) (System.nanoTime() & 3));
             Go.sleep(Duration.ofMillis(7));
         });
         user(() -> { // Without a point.
@@ -228,13 +228,13 @@ final class FullHeapProgram {
         });
         user(() -> {
             int got = c.recv();
-            boolean unused = d.trySend(got);
+            boolean _ = d.trySend(got);
             while (got != 0 && stop) {
                 got = surely(c::recv);
             }
         });
         user(() -> {
-            int unused = Select.of().recv(d, v -> { }).recv(Time.after(Duration.ofMillis(1)), v -> { }).run();
+            int _ = Select.of().recv(d, v -> { }).recv(Time.after(Duration.ofMillis(1)), v -> { }).run();
         });
     }
 
@@ -247,10 +247,10 @@ final class FullHeapProgram {
         user(() -> {
             Chan<Integer> fired = Chan.make(1);
             Timer t = Time.afterFunc(Duration.ofMillis(1), () -> {
-                boolean unused = fired.trySend(1);
+                boolean _ = fired.trySend(1);
             });
             fired.recv();
-            boolean unused = t.stop();
+            boolean _ = t.stop();
         });
         user(() -> Go.blocking(() -> {
             Thread.sleep(1);

@@ -132,7 +132,7 @@ class FullHeapTest {
         public static void main(String[] args) {
             Gmp gmp = Gmp.builder().procs(2).build();
             gmp.run(() -> { });
-            int unused = gmp.setProcs(3);
+            int old = gmp.setProcs(3);
             List<byte[]> ballast = new ArrayList<>(1 << 16);
             try {
                 for (;;) {
@@ -140,14 +140,14 @@ class FullHeapTest {
                 }
             } catch (OutOfMemoryError e) {
                 try {
-                    unused = gmp.setProcs(4096);
+                    old = gmp.setProcs(4096);
                 } catch (OutOfMemoryError expected) {
-                    unused = -1;
+                    old = -1;
                 }
             }
             ballast.clear();
             gmp.run(() -> { });
-            System.out.printf("%d, %d, %d%n", unused, gmp.setProcs(1), gmp.setProcs(2));
+            System.out.printf("%d, %d, %d%n", old, gmp.setProcs(1), gmp.setProcs(2));
             gmp.run(() -> { });
             System.exit(0);
         }

@@ -48,7 +48,7 @@ final class LastThreadProgram {
         long began = System.nanoTime();
         Thread.sleep(1000);
         System.out.println("seconds " + (System.nanoTime() - began) / 1_000_000_000);
-        int unused = (int) raise().invokeExact(SIGTERM);
+        int _ = (int) raise().invokeExact(SIGTERM);
         Thread.currentThread().join();
     }
 

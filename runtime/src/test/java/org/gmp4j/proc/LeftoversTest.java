@@ -41,7 +41,7 @@ class LeftoversTest {
         List<Scheduler> later = new ArrayList<>(); // Kept: what is free gets used up, whatever its order.
         do {
             System.gc();
-            int unused = RetiredSched.recycle(0);
+            int _ = RetiredSched.recycle(0);
             later.add(closed());
             assertNotEquals(had.sched, later.getLast().sched);
         } while (later.getLast().sched != gone);
@@ -83,7 +83,7 @@ class LeftoversTest {
                         Object o = new Object();
                         captured.add(new WeakReference<>(o));
                         all.go(() -> {
-                            int unused = c.recv() + o.hashCode(); // It waits: each has a stack of its own.
+                            int _ = c.recv() + o.hashCode(); // It waits: each has a stack of its own.
                         });
                     }
                     for (int i = 0; i < GOROUTINES; i++) {

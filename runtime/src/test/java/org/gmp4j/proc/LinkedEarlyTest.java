@@ -55,7 +55,7 @@ class LinkedEarlyTest {
         for (MethodModel m : c.methods()) {
             m.code().ifPresent(code -> code.forEach(e -> {
                 if (e instanceof InvokeDynamicInstruction i && !i.bootstrapMethod().owner().displayName().equals("ObjectMethods")) {
-                    boolean unused = found.add(of + "." + m.methodName().stringValue());
+                    boolean _ = found.add(of + "." + m.methodName().stringValue());
                 }
             }));
         }

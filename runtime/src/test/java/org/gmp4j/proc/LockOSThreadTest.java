@@ -108,7 +108,7 @@ class LockOSThreadTest {
                 long sched = GStack.current().s.sched;
                 for (int i = 1; i <= 5; i++) {
                     AtomicInteger other = new AtomicInteger();
-                    Thread unused = Thread.ofPlatform().start(() -> gmp.go(() -> other.set(OsThread.gettid())));
+                    Thread _ = Thread.ofPlatform().start(() -> gmp.go(() -> other.set(OsThread.gettid())));
                     while (Schedt.runqsizeOpaque(sched) == 0 && other.get() == 0) {
                         Thread.onSpinWait();
                     }

@@ -27,7 +27,7 @@ class LostCpusTest {
     /** On the only P: calls {@code body} once that has been taken. */
     private static void blocking(Scheduler s, Runnable body) {
         try {
-            int unused = Go.blocking(() -> {
+            int _ = Go.blocking(() -> {
                 while (PStatus.get(s.procs()[0].pp) == PStatus.PSYSCALL) {
                     Thread.onSpinWait(); // Until sysmon takes it.
                 }
@@ -70,7 +70,7 @@ class LostCpusTest {
     void theEndOfASystemCall() {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(2).affinity(Affinity.compact()))) {
             Scheduler s = gmp.scheduler();
-            int unused = gmp.gmp.setProcs(1); // Two places, one P.
+            int _ = gmp.gmp.setProcs(1); // Two places, one P.
             BitSet left = s.config.place().get(1);
             gmp.run(() -> {
                 Go.lockOSThread(); // It comes back on this thread.

@@ -91,7 +91,7 @@ final class NoSudogProgram {
     private static void drainSudogs() {
         try {
             for (;;) {
-                long unused = SudogCache.acquire(0);
+                long _ = SudogCache.acquire(0);
             }
         } catch (OutOfMemoryError e) {
             return; // All are taken.

@@ -401,7 +401,7 @@ final class OverflowMoreOps {
         ops.put("nativeEvent", event::await);
         partners.put("nativeEvent", () -> {
             try {
-                int unused = (int) READY.invokeExact(event.address().address());
+                int _ = (int) READY.invokeExact(event.address().address());
             } catch (Throwable t) {
                 throw new AssertionError(t);
             }

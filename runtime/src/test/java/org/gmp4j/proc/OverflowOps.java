@@ -223,14 +223,14 @@ final class OverflowOps {
         });
         ops.put("setProcs", () -> gmp.setProcs(2));
         AtomicInteger woken = new AtomicInteger();
-        Thread unused = gmp.threadFactory().newThread(() -> {
+        Thread parker = gmp.threadFactory().newThread(() -> {
             parked.set(Thread.currentThread());
             while (!closing) {
                 LockSupport.park();
                 woken.incrementAndGet();
             }
         });
-        unused.start();
+        parker.start();
         while (parked.get() == null) {
             Thread.onSpinWait();
         }
@@ -255,7 +255,7 @@ final class OverflowOps {
         });
         ops.put("blocking", () -> {
             try {
-                Object unused = Go.blocking(() -> 1);
+                Object _ = Go.blocking(() -> 1);
             } catch (Exception e) {
                 throw new AssertionError(e);
             }

@@ -129,7 +129,7 @@ final class OverflowProgram {
             all.gmp.run(() -> at(room, op, false));
             return;
         }
-        long unused = descend(op, room, 2, 3);
+        long _ = descend(op, room, 2, 3);
     }
 
     private long descend(Runnable op, long room, long a, long b) {

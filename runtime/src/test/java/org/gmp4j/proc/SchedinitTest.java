@@ -53,7 +53,7 @@ class SchedinitTest {
             int refused = 0;
             for (int i = 0; i < TRIES; i++) {
                 try {
-                    Scheduler unused = Scheduler.schedinit(config, new NoTimers(), Netpoll.NONE, Sysmon::new);
+                    Scheduler _ = Scheduler.schedinit(config, new NoTimers(), Netpoll.NONE, Sysmon::new);
                 } catch (OutOfMemoryError e) {
                     refused++;
                 }

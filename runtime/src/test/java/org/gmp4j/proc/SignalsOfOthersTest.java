@@ -35,7 +35,7 @@ class SignalsOfOthersTest {
         /** Other code's handler: it does nothing. */
         private static void handle(int signo) throws Throwable {
             MemorySegment abs = LINKER.defaultLookup().findOrThrow("abs");
-            long unused = (long) SIGNAL.invokeExact(signo, abs);
+            long _ = (long) SIGNAL.invokeExact(signo, abs);
         }
 
         public static void main(String[] args) throws Throwable {
@@ -80,7 +80,7 @@ class SignalsOfOthersTest {
                     });
                     spinUntil(runs);
                     handle(Signals.SIGURG);
-                    int unused = gmp.setProcs(1);
+                    int _ = gmp.setProcs(1);
                     stop.set(true);
                     System.out.println("stopped");
                 }

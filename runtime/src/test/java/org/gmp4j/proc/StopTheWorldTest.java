@@ -86,7 +86,7 @@ class StopTheWorldTest {
                 AtomicInteger phase = new AtomicInteger();
                 gmp.go(() -> {
                     try {
-                        int unused = Go.blocking(() -> {
+                        int _ = Go.blocking(() -> {
                             phase.set(1);
                             await(phase, 2);
                             return 1;

@@ -68,7 +68,7 @@ class StraysTest {
         comesHome(true, () -> {
             try {
                 while (hasP()) {
-                    int unused = (int) usleep.invokeExact(NAP_MICROS);
+                    int _ = (int) usleep.invokeExact(NAP_MICROS);
                 }
             } catch (Throwable t) {
                 throw new AssertionError(t);

@@ -70,7 +70,7 @@ class SymptomsTest {
             AtomicBoolean waits = new AtomicBoolean();
             g.go(() -> {
                 waits.set(true);
-                Integer unused = c.recv();
+                Integer _ = c.recv();
             });
             Map<String, Object> before;
             do {
@@ -140,7 +140,7 @@ class SymptomsTest {
             });
             g.go(() -> {
                 began.incrementAndGet();
-                Integer unused = never.recv();
+                Integer _ = never.recv();
             });
             while (began.get() < 2 || g.gmp.goroutines().groups().stream().noneMatch(p -> p.state().equals("chan receive"))) {
                 Thread.onSpinWait();

@@ -51,7 +51,7 @@ class SyscallTest {
                     }
                     assertFalse(returned.get(), "two goroutines run, with one P");
                 });
-                int unused = blocking(() -> {
+                int _ = blocking(() -> {
                     while (!started.get()) {
                         Thread.onSpinWait();
                     }
@@ -106,19 +106,19 @@ class SyscallTest {
                 Go.lockOSThread(); // On one M all the time.
                 mp[0] = Machine.of().mp;
                 assertEquals(0, M.incgo(mp[0]));
-                int unused = blocking(() -> {
+                int _ = blocking(() -> {
                     assertEquals(1, M.incgo(mp[0]));
                     Go.gosched();
                     assertEquals(0, M.incgo(mp[0]), "after a call of the runtime");
                     return 1;
                 });
-                unused = blocking(() -> {
+                var _ = blocking(() -> {
                     assertEquals(1, M.incgo(mp[0]));
                     Thread.yield();
                     assertEquals(0, M.incgo(mp[0]), "after the JDK took the goroutine off the thread");
                     return 1;
                 });
-                unused = blocking(() -> 1);
+                var _ = blocking(() -> 1);
                 assertEquals(0, M.incgo(mp[0]));
                 Go.unlockOSThread();
             });

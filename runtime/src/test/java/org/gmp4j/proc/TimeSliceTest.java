@@ -52,7 +52,7 @@ class TimeSliceTest {
                     all.go(() -> {
                         next.send(true); // It runs next.
                         first[0] = slice();
-                        boolean unused = !heirRan.get() && toldToYield();
+                        boolean _ = !heirRan.get() && toldToYield();
                         end.recv(); // Parks, and does not look.
                     });
                     all.go(() -> { // Who waits for its turn.

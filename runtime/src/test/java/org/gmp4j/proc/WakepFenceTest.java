@@ -74,11 +74,11 @@ class WakepFenceTest {
                 boolean wakes = Schedt.nmspinningVolatile(sched) == 0 && Schedt.npidleVolatile(sched) != 0;
                 end.pass(0);
                 missed[0] += wakes || finds[0] ? 0 : 1;
-                long unused = Runq.runqget(pp);
+                long _ = Runq.runqget(pp);
             }
         }).add("spinner", () -> {
             for (int i = 0; i < TRIALS; i++) {
-                int unused = Schedt.addNmspinning(sched, 1);
+                int _ = Schedt.addNmspinning(sched, 1);
                 PStatus.set(idle, PStatus.PIDLE);
                 SchedLock.lock(sched);
                 Idle.pidleput(sched, idle, 0);
@@ -117,7 +117,7 @@ class WakepFenceTest {
         long sched = Mem.alloc(schedt.layout(), 1);
         new Threads().add(2, "spinner", () -> {
             for (int i = 0; i < COUNTS; i++) {
-                int unused = Schedt.addNmspinning(sched, 1);
+                int _ = Schedt.addNmspinning(sched, 1);
                 Wakep.stopSpinning(sched);
             }
         }).run();

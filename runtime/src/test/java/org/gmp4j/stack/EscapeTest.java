@@ -51,7 +51,7 @@ class EscapeTest {
         Thread t = new Host.HostThread(host, () -> {
             for (Own st : List.of(fails, next)) {
                 st.host = host;
-                JdkThreads.toRunning(st);
+                JdkState.toRunning(st);
                 ended.add(JdkThreads.run(st));
                 ended.add(Thread.currentThread() == host.thread);
             }

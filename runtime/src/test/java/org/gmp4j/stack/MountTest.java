@@ -75,7 +75,7 @@ class MountTest {
                         Go.gosched();
                         Go.sleep(Duration.ofNanos(1));
                         steps.incrementAndGet();
-                        boolean unused = Continuation.yield(scope);
+                        boolean _ = Continuation.yield(scope);
                     }
                 });
                 for (int i = 1; i <= 100; i++) {
@@ -155,7 +155,7 @@ class MountTest {
                 victim.interrupt();
             }
         }, i -> {
-            boolean unused = Thread.interrupted();
+            boolean _ = Thread.interrupted();
             return 0;
         });
     }
@@ -185,7 +185,7 @@ class MountTest {
                         errors.addAndGet(look.errors(i));
                     }
                     stop.set(true);
-                    boolean unused = Thread.interrupted();
+                    boolean _ = Thread.interrupted();
                     try {
                         other.join();
                     } catch (InterruptedException e) {

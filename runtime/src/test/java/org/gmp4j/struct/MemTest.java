@@ -60,13 +60,13 @@ class MemTest {
         assertThrows(IllegalStateException.class, () -> M.id(a), "a p is no m");
         assertThrows(IllegalStateException.class, () -> P.id(0));
         assertThrows(IllegalStateException.class, () -> {
-            long unused = Mem.LONG.get(a + 4);
+            long _ = Mem.LONG.get(a + 4);
         }, "would be rounded down");
         assertThrows(IllegalStateException.class, () -> {
-            int unused = Mem.INT.get(a + 2);
+            int _ = Mem.INT.get(a + 2);
         });
         assertThrows(IllegalStateException.class, () -> {
-            long unused = Mem.LONG.get(a | Long.MIN_VALUE);
+            long _ = Mem.LONG.get(a | Long.MIN_VALUE);
         });
         Mem.recycle(p.layout(), a);
     }

@@ -153,7 +153,7 @@ class GroupsTest {
 
         @Override
         public int hashCode() {
-            int unused = lookups.incrementAndGet();
+            int _ = lookups.incrementAndGet();
             return 0;
         }
 

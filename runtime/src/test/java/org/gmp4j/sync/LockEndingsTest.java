@@ -107,7 +107,7 @@ class LockEndingsTest {
                 while (round.get() != -i) {
                     Thread.yield();
                 }
-                boolean unused = Thread.interrupted();
+                boolean _ = Thread.interrupted();
                 over.set(-i);
             }
         });

@@ -44,22 +44,22 @@ final class NoFilesProgram {
     }
 
     public static void main(String[] args) throws Throwable {
-        int unused = ((IntUnaryOperator) PointLoader.ofCopy(Loop.class).loadClass(Loop.class.getName()).getConstructor()
+        int _ = ((IntUnaryOperator) PointLoader.ofCopy(Loop.class).loadClass(Loop.class.getName()).getConstructor()
                 .newInstance()).applyAsInt(10);
         Linker linker = Linker.nativeLinker();
         MethodHandle get = rlimit(linker, "getrlimit");
         MethodHandle set = rlimit(linker, "setrlimit");
         try (Arena arena = Arena.ofConfined(); Gmp gmp = Gmp.builder().procs(1).quantum(Duration.ofMillis(1)).build()) {
             MemorySegment limit = arena.allocate(ValueLayout.JAVA_LONG, 2);
-            unused = (int) get.invokeExact(RLIMIT_NOFILE, limit);
+            var _ = (int) get.invokeExact(RLIMIT_NOFILE, limit);
             long files = limit.getAtIndex(ValueLayout.JAVA_LONG, 0);
             boolean first = woken(gmp);
             limit.setAtIndex(ValueLayout.JAVA_LONG, 0, 0);
-            unused = (int) set.invokeExact(RLIMIT_NOFILE, limit);
+            var _ = (int) set.invokeExact(RLIMIT_NOFILE, limit);
             boolean none = OsThread.state(OsThread.gettid()) == -Errno.EMFILE;
             boolean second = woken(gmp);
             limit.setAtIndex(ValueLayout.JAVA_LONG, 0, files);
-            unused = (int) set.invokeExact(RLIMIT_NOFILE, limit);
+            var _ = (int) set.invokeExact(RLIMIT_NOFILE, limit);
             System.out.println("woken " + first + ", no files " + none + ", woken " + second);
         }
         System.exit(0);
@@ -76,7 +76,7 @@ final class NoFilesProgram {
         gmp.run(() -> {
             Go.go(() -> {
                 Mem.INT.setVolatile(word, 1);
-                int unused = Futex.wake(word, 1);
+                int _ = Futex.wake(word, 1);
             });
             woken[0] = Futex.await(word, 0, PATIENCE_NANOS) != Errno.ETIMEDOUT;
         });

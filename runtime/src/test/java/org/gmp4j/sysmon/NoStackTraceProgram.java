@@ -22,7 +22,7 @@ final class NoStackTraceProgram {
     }
 
     public static void main(String[] args) throws Exception {
-        int unused = ((IntUnaryOperator) PointLoader.ofCopy(NoFilesProgram.Loop.class)
+        int _ = ((IntUnaryOperator) PointLoader.ofCopy(NoFilesProgram.Loop.class)
                 .loadClass(NoFilesProgram.Loop.class.getName()).getConstructor().newInstance()).applyAsInt(10);
         Class<?> loaded = Class.forName(CLASS, false, null);
         boolean ruined = false;

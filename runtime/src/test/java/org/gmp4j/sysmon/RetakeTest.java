@@ -93,9 +93,9 @@ class RetakeTest {
             for (int i = 0; i < TRIES && until > SOON; i++) {
                 gmp.go(() -> { // Work that waits: that of the last try may have been run.
                 });
-                boolean unused = retake.look(System.nanoTime()); // The slice began by now, if sysmon has not seen it.
+                boolean _ = retake.look(System.nanoTime()); // The slice began by now, if sysmon has not seen it.
                 long now = System.nanoTime() + QUANTUM.multipliedBy(2).toNanos();
-                unused = retake.look(now);
+                var _ = retake.look(now);
                 until = retake.untilOver(now);
             }
             end.set(true);

@@ -102,7 +102,7 @@ class StallsTest {
             AtomicLong slept = new AtomicLong();
             try (Hogs hogs = new Hogs(b -> b.debug("stall=1").stalled(s -> {
                 if (s.stack().stream().anyMatch(f -> f.getMethodName().equals(s.running() ? "spin" : "sleep"))) {
-                    boolean unused = (s.running() ? ran : slept).compareAndSet(0, s.goid());
+                    boolean _ = (s.running() ? ran : slept).compareAndSet(0, s.goid());
                 }
             }))) {
                 while (ran.get() == 0) {

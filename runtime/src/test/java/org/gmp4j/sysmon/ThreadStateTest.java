@@ -56,7 +56,7 @@ class ThreadStateTest {
                 gmp.go(() -> {
                     asleep.incrementAndGet();
                     while (Mem.INT.getVolatile(word) == 0) {
-                        int unused = Futex.await(word, 0);
+                        int _ = Futex.await(word, 0);
                     }
                 });
             }
@@ -65,7 +65,7 @@ class ThreadStateTest {
             }
             long files = stats() - before;
             Mem.INT.setVolatile(word, 1);
-            int unused = Futex.wake(word, THREADS);
+            int _ = Futex.wake(word, THREADS);
             assertTrue(files <= MOST_FILES, files + " files");
         }
     }

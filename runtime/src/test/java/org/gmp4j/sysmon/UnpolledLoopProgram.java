@@ -53,7 +53,7 @@ final class UnpolledLoopProgram {
                     Go.sleep(Duration.ofMillis(1));
                     long now = System.nanoTime();
                     long gap = now - last;
-                    long unused = longest.getAndUpdate(l -> l < 0 ? l : Math.max(l, gap));
+                    long _ = longest.getAndUpdate(l -> l < 0 ? l : Math.max(l, gap));
                     last = now;
                 }
             });

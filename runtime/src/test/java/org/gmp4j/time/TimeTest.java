@@ -232,7 +232,7 @@ class TimeTest {
             List<Result> results = new ArrayList<>();
             Chan<Result> c = Chan.make(slots.length);
             for (int slot : slots) {
-                Thread unused = Thread.ofVirtual()
+                Thread _ = Thread.ofVirtual()
                         .start(() -> c.send(new Result(slot, Time.after(unit.multipliedBy(slot)).recv())));
             }
             for (int i = 0; i < slots.length; i++) {

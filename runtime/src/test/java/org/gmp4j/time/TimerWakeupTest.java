@@ -141,7 +141,7 @@ class TimerWakeupTest {
                 Timer t = Time.newTimer(LONG);
                 Chan<Instant> got = Chan.make();
                 CountDownLatch waits = new CountDownLatch(1);
-                Thread unused = Thread.ofVirtual().start(() -> {
+                Thread _ = Thread.ofVirtual().start(() -> {
                     waits.countDown();
                     got.send(t.c().recv());
                 });

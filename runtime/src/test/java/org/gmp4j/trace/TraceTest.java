@@ -400,7 +400,7 @@ class TraceTest {
         MethodHandle usleep = linker.downcallHandle(linker.defaultLookup().findOrThrow("usleep"),
                 FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
         try {
-            int unused = (int) usleep.invokeExact(200_000);
+            int _ = (int) usleep.invokeExact(200_000);
         } catch (Throwable t) {
             throw new AssertionError(t);
         }

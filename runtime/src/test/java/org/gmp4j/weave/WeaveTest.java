@@ -304,7 +304,7 @@ class WeaveTest {
     private boolean isRefused(byte[] jar) throws IOException {
         Files.deleteIfExists(out);
         try {
-            String unused = weave(jar);
+            String _ = weave(jar);
             return false;
         } catch (IllegalArgumentException e) {
             assertFalse(Files.exists(out));

@@ -116,7 +116,7 @@ public class ChanBench extends GmpBench {
             });
             for (int i = 0; i < N; i++) {
                 put(there, TOKEN);
-                Object unused = take(back);
+                Object _ = take(back);
             }
         });
     }
@@ -133,7 +133,7 @@ public class ChanBench extends GmpBench {
                 }
             });
             for (int i = 0; i < N; i++) {
-                Object unused = take(queue);
+                Object _ = take(queue);
             }
         });
     }

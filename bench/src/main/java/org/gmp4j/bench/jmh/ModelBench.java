@@ -93,7 +93,7 @@ public class ModelBench extends GmpBench {
         });
         for (int i = 0; i < rounds; i++) {
             to.send(true);
-            boolean unused = fro.recv();
+            boolean _ = fro.recv();
         }
     }
 }

@@ -61,9 +61,9 @@ public class TimerBench extends GmpBench {
             timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
             ScheduledFuture<?> first = timers.schedule(this::nothing, 1, TimeUnit.MINUTES);
             for (int i = 0; i < N; i++) {
-                boolean unused = timers.schedule(this::nothing, 1, TimeUnit.HOURS).cancel(false);
+                boolean _ = timers.schedule(this::nothing, 1, TimeUnit.HOURS).cancel(false);
             }
-            boolean unused = first.cancel(false);
+            boolean _ = first.cancel(false);
         }
     }
 

@@ -113,7 +113,7 @@ public class WakeBench {
         @Override
         void wake(int side) {
             Mem.INT.setVolatile(words[side], 1);
-            int unused = Futex.wake(words[side], 1);
+            int _ = Futex.wake(words[side], 1);
         }
 
         @Override

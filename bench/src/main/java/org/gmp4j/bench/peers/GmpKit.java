@@ -59,7 +59,7 @@ final class GmpKit implements Kit {
     @Override
     public void blocking(Runnable call) {
         try {
-            Object unused = Go.blocking(() -> {
+            Object _ = Go.blocking(() -> {
                 call.run();
                 return call;
             });

@@ -50,7 +50,7 @@ final class JdkKit implements Kit {
             }
         });
         t.start();
-        boolean unused = uninterrupted(() -> {
+        boolean _ = uninterrupted(() -> {
             t.join();
             return true;
         });
@@ -71,7 +71,7 @@ final class JdkKit implements Kit {
 
     @Override
     public void sleep(Duration d) {
-        boolean unused = uninterrupted(() -> {
+        boolean _ = uninterrupted(() -> {
             Thread.sleep(d);
             return true;
         });

@@ -191,7 +191,7 @@ public final class Toolchains {
             return "";
         }
         String text = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        int unused = p.waitFor();
+        int _ = p.waitFor();
         return text;
     }
 }

@@ -59,7 +59,7 @@ final class Blocked {
             other.go(() -> h.recordValue(System.nanoTime() - start[0]));
             start[0] = System.nanoTime();
             try {
-                Object unused = call.call();
+                Object _ = call.call();
             } catch (Exception e) {
                 throw new IllegalStateException(e);
             }

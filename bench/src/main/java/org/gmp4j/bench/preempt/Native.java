@@ -20,7 +20,7 @@ public final class Native {
         long end = System.nanoTime() + micros * 1000L;
         try {
             for (long left = micros; left > 0; left = (end - System.nanoTime()) / 1000) {
-                int unused = (int) USLEEP.invokeExact((int) left);
+                int _ = (int) USLEEP.invokeExact((int) left);
             }
         } catch (Throwable t) {
             throw new IllegalStateException(t);

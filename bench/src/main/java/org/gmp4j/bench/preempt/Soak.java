@@ -147,7 +147,7 @@ final class Soak {
         long end = System.nanoTime() + nanos;
         try {
             for (int i = 0; System.nanoTime() < end; i++) {
-                int unused = gmp.setProcs(1 + random.nextInt(8));
+                int _ = gmp.setProcs(1 + random.nextInt(8));
                 resizes++;
                 if (i % 16 == 0) {
                     load();

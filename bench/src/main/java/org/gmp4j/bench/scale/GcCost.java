@@ -153,7 +153,7 @@ final class GcCost {
 
     private static void warmUp(long nanos, Rounds rounds) {
         for (int i = 0; i < Scaling.BURSTS; i++) {
-            List<double[]> unused = repeat(nanos / 2, rounds);
+            List<double[]> _ = repeat(nanos / 2, rounds);
             Scaling.letJitFinish(nanos);
         }
     }

@@ -399,7 +399,7 @@ final class Loads {
             long run() {
                 long before = turns.get();
                 while (turns.get() - before < OPERATIONS) {
-                    boolean unused = turn();
+                    boolean _ = turn();
                     Go.gosched();
                 }
                 long operations = turns.get() - before;

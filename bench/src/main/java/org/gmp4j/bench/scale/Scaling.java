@@ -106,7 +106,7 @@ final class Scaling {
     private static void warmUp(Load load, long nanos) throws Exception {
         long end = System.nanoTime() + nanos;
         do {
-            long unused = load.gmp.call(load::run);
+            long _ = load.gmp.call(load::run);
         } while (System.nanoTime() - end < 0);
         letJitFinish(nanos);
     }

@@ -180,11 +180,11 @@ final class Client implements AutoCloseable {
         SplittableRandom random = new SplittableRandom(0);
         for (int i = 0; i < REHEARSALS; i++) { // From the start: what was compiled for one selector is not for the next.
             try (Client client = new Client(echo, echo.port(), mix, REHEARSAL_CONNECTIONS)) {
-                double unused = client.run(REHEARSAL_RATE, seconds, true, random);
+                double _ = client.run(REHEARSAL_RATE, seconds, true, random);
                 if (i == REHEARSALS - 1) {
                     out.println("ready");
                     while (!ear.hasHeard()) {
-                        unused = client.run(REHEARSAL_RATE, REHEARSAL_PART, true, random);
+                        var _ = client.run(REHEARSAL_RATE, REHEARSAL_PART, true, random);
                     }
                 }
             }

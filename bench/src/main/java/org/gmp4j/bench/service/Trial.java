@@ -177,7 +177,7 @@ final class Trial {
         void bye() throws IOException {
             out.close();
             try {
-                boolean unused = process.waitFor(FAREWELL_SECONDS, TimeUnit.SECONDS);
+                boolean _ = process.waitFor(FAREWELL_SECONDS, TimeUnit.SECONDS);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }

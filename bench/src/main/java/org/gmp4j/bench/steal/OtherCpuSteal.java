@@ -112,7 +112,7 @@ final class OtherCpuSteal {
             long thief = rings.thief(ORDER[i]);
             long victim = rings.victim(ORDER[i]);
             long start = System.nanoTime();
-            long unused = Runq.runqsteal(thief, victim, false, 0);
+            long _ = Runq.runqsteal(thief, victim, false, 0);
             nanos[i] = System.nanoTime() - start - clock.costNanos();
         }
     }

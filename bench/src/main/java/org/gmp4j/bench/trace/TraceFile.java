@@ -173,16 +173,16 @@ final class TraceFile {
     private static void skip(ByteBuffer b, long tag) {
         switch ((int) tag & WIRE_MASK) {
             case VARINT -> {
-                long unused = varint(b);
+                long _ = varint(b);
             }
             case FIXED64 -> {
-                long unused = b.getLong();
+                long _ = b.getLong();
             }
             case BYTES -> {
-                ByteBuffer unused = piece(b);
+                ByteBuffer _ = piece(b);
             }
             case FIXED32 -> {
-                int unused = b.getInt();
+                int _ = b.getInt();
             }
             default -> throw new IllegalArgumentException("wire type");
         }

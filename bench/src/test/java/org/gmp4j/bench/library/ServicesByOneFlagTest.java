@@ -72,7 +72,7 @@ class ServicesByOneFlagTest {
         Assumptions.assumeTrue(runtime.toString().endsWith(".jar"), "the runtime is a jar in mvn verify only");
         Path bindings = place(NativeException.class);
         agent = Files.copy(runtime, folder.resolve(runtime.getFileName()));
-        Path unused = Files.copy(bindings, folder.resolve(bindings.getFileName()));
+        Path _ = Files.copy(bindings, folder.resolve(bindings.getFileName()));
     }
 
     private static Path place(Class<?> of) throws Exception {

@@ -33,7 +33,7 @@ class TraceCommandTest {
                 Chan<Integer> c = Chan.make();
                 Go.go(() -> c.send(1));
                 Go.sleep(Duration.ofMillis(5));
-                int unused = c.recv();
+                int _ = c.recv();
             });
             t.stop();
         }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.proc;
+
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.stack.Headroom;
+import org.gmp4j.stack.Host.HostThread;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+
+/**
+ * New Ms: {@code newm newosproc mstart}. What they need is taken before the thread starts: on the thread itself there might be no memory
+ * for it, and the M's P would be lost.
+ */
+final class Newm {
+    /** What comes of {@link #tryNewm}. */
+    private static final String STARTED = "";
+    private static final String NO_HEAP = "the heap is full";
+    private static final String NO_THREAD = "the system gives no more threads, or memory for one";
+    private static final String LIMIT = "all that maxThreads allows are blocked";
+
+    private Newm() {
+    }
+
+    /** Makes a new M that begins with {@code pp}; where none can be made, see {@link Shortage}. Never throws but to end all. */
+    static void newm(Scheduler s, long pp, boolean spinning) {
+        String why = s.shortage.lasts() ? null : tryNewm(s, pp, spinning);
+        if (why != STARTED) {
+            s.shortage.without(pp, spinning, why);
+        }
+    }
+
+    private static String reason(boolean heap) {
+        return heap ? NO_HEAP : NO_THREAD;
+    }
+
+    /** What {@link #tryNewm} needs when there is no memory: a constant takes some when it is first used. */
+    static boolean rehearse() {
+        return Fatal.isHeap(new OutOfMemoryError("GC overhead")) && !Fatal.isHeap(new OutOfMemoryError("none"))
+                && reason(true) != reason(false) && LIMIT != STARTED;
+    }
+
+    /** Returns {@link #STARTED}, or why there is no M; then nothing has changed. */
+    private static String tryNewm(Scheduler s, long pp, boolean spinning) {
+        Machine m = null;
+        try {
+            m = s.allm.allocm();
+            if (m == null) {
+                return STARTED; // The scheduler has ended; the caller readied a goroutine that is long gone.
+            }
+            if (m == Allm.TOO_MANY) {
+                return LIMIT;
+            }
+            s.spare.hold();
+            newosproc(m, pp, spinning);
+            return STARTED;
+        } catch (OutOfMemoryError | NativeException e) {
+            if (m != null) {
+                M.setNextp(m.mp, 0);
+                M.setSpinningOpaque(m.mp, 0);
+                s.allm.unstarted(m);
+            }
+            boolean heap = Fatal.isHeap(e);
+            if (!heap && s.config.program()) {
+                throw Fatal.fatal(s, "runtime: failed to create new OS thread (have %d already): %s\n"
+                        .formatted(s.mcount(), e.getMessage()), "newosproc");
+            }
+            if (!heap) {
+                s.spare.letGo();
+            }
+            return reason(heap);
+        }
+    }
+
+    /** The thread of a new M. */
+    private static void newosproc(Machine m, long pp, boolean spinning) {
+        Scheduler s = m.s;
+        long stack = s.config.maxStack() + Headroom.OF_THREAD;
+        Mstart mstart = new Mstart(m, stack); // Here: on the thread itself there might be no memory for it, and its P be lost.
+        HostThread thread = new HostThread(m, mstart, s.name + "-M" + M.id(m.mp), stack);
+        M.setNextp(m.mp, pp);
+        if (spinning) {
+            Wakep.startSpinning(m);
+        }
+        CleanStart.start(thread);
+    }
+
+    /** What a new M's thread runs: {@link #mstart}, with so much stack. */
+    private static final class Mstart implements Runnable {
+        private final Machine m;
+        private final long stack;
+        private boolean shortened;
+
+        Mstart(Machine m, long stack) {
+            this.m = m;
+            this.stack = stack;
+        }
+
+        @Override
+        public void run() {
+            if (shortened) {
+                mstart(m);
+            } else {
+                shortened = true;
+                Headroom.runOn(stack, this);
+            }
+        }
+    }
+
+    /** The M's thread. */
+    private static void mstart(Machine m) {
+        try {
+            M.setLocksOpaque(m.mp, 1); // On g0 always: its P is nobody else's to take, see Gate.
+            begin(m);
+            M.setProcid(m.mp, OsThread.gettid());
+            Threads.takeNextp(m);
+            Schedule.schedule(m);
+        } catch (Threads.Exit e) {
+            m.s.mexited(m);
+        } catch (Throwable e) {
+            Fatal.broken(m.s, e);
+        }
+    }
+
+    /** Has the thread of an M begin clean: see {@link CleanStart}. Where there is no memory for that, when it next wakes up. */
+    static void begin(Machine m) {
+        try {
+            CleanStart.begin();
+            m.begun = true;
+        } catch (OutOfMemoryError e) {
+            m.begun = false;
+        }
+    }
+}

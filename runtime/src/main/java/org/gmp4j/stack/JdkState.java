@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.stack;
+
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The states of the virtual threads that we drive, and how they change.
+ *
+ * <p>While a goroutine is parked by us its virtual thread's {@code state} is {@code WAIT}: a dump sees an
+ * unmounted thread in WAITING, {@code LockSupport.unpark} leaves the state alone and only sets the permit (with
+ * {@code PARKED} it would submit the thread), and an interrupt moves it to {@code UNBLOCKED} and calls
+ * {@code Executor.execute}, which the stack filters. While a goroutine is runnable with frames, the state is
+ * {@code YIELDED}. Whoever looks at an unmounted stack holds it by the {@code SUSPENDED} bit (the JDK's
+ * {@code tryGetStackTrace}); {@link #toRunning} waits that out, as Go waits out {@code _Gscan}.
+ */
+public final class JdkState {
+    // VirtualThread's states, JDK 25.
+    private static final int NEW = 0;
+    private static final int STARTED = 1;
+    static final int RUNNING = 2;
+    private static final int PARKED = 4;
+    private static final int PINNED = 5;
+    private static final int TIMED_PARKED = 7;
+    private static final int TIMED_PINNED = 8;
+    static final int UNPARKED = 9;
+    static final int YIELDED = 11;
+    static final int UNBLOCKED = 14;
+    static final int WAIT = 16;
+    private static final int TERMINATED = 99;
+    static final int SUSPENDED = 1 << 8;
+
+    /** Null where this JVM cannot run goroutines: {@link JdkThreads#check}. */
+    private static final ThreadCalls CALLS = JdkThreads.CALLS;
+
+    private JdkState() {
+    }
+
+    /** Before {@link JdkThreads#run}: to RUNNING from whatever unmounted state, waiting out a dump that holds the stack. */
+    public static void toRunning(Stack st) {
+        Thread vt = st.thread;
+        for (;;) {
+            int s = CALLS.state(vt);
+            if ((s & SUSPENDED) == 0 && CALLS.casState(vt, s, RUNNING)) {
+                if (s == UNPARKED) {
+                    cancelTimeout(vt);
+                    CALLS.setParkPermit(vt, false);
+                } else if (s == UNBLOCKED) {
+                    cancelTimeout(vt);
+                    CALLS.setBlockPermit(vt, false);
+                }
+                return;
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void cancelTimeout(Thread vt) {
+        try {
+            CALLS.cancelTimeoutTask(vt);
+        } catch (OutOfMemoryError e) {
+            return; // Then it comes late, and ends a later park for no reason, as any park may.
+        }
+    }
+
+    /**
+     * After {@link JdkThreads#run}, before the goroutine becomes visible as waiting. Release is enough: whoever takes the goroutine
+     * comes through a CAS on its status that follows; a dump that still reads RUNNING looks again.
+     */
+    public static void toWaiting(Stack st) {
+        CALLS.setStateRelease(st.thread, WAIT);
+    }
+
+    /** After {@link JdkThreads#run}, before the goroutine becomes visible as runnable; release as above. */
+    public static void toYielded(Stack st) {
+        CALLS.setStateRelease(st.thread, YIELDED);
+    }
+
+    /** Whether the JDK has made the thread runnable: what {@code runContinuation} checks before it runs. */
+    public static boolean jdkRunnable(Stack st) {
+        int s = CALLS.state(st.thread) & ~SUSPENDED;
+        return s == STARTED || s == UNPARKED || s == UNBLOCKED || s == YIELDED;
+    }
+
+    /**
+     * {@code LockSupport.unpark} for the runtime's own threads: it takes no lock. The JDK's takes the interruptLock of a thread
+     * that is parked pinned, which an interrupter may hold while it closes a channel. Without it the carrier may get its permit
+     * late, when it runs something else: a park that returns for no reason, which every user of {@code park} allows for.
+     *
+     * @return whether the thread was parked: it is runnable now, and the caller queues it, as the JDK's submission would
+     */
+    public static boolean unpark(Stack st) {
+        Thread vt = st.thread;
+        if (CALLS.getAndSetParkPermit(vt, true)) {
+            return false;
+        }
+        int s = CALLS.state(vt);
+        if (s == PARKED || s == TIMED_PARKED) {
+            return CALLS.casState(vt, s, UNPARKED); // Else a dump holds it, or a time-out was faster: both see the permit.
+        }
+        if (s == PINNED || s == TIMED_PINNED) {
+            LockSupport.unpark(st.host.thread); // Set before the thread was mounted, hence before it was pinned.
+        }
+        return false;
+    }
+
+    /** Whether the thread is runnable because of {@code Thread.yield}. */
+    public static boolean jdkYielded(Stack st) {
+        return (CALLS.state(st.thread) & ~SUSPENDED) == YIELDED;
+    }
+
+    /** Whether the thread never ran. */
+    public static boolean isNew(Stack st) {
+        return isNew(st.thread);
+    }
+
+    /** The same of a virtual thread that may not be ours. */
+    public static boolean isNew(Thread vt) {
+        int s = CALLS.state(vt);
+        return s == NEW || s == STARTED;
+    }
+
+    /**
+     * The JDK itself asked to yield (a park, a monitor, {@code Thread.yield}): let it finish. May call execute.
+     *
+     * @return false when there was no memory for the alarm of a timed wait, which the JDK sets first: then nothing was done, and
+     *     it is to be called again
+     */
+    public static boolean afterYield(Stack st) {
+        try {
+            CALLS.afterYield(st.thread);
+            return true;
+        } catch (OutOfMemoryError e) {
+            return false;
+        }
+    }
+
+    /**
+     * The virtual thread ended: let the JDK tell those who join it. Only for threads that were started by {@code Thread.start}.
+     *
+     * @return false when there was no memory to begin with that: it is to be called again
+     */
+    public static boolean afterDone(Stack st) {
+        try {
+            CALLS.afterDone(st.thread);
+            return true;
+        } catch (OutOfMemoryError e) {
+            return (CALLS.state(st.thread) & ~SUSPENDED) == TERMINATED; // Once is enough for the rest of it.
+        }
+    }
+
+    /** For {@link Hold}, as the next two. */
+    static int state(Thread vt) {
+        return CALLS.state(vt);
+    }
+
+    static boolean casState(Thread vt, int from, int to) {
+        return CALLS.casState(vt, from, to);
+    }
+
+    static void setState(Thread vt, int state) {
+        CALLS.setState(vt, state);
+    }
+}
