@@ -22,13 +22,13 @@ class FdMutexTest {
     void theLastClosesIt() {
         FdMutex m = new FdMutex();
         assertTrue(m.incref());
-        assertTrue(m.lock(false));
-        assertTrue(m.lock(true)); // A reader and a writer at once.
+        assertEquals(0, m.lock(false));
+        assertEquals(0, m.lock(true)); // A reader and a writer at once.
         assertFalse(m.decref());
         assertTrue(m.increfAndClose());
         assertFalse(m.increfAndClose());
         assertFalse(m.incref());
-        assertFalse(m.lock(false));
+        assertEquals(IoResult.CLOSED, m.lock(false));
         assertFalse(m.decref());
         assertFalse(m.unlock(false));
         assertTrue(m.unlock(true));
@@ -45,7 +45,7 @@ class FdMutexTest {
                 AtomicInteger last = new AtomicInteger();
                 AtomicBoolean gone = new AtomicBoolean();
                 Threads.Body reader = () -> {
-                    while (m.lock(false)) {
+                    while (m.lock(false) == 0) {
                         assertFalse(gone.get());
                         assertEquals(1, inside.incrementAndGet());
                         Thread.yield();
