@@ -98,6 +98,18 @@ class NativeEventTest {
         }
     }
 
+    /** What ends a wait comes before the goroutine is parked to the end. */
+    @Test
+    void aWaitThatEndsAsItBegins() {
+        try (TestGmp gmp = TestGmp.procs(2); NativeEvent event = new NativeEvent()) {
+            gmp.run(() -> {
+                for (int i = 0; i < 100; i++) {
+                    assertFalse(event.awaitWithin(Duration.ofNanos(1)));
+                }
+            });
+        }
+    }
+
     /** A limit of time goes by the clock of a bubble; a fire from outside ends such a wait as well. */
     @Test
     void inABubble() {

@@ -188,6 +188,12 @@ final class FdMutex {
         }
     }
 
+    /** How many wait for their turn, in both directions. */
+    long waiting() {
+        long s = state;
+        return (s & RWAITS) / RWAIT + (s & WWAITS) / WWAIT;
+    }
+
     private static boolean last(long s) {
         return (s & (CLOSED | REFS)) == CLOSED;
     }

@@ -107,7 +107,7 @@ abstract class FdWaits {
     }
 
     /** Tells a wait that its thread was interrupted; as a close and a deadline do, by a flag that the waiter reads after its word. */
-    private final class Interruption implements InterruptHook.Told {
+    final class Interruption implements InterruptHook.Told {
         private final boolean write;
         /** Under the lock: who comes now is late, and the turn may be somebody else's. */
         private boolean over;

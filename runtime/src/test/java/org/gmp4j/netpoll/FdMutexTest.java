@@ -5,11 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.Go;
 import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.Test;
@@ -81,6 +84,40 @@ class FdMutexTest {
                 outside.join();
                 assertEquals(1, last.get());
             }
+        }
+    }
+
+    /** While some of those that wait for a turn are interrupted, the turns go round, and nobody is counted who has left. */
+    @Stress
+    void turnsAndInterrupts() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            FdMutex m = new FdMutex();
+            AtomicInteger inside = new AtomicInteger();
+            AtomicInteger ended = new AtomicInteger();
+            List<Thread> all = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                boolean write = i == 3; // Alone in its direction.
+                all.add(gmp.gmp.threadFactory().newThread(() -> {
+                    for (int n = 0; n < 2_000;) {
+                        if (m.lock(write) == IoResult.INTERRUPTED) {
+                            assertTrue(Thread.interrupted());
+                            ended.incrementAndGet();
+                            continue;
+                        }
+                        assertTrue(write || inside.incrementAndGet() == 1);
+                        Thread.yield();
+                        inside.addAndGet(write ? 0 : -1);
+                        assertFalse(m.unlock(write));
+                        n++;
+                    }
+                }));
+            }
+            all.forEach(Thread::start);
+            for (int i = 0; all.stream().anyMatch(Thread::isAlive); i++) {
+                all.get(i % all.size()).interrupt();
+            }
+            assertTrue(ended.get() > 0, "no wait was ended");
+            assertEquals(0, m.waiting());
         }
     }
 }
