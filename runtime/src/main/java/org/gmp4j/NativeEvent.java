@@ -10,6 +10,7 @@ import org.gmp4j.ffi.gmp.gmp_event;
 import org.gmp4j.ffi.gmp.shims_h;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
@@ -23,7 +24,8 @@ import org.gmp4j.wait.Limits;
  * An event that C code fires with {@code gmp_ready} and one goroutine waits for: how a driver, a network card's thread or a
  * callback wakes a goroutine without entering the JVM. Fires that nobody waited for count as one. One goroutine waits at a
  * time, of any kind, and no other thread may; firing is safe from any thread and from signal handlers. A wait that is ended, by an interrupt, a
- * context or a limit of time, has taken no fire. In a bubble of {@code Synctest} a wait holds its clock, but for one with a limit of time.
+ * context or a limit of time, has taken no fire. In a bubble of {@code Synctest} a wait holds its clock, and
+ * a limit of time goes by the machine's.
  *
  * <p>Source: the binary semaphores of Go's network poller. The C side, with the whole contract: {@code gmp_shims.h} in
  * {@code c-shims/include}; an example: {@code c-shims/examples/sensor.c}.
@@ -135,6 +137,11 @@ public final class NativeEvent implements AutoCloseable {
         }
     }
 
+    private static Ending begun(Ending e) {
+        e.begin();
+        return e;
+    }
+
     /** Parks until it fires, or a limit ends that; true when the time was up. */
     private boolean park(GStack st, Limits limits) {
         if (limits == Limits.DEFAULT && !Ending.byDefault(st)) {
@@ -143,11 +150,15 @@ public final class NativeEvent implements AutoCloseable {
         }
         OfEvent e = new OfEvent(limits);
         try {
-            e.begin();
+            if (limits.timed() && Bubble.current() != null) {
+                Object unused = Bubble.outside(() -> begun(e)); // By the machine's clock: that of the bubble stands still.
+            } else {
+                e.begin();
+            }
             e.lock();
             if (!e.pending()) {
                 e.waits(st.gp());
-                Park.gopark(st, e, null, limits.reason(WaitReason.NATIVE_EVENT), 1);
+                Park.gopark(st, e, null, WaitReason.NATIVE_EVENT, 1);
                 if (!e.woken()) {
                     return false;
                 }

@@ -54,8 +54,8 @@ final class FdMutex {
 
     /** Anyone, by CAS. */
     private volatile long state;
-    private final Sema readers = new Sema();
-    private final Sema writers = new Sema();
+    final Sema readers = new Sema();
+    final Sema writers = new Sema();
 
     /** Takes a reference; false once closed. */
     boolean incref() {
@@ -186,12 +186,6 @@ final class FdMutex {
                 return last(next);
             }
         }
-    }
-
-    /** How many wait for their turn, in both directions. */
-    long waiting() {
-        long s = state;
-        return (s & RWAITS) / RWAIT + (s & WWAITS) / WWAIT;
     }
 
     private static boolean last(long s) {

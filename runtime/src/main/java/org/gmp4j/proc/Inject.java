@@ -25,7 +25,6 @@ final class Inject {
         int n = 0;
         long last = 0;
         for (long gp = list; gp != 0; gp = G.schedlink(gp)) {
-            Bubble.readied(gp); // Of a native event that is waited for with a limit of time.
             GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
             Tracing.unblocked(s, gp);
             last = gp;
