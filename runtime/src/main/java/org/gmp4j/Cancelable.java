@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * What ends waits when it is cancelled: a {@code Context}. Every wait of this library takes one: {@code recvUnless(ctx)},
  * {@code lockUnless(ctx)}, {@code Go.sleepUnless(ctx, d)}. Implementations are
  * thread-safe, and as their methods are called in the middle of the runtime, they neither wait nor take a lock or monitor: atomics
- * will do.
+ * will do. Any thread may call them, one that is interrupted too, and in a bubble of {@code Synctest} those of the bubble.
  */
 @NullMarked
 public interface Cancelable {

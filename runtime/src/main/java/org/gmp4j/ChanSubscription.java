@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What comes from a {@link Flow.Publisher}: see {@link Chans#subscribe}. One goroutine or thread receives at a time; closing it is
- * thread-safe.
+ * thread-safe. To receive is to receive from a {@link Chan}, on threads of all kinds, at interrupts and in a bubble too.
  *
  * @param <T> the type of its elements
  */

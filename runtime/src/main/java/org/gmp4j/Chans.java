@@ -17,7 +17,8 @@ import org.jspecify.annotations.NullMarked;
 
 /**
  * Channels beside the JDK's types, and several of them beside each other. Thread-safe; all methods may be called by goroutines, virtual
- * threads and platform threads, and none waits. What works in the background does so in goroutines that {@code on} starts: a
+ * threads and platform threads, and none waits, so interrupts
+ * do nothing to them. What works in the background does so in goroutines that {@code on} starts: a
  * {@link Gmp}, or {@code Go::go} in a goroutine, whose bubble of {@code Synctest} they then belong to. A cancelled {@code ctx} ends them;
  * what they hold at that moment is lost.
  */

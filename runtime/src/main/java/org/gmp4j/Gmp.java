@@ -32,6 +32,12 @@ import org.gmp4j.timer.RuntimeTimer;
  * One scheduler: goroutines (Gs) on threads (Ms) that hold processors (Ps). Several may live in one JVM; a goroutine stays
  * with its own. Thread-safe.
  *
+ * <p>All methods may be called by any thread: goroutines, virtual threads, platform threads. {@link #main}, {@link #run} and {@link #call}
+ * wait for what they started, {@link #close} for all goroutines, {@link #setProcs} for the world to stop; nothing else waits. An
+ * interrupt does not end these waits, and the status is set afterwards, for what was started would go on without anybody who knows of
+ * it; it ends {@code close} alone. Who may leave before the end calls {@link #submit}, whose task can be waited for until an interrupt, a
+ * context or a time. In a bubble of {@code Synctest} what is started by these methods does not belong to it, and whoever waits for that holds its clock.
+ *
  * <p>Source: the G-M-P scheduler of Go's runtime; {@code ARCHITECTURE.md} and {@code HACKING.md} say what differs on the JVM.
  */
 public final class Gmp implements Executor, AutoCloseable {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.NullMarked;
  * }
  * }
  *
- * <p>Of one thread at a time; any thread may use it. It does not wait by itself.
+ * <p>Of one thread at a time; any thread may use it. It does not wait by itself, so interrupts and bubbles are nothing to it.
  */
 @NullMarked
 public final class Scope implements AutoCloseable {

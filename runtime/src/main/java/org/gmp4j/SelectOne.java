@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link Select} that is an expression: each case gives a value, and {@link #run} that of the case that was chosen. All else is as there:
- * who may call it, what an interrupt does, and that one thread uses it at a time.
+ * who may call it, what an interrupt does, what happens in a bubble, and that one thread uses it at a time.
  *
  * {@snippet :
  * String what = Select.<String>one().recv(numbers, n -> "number " + n).recv(words, w -> "word " + w)

@@ -10,7 +10,8 @@ package org.gmp4j;
  * <p>Goroutines of {@code go}, platform threads and virtual threads of the JDK's own scheduler never get it: their waits leave interrupts
  * alone. Forms named
  * {@code …Interruptibly} throw {@link InterruptedException} on threads of all kinds instead. Locks leave interrupts alone but for
- * those forms, as {@code java.util.concurrent.locks.Lock} does.
+ * those forms, as {@code java.util.concurrent.locks.Lock} does. In a bubble of {@code Synctest} it is the same. Sockets of
+ * {@code org.gmp4j.net} throw an {@link java.io.InterruptedIOException} in its place.
  */
 public final class WaitInterruptedException extends RuntimeException {
     private static final long serialVersionUID = 1;

@@ -66,7 +66,7 @@ class ArchitectureTest {
             "SliceClock", "Preempt", "Gate", "Threads", "Netpoll", "Stderr", "ThrowableText");
 
     /** What waiting may: parking, and who holds off checkdead. */
-    private static final Set<String> PARKING = Set.of("GStack", "Park", "WaitReason", "Outside", "Scheduler", "Bubble", "Deferred");
+    private static final Set<String> PARKING = Set.of("GStack", "Park", "WaitReason", "Outside", "Scheduler", "Bubble", "InterruptHook");
 
     private static final Path CLASSES = classes(Gmp.class);
     private static final JavaClasses ALL = read(CLASSES);

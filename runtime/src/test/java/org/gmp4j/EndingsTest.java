@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import static org.gmp4j.testing.Kind.always;
+import static org.gmp4j.testing.Kind.pause;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -15,17 +18,24 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 
 import org.gmp4j.context.Context;
 import org.gmp4j.sync.Cond;
+import org.gmp4j.sync.ErrGroup;
 import org.gmp4j.sync.Mutex;
+import org.gmp4j.sync.Once;
 import org.gmp4j.sync.RWMutex;
 import org.gmp4j.sync.Semaphore;
+import org.gmp4j.sync.SingleFlight;
 import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.Kind;
+import org.gmp4j.testing.Kind.Form;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
@@ -36,28 +46,22 @@ class EndingsTest {
     private static final Duration SOON = Duration.ofMillis(2);
     private static final Duration LONG = Duration.ofHours(1);
 
-    /** A wait in one of its forms. */
-    private interface Form {
-        /** Waits. False when the time was up. */
-        boolean await() throws Exception;
-    }
+    /**
+     * Something to wait for, fresh, and its forms; null for one that there is not.
+     *
+     * @param inGoroutines whether only goroutines may wait for it
+     */
+    private record Wait(String name, boolean inGoroutines, Form plain, Form interruptibly, Function<Context, Form> unless,
+            Function<Duration, Form> within, boolean plainEndsByInterrupt, Runnable comes) {
+        Wait(String name, Form plain, Form interruptibly, Function<Context, Form> unless, Function<Duration, Form> within,
+                boolean plainEndsByInterrupt, Runnable comes) {
+            this(name, false, plain, interruptibly, unless, within, plainEndsByInterrupt, comes);
+        }
 
-    /** Something to wait for, fresh, and its forms; null for one that there is not. */
-    private record Wait(String name, Form plain, Form interruptibly, java.util.function.Function<Context, Form> unless,
-            java.util.function.Function<Duration, Form> within, boolean plainEndsByInterrupt, Runnable comes) {
-    }
-
-    private static Form always(Threads.Body body) {
-        return () -> {
-            try {
-                body.run();
-                return true;
-            } catch (Exception | Error e) {
-                throw e;
-            } catch (Throwable t) {
-                throw new AssertionError(t);
-            }
-        };
+        /** With one form alone. */
+        Wait(String name, boolean inGoroutines, Form plain, boolean plainEndsByInterrupt, Runnable comes) {
+            this(name, inGoroutines, plain, null, null, null, plainEndsByInterrupt, comes);
+        }
     }
 
     private static List<Wait> waits() {
@@ -117,6 +121,108 @@ class EndingsTest {
         return all;
     }
 
+    /** Those that belong to goroutines, and those of which there is one form. */
+    private static List<Wait> others(TestGmp gmp) {
+        List<Wait> all = new ArrayList<>();
+        Chan<Integer> t = Chan.make();
+        Task<Integer> task = gmp.gmp.submit(t::recv);
+        all.add(new Wait("join", always(task::join), always(task::get), x -> always(() -> task.joinUnless(x)),
+                d -> () -> in(task, d), true, t::close));
+        NativeEvent event = new NativeEvent();
+        all.add(new Wait("native event", true, always(event::await), always(event::awaitInterruptibly),
+                x -> always(() -> event.awaitUnless(x)), d -> () -> event.awaitWithin(d), true, () -> NativeEventTest.fire(event)));
+        Chan<Integer> g = Chan.make();
+        ErrGroup group = ErrGroup.on(gmp.gmp);
+        group.setLimit(1);
+        group.go(g::recv);
+        all.add(new Wait("error group", always(group::await), always(group::awaitInterruptibly),
+                x -> always(() -> group.awaitUnless(x)), d -> () -> group.awaitWithin(d), true, g::close));
+        Chan<Integer> l = Chan.make();
+        ErrGroup limited = ErrGroup.on(gmp.gmp);
+        limited.setLimit(1);
+        limited.go(l::recv);
+        all.add(new Wait("limit of an error group", false, always(() -> limited.go(() -> null)), true, l::close));
+        Chan<Integer> f = Chan.make();
+        SingleFlight<String, Integer> flight = new SingleFlight<>(gmp.gmp);
+        Chan<SingleFlight.Result<Integer>> unused = flight.runChan("k", f::recv);
+        all.add(new Wait("single flight", false, always(() -> flight.run("k", () -> 1)), true, f::close));
+        Chan<Integer> o = Chan.make();
+        Once once = new Once();
+        WaitGroup begun = new WaitGroup();
+        begun.add(1);
+        gmp.go(() -> once.run(() -> {
+            begun.done();
+            Integer none = o.recv();
+        }));
+        begun.await();
+        all.add(new Wait("once", false, always(() -> once.run(() -> { })), false, o::close));
+        Chan<Integer> r = Chan.make();
+        all.add(new Wait("run", false, always(() -> gmp.run(r::recv)), false, r::close));
+        return all;
+    }
+
+    private static boolean in(Task<Integer> task, Duration d) throws Exception {
+        try {
+            return task.get(d.toNanos(), TimeUnit.NANOSECONDS) != null;
+        } catch (TimeoutException e) {
+            return false;
+        }
+    }
+
+    /** A close wakes who waits, and a sender is told. */
+    @Test
+    void closes() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            for (Kind k : Kind.of(gmp)) {
+                for (int round = 0; round < 2; round++) {
+                    closes(k, round);
+                }
+            }
+        }
+    }
+
+    private static void closes(Kind k, int round) throws InterruptedException {
+        for (int form = 0; form < 8; form++) {
+            Chan<Integer> s = Chan.make(form % 2);
+            LongChan ls = LongChan.make(form % 2);
+            assertEquals(form % 2 == 1, s.trySend(1) && ls.trySend(1));
+            Form send = switch (form / 2) {
+                case 0 -> always(() -> s.send(1));
+                case 1 -> () -> s.sendWithin(1, LONG);
+                case 2 -> always(() -> ls.sendInterruptibly(1));
+                default -> always(() -> Select.of().send(s, 1, () -> { }).sendLong(ls, 1, () -> { }).run());
+            };
+            Object end = k.on(send, t -> {
+                pause(round);
+                s.close();
+                ls.close();
+            });
+            assertEquals("send on closed channel", assertInstanceOf(ChanClosedException.class, end, k::toString).getMessage());
+        }
+        Chan<Integer> c = Chan.make();
+        assertEquals("false", k.on(() -> c.recvOk().ok(), t -> {
+            pause(round);
+            c.close();
+        }), k::toString);
+        Chan<Integer> d = Chan.make();
+        assertEquals("false", k.on(() -> d.iterator().hasNext(), t -> {
+            pause(round);
+            d.close();
+        }), k::toString);
+        LongChan l = LongChan.make();
+        assertEquals("false", k.on(() -> l.recvOkWithin(LONG).ok(), t -> {
+            pause(round);
+            l.close();
+        }), k::toString);
+        Chan<Integer> e = Chan.make();
+        boolean[] ok = {true};
+        assertEquals("true", k.on(() -> Select.of().recvOk(e, (v, o) -> ok[0] = o).recv(Chan.<Integer>make(), v -> { }).run() == 0, t -> {
+            pause(round);
+            e.close();
+        }), k::toString);
+        assertFalse(ok[0]);
+    }
+
     private static Select both(Chan<Integer> a, Chan<Integer> b) {
         return Select.of().recv(a, x -> { }).send(b, 1, () -> { });
     }
@@ -138,62 +244,17 @@ class EndingsTest {
         };
     }
 
-    /** Runs what may throw on one kind of thread, and gives it to who looks: the thread, and what it said. */
-    private record Kind(String name, boolean identity, java.util.function.Function<Runnable, Thread> start) {
-    }
-
-    private static List<Kind> kinds(TestGmp gmp) {
-        return List.of(new Kind("goroutine", false, task -> {
-            AtomicReference<Thread> me = new AtomicReference<>();
-            gmp.go(() -> {
-                me.set(Thread.currentThread());
-                task.run();
-            });
-            while (me.get() == null) {
-                Thread.onSpinWait();
-            }
-            return me.get();
-        }), new Kind("thread of the scheduler", true, task -> {
-            Thread t = gmp.gmp.threadFactory().newThread(task);
-            t.start();
-            return t;
-        }), new Kind("virtual thread", false, Thread::startVirtualThread),
-                new Kind("platform thread", false, task -> Thread.ofPlatform().daemon().start(task)));
-    }
-
-    private static Object said(Form f) {
-        try {
-            return f.await() + (Thread.interrupted() ? " interrupted" : "");
-        } catch (InterruptedException e) {
-            return "InterruptedException" + (Thread.interrupted() ? " interrupted" : "");
-        } catch (WaitInterruptedException e) {
-            return "WaitInterruptedException" + (Thread.interrupted() ? " interrupted" : "");
-        } catch (Exception e) {
-            return e;
-        }
-    }
-
-    private static Object on(Kind k, Form f, java.util.function.Consumer<Thread> meanwhile) throws InterruptedException {
-        LinkedBlockingQueue<Object> end = new LinkedBlockingQueue<>();
-        Thread t = k.start.apply(() -> end.add(said(f)));
-        meanwhile.accept(t);
-        return end.take();
-    }
-
-    /** Once early, when it may not have begun to wait yet, and once when it does, or most likely. */
-    private static void pause(int round) {
-        if (round == 1) {
-            java.util.concurrent.locks.LockSupport.parkNanos(500_000);
-        }
-    }
-
     @Stress
     void everyWaitEnds() throws InterruptedException {
         try (TestGmp gmp = TestGmp.procs(2)) {
-            for (Kind k : kinds(gmp)) {
+            for (Kind k : Kind.of(gmp)) {
                 for (int round = 0; round < 2; round++) {
-                    for (Wait w : waits()) {
-                        ends(k, w, round);
+                    List<Wait> all = new ArrayList<>(waits());
+                    all.addAll(others(gmp));
+                    for (Wait w : all) {
+                        if (k.goroutine() || !w.inGoroutines) {
+                            ends(k, w, round);
+                        }
                     }
                 }
             }
@@ -201,37 +262,45 @@ class EndingsTest {
     }
 
     private static void ends(Kind k, Wait w, int round) throws InterruptedException {
-        String where = w.name + ", " + k.name;
-        assertEquals("InterruptedException", on(k, w.interruptibly, t -> {
-            pause(round);
-            t.interrupt();
-        }), where);
-        assertEquals("InterruptedException", on(k, () -> {
-            Thread.currentThread().interrupt();
-            return w.interruptibly.await();
-        }, t -> { }), where);
-        Context x = Context.background().withCancel();
-        assertSame(Context.CANCELED, on(k, w.unless.apply(x), t -> {
-            pause(round);
-            x.cancel();
-        }), where);
-        assertSame(Context.CANCELED, on(k, w.unless.apply(x), t -> { }), where);
-        try (Context y = Context.background().withTimeout(SOON)) {
-            assertSame(Context.DEADLINE_EXCEEDED, on(k, w.unless.apply(y), t -> { }), where);
+        String where = w.name + ", " + k;
+        if (w.interruptibly != null) {
+            assertEquals("InterruptedException", k.on(w.interruptibly, t -> {
+                pause(round);
+                t.interrupt();
+            }), where);
+            assertEquals("InterruptedException", k.on(() -> {
+                Thread.currentThread().interrupt();
+                return w.interruptibly.await();
+            }, t -> { }), where);
         }
-        assertEquals("false", on(k, w.within.apply(SOON), t -> { }), where);
-        assertEquals("false", on(k, w.within.apply(Duration.ZERO), t -> { }), where);
-        boolean unchecked = k.identity && w.plainEndsByInterrupt;
+        if (w.unless != null) {
+            Context x = Context.background().withCancel();
+            assertSame(Context.CANCELED, k.on(w.unless.apply(x), t -> {
+                pause(round);
+                x.cancel();
+            }), where);
+            assertSame(Context.CANCELED, k.on(w.unless.apply(x), t -> { }), where);
+            try (Context y = Context.background().withTimeout(SOON)) {
+                assertSame(Context.DEADLINE_EXCEEDED, k.on(w.unless.apply(y), t -> { }), where);
+            }
+        }
+        if (w.within != null) {
+            assertEquals("false", k.on(w.within.apply(SOON), t -> { }), where);
+            assertEquals("false", k.on(w.within.apply(Duration.ZERO), t -> { }), where);
+        }
+        boolean unchecked = k.endsByInterrupt() && w.plainEndsByInterrupt;
         if (unchecked) {
-            for (Form f : List.of(w.plain, w.within.apply(LONG), w.unless.apply(Context.background().withCancel()))) {
-                assertEquals("WaitInterruptedException interrupted", on(k, f, t -> {
+            List<Form> forms = w.within == null || w.name.equals("join") ? List.of(w.plain) // Future.get ends as the JDK says.
+                    : List.of(w.plain, w.within.apply(LONG), w.unless.apply(Context.background().withCancel()));
+            for (Form f : forms) {
+                assertEquals("WaitInterruptedException interrupted", k.on(f, t -> {
                     pause(round);
                     t.interrupt();
                 }), where);
             }
         }
         if (w.comes != null) { // What ended left nothing behind: what comes now is for the one that waits now.
-            assertEquals(unchecked ? "true" : "true interrupted", on(k, w.plain, t -> {
+            assertEquals(unchecked ? "true" : "true interrupted", k.on(w.plain, t -> {
                 pause(round);
                 if (!unchecked) {
                     t.interrupt();
@@ -245,15 +314,15 @@ class EndingsTest {
     @Test
     void sleeps() throws InterruptedException {
         try (TestGmp gmp = TestGmp.procs(2)) {
-            for (Kind k : kinds(gmp).subList(0, 2)) {
-                assertEquals("InterruptedException", on(k, always(() -> Go.sleepInterruptibly(LONG)), Thread::interrupt));
+            for (Kind k : Kind.of(gmp).subList(0, 3)) {
+                assertEquals("InterruptedException", k.on(always(() -> Go.sleepInterruptibly(LONG)), Thread::interrupt));
                 Context x = Context.background().withCancel();
-                assertSame(Context.CANCELED, on(k, always(() -> Go.sleepUnless(x, LONG)), t -> x.cancel()));
-                assertEquals("true", on(k, always(() -> Go.sleepUnless(Context.background(), SOON)), t -> { }));
-                assertEquals("true", on(k, always(() -> Go.sleepInterruptibly(SOON)), t -> { }));
-                if (k.identity) {
-                    assertEquals("WaitInterruptedException interrupted", on(k, always(() -> Go.sleep(LONG)), Thread::interrupt));
-                    assertEquals("true", on(k, always(() -> Go.sleep(SOON)), t -> { }));
+                assertSame(Context.CANCELED, k.on(always(() -> Go.sleepUnless(x, LONG)), t -> x.cancel()));
+                assertEquals("true", k.on(always(() -> Go.sleepUnless(Context.background(), SOON)), t -> { }));
+                assertEquals("true", k.on(always(() -> Go.sleepInterruptibly(SOON)), t -> { }));
+                if (k.endsByInterrupt()) {
+                    assertEquals("WaitInterruptedException interrupted", k.on(always(() -> Go.sleep(LONG)), Thread::interrupt));
+                    assertEquals("true", k.on(always(() -> Go.sleep(SOON)), t -> { }));
                 }
             }
         }
@@ -441,7 +510,7 @@ class EndingsTest {
                 try {
                     assertFalse(w.within.apply(LONG).await(), w.name);
                     boolean lock = List.of("mutex", "reader", "writer").contains(w.name); // Their waits hold the clock, as Go's.
-                    assertSame(Context.DEADLINE_EXCEEDED, lock ? Context.DEADLINE_EXCEEDED : said(w.unless.apply(Context.background().withTimeout(LONG))), w.name);
+                    assertSame(Context.DEADLINE_EXCEEDED, lock ? Context.DEADLINE_EXCEEDED : Kind.said(w.unless.apply(Context.background().withTimeout(LONG))), w.name);
                 } catch (Exception e) {
                     throw new AssertionError(w.name, e);
                 }

@@ -2,6 +2,7 @@
 package org.gmp4j;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +11,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -17,10 +19,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.synctest.Synctest;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
+import org.gmp4j.time.Time;
+import org.gmp4j.time.Timer;
 import org.junit.jupiter.api.Test;
 
 /** {@link NativeEvent} and {@code gmp_ready}. The real C library is in {@code bench/examples/Sensor.java}. */
@@ -37,6 +42,96 @@ class NativeEventTest {
             return (int) READY.invokeExact(event.address());
         } catch (Throwable t) {
             throw new AssertionError(t);
+        }
+    }
+
+    /** From Java, for tests of others. */
+    static void fire(NativeEvent event) {
+        int unused = ready(event.address());
+    }
+
+    /** Fires and limits of time race: each fire is seen once, by a wait that it ends or by the next. */
+    @Stress
+    void firesAndEndings() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(2); NativeEvent event = new NativeEvent()) {
+            AtomicInteger seen = new AtomicInteger();
+            AtomicInteger ended = new AtomicInteger();
+            Threads threads = new Threads().add("fires", () -> {
+                for (int i = 1; i <= FIRES; i++) {
+                    int unused = ready(event.address());
+                    while (seen.get() < i) {
+                        Thread.yield();
+                    }
+                }
+            }).start();
+            Thread waiter = gmp.gmp.threadFactory().newThread(() -> {
+                while (seen.get() < FIRES) {
+                    try {
+                        if (seen.get() % 2 == 0 ? event.awaitWithin(Duration.ofNanos(20_000)) : awaitInterruptibly(event)) {
+                            seen.incrementAndGet();
+                        } else {
+                            ended.incrementAndGet();
+                        }
+                    } catch (WaitInterruptedException e) {
+                        ended.incrementAndGet();
+                        boolean unused = Thread.interrupted();
+                    }
+                }
+            });
+            waiter.start();
+            while (waiter.isAlive()) {
+                waiter.interrupt();
+                Thread.onSpinWait();
+            }
+            threads.join();
+            assertEquals(FIRES, seen.get());
+            assertTrue(ended.get() > 0, "no wait was ended");
+            gmp.run(() -> assertFalse(event.awaitWithin(Duration.ZERO), "a fire was seen twice"));
+            gmp.check();
+        }
+    }
+
+    private static boolean awaitInterruptibly(NativeEvent event) {
+        try {
+            event.awaitInterruptibly();
+            return true;
+        } catch (InterruptedException e) {
+            return false;
+        }
+    }
+
+    /** What ends a wait comes before the goroutine is parked to the end. */
+    @Test
+    void aWaitThatEndsAsItBegins() {
+        try (TestGmp gmp = TestGmp.procs(2); NativeEvent event = new NativeEvent()) {
+            gmp.run(() -> {
+                for (int i = 0; i < 100; i++) {
+                    assertFalse(event.awaitWithin(Duration.ofNanos(1)));
+                }
+            });
+        }
+    }
+
+    /** C code knows nothing of a bubble: while one of it waits the bubble's clock stands still, and a limit of time goes by the machine's. */
+    @Test
+    void inABubble() {
+        try (NativeEvent event = new NativeEvent()) {
+            Synctest.test(() -> {
+                AtomicBoolean moved = new AtomicBoolean();
+                Timer later = Time.afterFunc(Duration.ofHours(2), () -> moved.set(true));
+                assertFalse(event.awaitWithin(Duration.ofMillis(1)));
+                Go.go(() -> {
+                    TestGmp.awaitOthers();
+                    assertEquals(1, ready(event.address()));
+                });
+                assertTrue(event.awaitWithin(Duration.ofDays(1)));
+                for (int i = 0; i < 1_000; i++) {
+                    Go.gosched();
+                }
+                boolean still = !moved.get();
+                boolean unused = later.stop();
+                assertTrue(still, "the clock has moved on");
+            });
         }
     }
 

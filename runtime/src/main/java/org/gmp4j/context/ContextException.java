@@ -5,7 +5,8 @@ import org.jspecify.annotations.NullMarked;
 
 /**
  * Why a context has ended: one of the two objects {@link Context#CANCELED} and {@link Context#DEADLINE_EXCEEDED}, which are shared, so
- * they carry no stack trace and take nothing suppressed. Waits that a context ends throw it.
+ * they carry no stack trace and take nothing suppressed. Waits that a context ends throw it, on threads of all kinds, whether
+ * interrupted or not; a bubble's deadlines go by its clock.
  */
 @NullMarked
 public abstract sealed class ContextException extends RuntimeException {

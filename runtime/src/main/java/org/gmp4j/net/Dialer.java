@@ -19,6 +19,7 @@ import java.util.function.IntSupplier;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Select;
+import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.context.Context;
 import org.gmp4j.ffi.Errno;
 import org.gmp4j.ffi.Fd;
@@ -208,6 +209,8 @@ public final class Dialer {
             } catch (IOException e) {
                 answered = true;
                 throw e;
+            } catch (WaitInterruptedException e) {
+                throw Errors.of("dial", "tcp " + first.getFirst().getHostAddress() + " port " + port, IoResult.INTERRUPTED, 0);
             } finally {
                 abandoned = !answered;
                 ctx.cancel();

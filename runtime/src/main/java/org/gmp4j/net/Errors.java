@@ -2,6 +2,7 @@
 package org.gmp4j.net;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -24,7 +25,7 @@ final class Errors {
     /** Loads what an error takes, before the first socket: with a full heap a class may fail, and then it does for good. */
     static void load() {
         if (!LOADED.get()) {
-            for (int e : new int[] {IoResult.CLOSED, IoResult.TIMED_OUT, Errno.EMFILE, Errno.EPIPE}) {
+            for (int e : new int[] {IoResult.CLOSED, IoResult.TIMED_OUT, IoResult.INTERRUPTED, Errno.EMFILE, Errno.EPIPE}) {
                 for (String op : new String[] {"read", "dial", "listen"}) {
                     Object _ = of(op, Addresses.text(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)), e, 0);
                 }
@@ -49,6 +50,11 @@ final class Errors {
             }
             case IoResult.TIMED_OUT -> {
                 SocketTimeoutException e = new SocketTimeoutException(text + "i/o timeout");
+                e.bytesTransferred = (int) Math.min(moved, Integer.MAX_VALUE);
+                return e;
+            }
+            case IoResult.INTERRUPTED -> {
+                InterruptedIOException e = new InterruptedIOException(text + "interrupted");
                 e.bytesTransferred = (int) Math.min(moved, Integer.MAX_VALUE);
                 return e;
             }

@@ -10,6 +10,7 @@ import java.util.concurrent.Callable;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.Select;
+import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.context.Context;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
@@ -55,9 +56,15 @@ final class Lookup {
         Object[] got = new Object[1];
         Timer limit = nanos == PollFd.NO_LIMIT ? null : Time.newTimer(Duration.ofNanos(nanos));
         Select s = Select.of().recv(found, v -> got[0] = v).recv(ctx.done(), v -> { });
-        int which = (limit == null ? s : s.recv(limit.c(), v -> { })).run();
-        if (limit != null) {
-            boolean stopped = limit.stop();
+        int which;
+        try {
+            which = (limit == null ? s : s.recv(limit.c(), v -> { })).run();
+        } catch (WaitInterruptedException e) {
+            throw Errors.of("dial", what, IoResult.INTERRUPTED, 0);
+        } finally {
+            if (limit != null) {
+                boolean stopped = limit.stop();
+            }
         }
         return switch (which) {
             case 0 -> got[0] instanceof Throwable t ? fail(t) : (InetAddress[]) got[0];

@@ -7,6 +7,8 @@ import java.lang.invoke.VarHandle;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.Throw;
+import org.gmp4j.wait.Ending;
+import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
 
 /**
@@ -24,7 +26,9 @@ import org.gmp4j.wait.Sema;
  * </pre>
  *
  * <p>Who unlocks takes one waiter out of the count and gives its semaphore a unit; the waiter then competes anew. A close
- * takes all out. So units and waiters are always as many, and each waiter is woken once. Source: Go's {@code internal/poll}.
+ * takes all out. So units and waiters are always as many, and each waiter is woken once. One whose wait an interrupt ends takes
+ * one waiter out of the count, whichever; where there is none its own unit is on the way, and it takes that. Source: Go's {@code
+ * internal/poll}; interrupts are ours.
  */
 final class FdMutex {
     private static final long CLOSED = 1;
@@ -50,8 +54,8 @@ final class FdMutex {
 
     /** Anyone, by CAS. */
     private volatile long state;
-    private final Sema readers = new Sema();
-    private final Sema writers = new Sema();
+    final Sema readers = new Sema();
+    final Sema writers = new Sema();
 
     /** Takes a reference; false once closed. */
     boolean incref() {
@@ -96,26 +100,72 @@ final class FdMutex {
         }
     }
 
-    /** Takes the turn of a reader, or of a writer, with a reference; false once closed. */
-    boolean lock(boolean write) {
+    /**
+     * Takes the turn of a reader, or of a writer, with a reference.
+     *
+     * @return 0; {@link IoResult#CLOSED}, or {@link IoResult#INTERRUPTED} when an interrupt has ended the caller's wait for its turn
+     */
+    int lock(boolean write) {
         long bit = write ? WLOCK : RLOCK;
         for (;;) {
             long s = state;
             if ((s & CLOSED) != 0) {
-                return false;
+                return IoResult.CLOSED;
             }
             boolean free = (s & bit) == 0;
             long next = free ? notFull((s | bit) + REF, REFS)
                     : write ? notFull(s + WWAIT, WWAITS) : notFull(s + RWAIT, RWAITS);
             if (STATE.compareAndSet(this, s, next)) {
                 if (free) {
-                    return true;
+                    return 0;
                 }
-                GStack st = GStack.enterChecked();
-                (write ? writers : readers).acquire(false, WaitReason.SEMACQUIRE);
-                GStack.exit(st);
+                if (!await(write)) {
+                    return (state & CLOSED) != 0 ? IoResult.CLOSED : IoResult.INTERRUPTED;
+                }
             }
         }
+    }
+
+    /** Waits for a unit; false when an interrupt has ended that. */
+    private boolean await(boolean write) {
+        Sema units = write ? writers : readers;
+        GStack st = GStack.enterChecked();
+        boolean counted = true; // As one that waits, and has to take a unit or itself out of the count.
+        try {
+            if (!Ending.byDefault(st)) {
+                units.acquire(false, WaitReason.SEMACQUIRE);
+                counted = false;
+                return true;
+            }
+            Sema.OfSema e = new Sema.OfSema(units, Limits.DEFAULT);
+            e.begin();
+            try {
+                counted = !units.acquire(false, WaitReason.SEMACQUIRE, e);
+            } finally {
+                e.finish();
+            }
+            return !counted;
+        } finally {
+            if (counted) { // Also without memory for a wait that can be ended.
+                leave(write, units);
+            }
+            GStack.exit(st);
+        }
+    }
+
+    /**
+     * One that waits without having got a unit takes itself out of the count. Where nobody is counted, whoever unlocked has counted
+     * it out: its unit is on the way.
+     */
+    private void leave(boolean write, Sema units) {
+        long waits = write ? WWAITS : RWAITS;
+        long one = write ? WWAIT : RWAIT;
+        for (long s = state; (s & waits) != 0; s = state) {
+            if (STATE.compareAndSet(this, s, s - one)) {
+                return;
+            }
+        }
+        units.acquire(false, WaitReason.SEMACQUIRE);
     }
 
     /** Gives the turn and its reference back. True for the last of a closed: the caller closes the descriptor. */

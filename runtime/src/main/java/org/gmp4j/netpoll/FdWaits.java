@@ -7,6 +7,8 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.InterruptHook;
+import org.gmp4j.wait.Ending;
 
 /**
  * The part of a {@link PollFd} that waits: where it is registered, its deadlines, what ends a wait. All by users of the
@@ -17,6 +19,9 @@ abstract class FdWaits {
     private static final int CLOSING = 1;
     private static final int READ_EXPIRED = 1 << 1;
     private static final int WRITE_EXPIRED = 1 << 2;
+    /** An interrupt ends the wait of who has the turn of the direction. */
+    private static final int READ_INTERRUPTED = 1 << 3;
+    private static final int WRITE_INTERRUPTED = 1 << 4;
 
     /** Before the timers' and sched.lock. */
     final HeapMutex lock = new HeapMutex(LockRank.SEMA);
@@ -57,7 +62,8 @@ abstract class FdWaits {
     final int check(boolean write) {
         int f = flags;
         return (f & CLOSING) != 0 ? IoResult.CLOSED
-                : (f & (write ? WRITE_EXPIRED : READ_EXPIRED)) != 0 ? IoResult.TIMED_OUT : 0;
+                : (f & (write ? WRITE_EXPIRED : READ_EXPIRED)) != 0 ? IoResult.TIMED_OUT
+                : (f & (write ? WRITE_INTERRUPTED : READ_INTERRUPTED)) != 0 ? IoResult.INTERRUPTED : 0;
     }
 
     /** Waits; 0 when the system call is to be tried again. */
@@ -68,20 +74,77 @@ abstract class FdWaits {
         }
         GStack st = GStack.enterChecked();
         try {
-            EdgePoller poller = poller(st);
-            Registration r = find(poller);
-            if (r == null) {
-                e = open(st, poller);
-                if (e != 0) {
-                    return e;
-                }
-                r = find(poller);
-            }
-            r.await(st, this, write);
+            return Ending.byDefault(st) ? awaitUntilInterrupted(st, write) : await(st, write);
         } finally {
             GStack.exit(st);
         }
+    }
+
+    private int await(GStack st, boolean write) {
+        EdgePoller poller = poller(st);
+        Registration r = find(poller);
+        if (r == null) {
+            int e = open(st, poller);
+            if (e != 0) {
+                return e;
+            }
+            r = find(poller);
+        }
+        r.await(st, this, write);
         return check(write);
+    }
+
+    private int awaitUntilInterrupted(GStack st, boolean write) {
+        Interruption i = new Interruption(write);
+        InterruptHook hook = InterruptHook.mine();
+        hook.on(i);
+        try {
+            return await(st, write);
+        } finally { // There may be no memory to wait.
+            hook.off();
+            i.over();
+        }
+    }
+
+    /** Tells a wait that its thread was interrupted; as a close and a deadline do, by a flag that the waiter reads after its word. */
+    final class Interruption implements InterruptHook.Told {
+        private final boolean write;
+        /** Under the lock: who comes now is late, and the turn may be somebody else's. */
+        private boolean over;
+
+        Interruption(boolean write) {
+            this.write = write;
+        }
+
+        @Override
+        public void interrupted() {
+            GStack st = GStack.enterChecked();
+            Registration of = null;
+            long waiter = 0;
+            lock.lock();
+            if (!over) {
+                flags |= bit();
+                waiter = unblockLocked(write);
+                of = unblocked;
+            }
+            lock.unlock();
+            if (waiter != 0) {
+                of.wake(waiter);
+            }
+            GStack.exit(st);
+        }
+
+        /** By the waiter, which has the turn still. */
+        void over() {
+            lock.lock();
+            over = true;
+            flags &= ~bit();
+            lock.unlock();
+        }
+
+        private int bit() {
+            return write ? WRITE_INTERRUPTED : READ_INTERRUPTED;
+        }
     }
 
     /** Before the first wait with a poller: 0, or an error number. */

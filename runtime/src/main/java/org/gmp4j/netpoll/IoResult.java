@@ -10,6 +10,8 @@ public final class IoResult {
     public static final int CLOSED = 0xFFFF;
     /** The error of a deadline that has passed. */
     public static final int TIMED_OUT = 0xFFFE;
+    /** The error of an interrupt that has ended the caller's wait. */
+    public static final int INTERRUPTED = 0xFFFD;
 
     private static final int COUNT_SHIFT = 16;
 
@@ -25,7 +27,7 @@ public final class IoResult {
         return result >>> COUNT_SHIFT;
     }
 
-    /** 0, an error number, {@link #CLOSED} or {@link #TIMED_OUT}. */
+    /** 0, an error number, {@link #CLOSED}, {@link #TIMED_OUT} or {@link #INTERRUPTED}. */
     public static int error(long result) {
         return (int) result & 0xFFFF;
     }

@@ -15,14 +15,16 @@ import org.gmp4j.wait.Sema;
 /**
  * A non-blocking descriptor that is read, written and closed by many ({@code poll.FD}): the number, who uses it, where it is
  * registered, its deadlines. Thread-safe; from goroutines of any scheduler, and from threads, which wait by the {@link
- * OutsidePoller}. Interrupts leave all of it alone.
+ * OutsidePoller}. An interrupt ends the waits of a virtual thread with an identity, and of a task that can be cancelled, by
+ * {@link IoResult#INTERRUPTED}; those of others it leaves alone, and all that does not wait.
  *
  * <p>An operation takes the turn of its direction, tries the system call, and waits while that finds nothing. The call
  * itself is made outside of {@link GStack#enter}: where it takes long, sysmon may take the P. A close says so to all and
  * wakes who waits; the number is free when the last has left, and the closer waits for that.
  *
  * <p>Each operation makes sure at its beginning that there is room on the stack for all of it: it is refused, or done with
- * its turn given back. Nothing is allocated but at the first wait of a scheduler, the first deadline, and by what throws.
+ * its turn given back. Nothing is allocated but at the first wait of a scheduler, the first deadline, a wait that an interrupt may
+ * end, and by what throws.
  */
 public final class PollFd extends FdWaits {
     /** A time limit of {@link #setDeadline} that is none. */
@@ -40,9 +42,9 @@ public final class PollFd extends FdWaits {
 
     /** Reads once: 0 bytes at the end of a stream, or for memory of none. */
     public long read(MemorySegment to) {
-        begin();
-        if (!users.lock(false)) {
-            return IoResult.of(0, IoResult.CLOSED);
+        int refused = begin(false);
+        if (refused != 0) {
+            return IoResult.of(0, refused);
         }
         try {
             int e = prepare(false);
@@ -61,9 +63,9 @@ public final class PollFd extends FdWaits {
 
     /** Reads once into {@code n} pieces: 0 bytes at the end of a stream, or for memory of none. */
     public long read(MemorySegment[] to, int first, int n) {
-        begin();
-        if (!users.lock(false)) {
-            return IoResult.of(0, IoResult.CLOSED);
+        int refused = begin(false);
+        if (refused != 0) {
+            return IoResult.of(0, refused);
         }
         try {
             int e = prepare(false);
@@ -82,9 +84,9 @@ public final class PollFd extends FdWaits {
 
     /** Takes a datagram and its sender's address: see {@link SocketIo#receiveFrom}. */
     public long receiveFrom(MemorySegment to, long address) {
-        begin();
-        if (!users.lock(false)) {
-            return IoResult.of(0, IoResult.CLOSED);
+        int refused = begin(false);
+        if (refused != 0) {
+            return IoResult.of(0, refused);
         }
         try {
             return receiveLocked(to, address);
@@ -107,9 +109,9 @@ public final class PollFd extends FdWaits {
 
     /** Writes all; as much as was written when it ends early. */
     public long write(MemorySegment from) {
-        begin();
-        if (!users.lock(true)) {
-            return IoResult.of(0, IoResult.CLOSED);
+        int refused = begin(true);
+        if (refused != 0) {
+            return IoResult.of(0, refused);
         }
         try {
             return writeLocked(from, prepare(true));
@@ -135,9 +137,9 @@ public final class PollFd extends FdWaits {
 
     /** Writes all of {@code n} pieces, several in a system call; as much as was written when it ends early. */
     public long write(MemorySegment[] from, int first, int n) {
-        begin();
-        if (!users.lock(true)) {
-            return IoResult.of(0, IoResult.CLOSED);
+        int refused = begin(true);
+        if (refused != 0) {
+            return IoResult.of(0, refused);
         }
         try {
             return writeLocked(from, first, first + n);
@@ -176,9 +178,9 @@ public final class PollFd extends FdWaits {
      * @param waits whether it waits for room; else EAGAIN is an error as any
      */
     public long sendTo(MemorySegment from, long address, boolean waits) {
-        begin();
-        if (!users.lock(true)) {
-            return IoResult.of(0, IoResult.CLOSED);
+        int refused = begin(true);
+        if (refused != 0) {
+            return IoResult.of(0, refused);
         }
         try {
             return sendLocked(from, address, waits);
@@ -201,9 +203,9 @@ public final class PollFd extends FdWaits {
 
     /** Takes a connection that waits: its descriptor is the count. One that has gone again is passed over. */
     public long accept() {
-        begin();
-        if (!users.lock(false)) {
-            return IoResult.of(0, IoResult.CLOSED);
+        int refused = begin(false);
+        if (refused != 0) {
+            return IoResult.of(0, refused);
         }
         try {
             int e = prepare(false);
@@ -222,9 +224,9 @@ public final class PollFd extends FdWaits {
 
     /** Waits until a connect that is in progress has ended; 0, or its error. */
     public int awaitConnected() {
-        begin();
-        if (!users.lock(true)) {
-            return IoResult.CLOSED;
+        int refused = begin(true);
+        if (refused != 0) {
+            return refused;
         }
         try {
             int e = prepare(true);
@@ -271,6 +273,12 @@ public final class PollFd extends FdWaits {
     private static void begin() {
         GStack.checkAll();
         Park.preemptPoint();
+    }
+
+    /** The same with the turn of a direction; 0, or why there is none. */
+    private int begin(boolean write) {
+        begin();
+        return users.lock(write);
     }
 
     // Deadlines

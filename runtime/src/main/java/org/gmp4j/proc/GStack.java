@@ -64,6 +64,9 @@ public final class GStack extends Stack {
     /** Told how the goroutine ended, instead of {@link #report}; null for nobody. */
     Awaited awaited;
 
+    /** Tells its waits of interrupts; null until one wants to know. By itself, and kept for the goroutines to come. */
+    InterruptHook interruptHook;
+
     /** One that goroutines take turns on; false for a thread with an identity, which was started as threads are. */
     final boolean pooled;
 

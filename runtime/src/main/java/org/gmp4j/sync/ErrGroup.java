@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sync;
 
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.gmp4j.Cancelable;
 import org.gmp4j.Go;
 import org.gmp4j.context.Context;
 import org.jspecify.annotations.NullMarked;
@@ -143,6 +145,46 @@ public final class ErrGroup {
      */
     public void await() throws Exception {
         wg.await();
+        end();
+    }
+
+    /**
+     * As {@link #await}, until an interrupt of the calling thread ends it; the goroutines go on.
+     *
+     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws Exception as {@link #await}
+     */
+    public void awaitInterruptibly() throws Exception {
+        wg.awaitInterruptibly();
+        end();
+    }
+
+    /**
+     * As {@link #await}, until {@code ctx} is cancelled; the goroutines go on, unless {@link #context} is one of its children.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws Exception as {@link #await}
+     */
+    public void awaitUnless(Cancelable ctx) throws Exception {
+        wg.awaitUnless(ctx);
+        end();
+    }
+
+    /**
+     * As {@link #await}, for {@code d} at most; zero or less only looks.
+     *
+     * @return false when the time was up; the goroutines go on
+     * @throws Exception as {@link #await}
+     */
+    public boolean awaitWithin(Duration d) throws Exception {
+        boolean all = wg.awaitWithin(d);
+        if (all) {
+            end();
+        }
+        return all;
+    }
+
+    private void end() throws Exception {
         Throwable t = first.get();
         if (context != null) {
             context.cancel(t);

@@ -6,7 +6,7 @@ import org.jspecify.annotations.NullMarked;
 
 /**
  * Runs something once. Thread-safe, from goroutines, virtual threads and platform threads; who waits for the run waits as for a
- * {@link Mutex}, whatever interrupts come. That one run happens before the return of every
+ * {@link Mutex}, whatever interrupts come, and in a bubble holds its clock. That one run happens before the return of every
  * {@link #run}. Source: Go's {@code sync.Once}.
  */
 @NullMarked

@@ -8,7 +8,7 @@ import org.gmp4j.stack.Goexit;
 
 /**
  * A value that is computed when it is first asked for. Thread-safe, from goroutines, virtual threads and platform threads; who waits for it
- * waits as for a {@link Mutex}, whatever interrupts come. Source: Go's
+ * waits as for a {@link Mutex}, whatever interrupts come, and in a bubble holds its clock. Source: Go's
  * {@code sync.OnceValue}.
  *
  * @param <T> its type; {@code null} is a value like others

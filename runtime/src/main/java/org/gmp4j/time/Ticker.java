@@ -9,7 +9,10 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.timer.RuntimeTimer;
 import org.jspecify.annotations.NullMarked;
 
-/** Something that happens again and again: see {@link Time#newTicker}. Thread-safe. Source: Go's {@code time.Ticker}. */
+/**
+ * Something that happens again and again: see {@link Time#newTicker}. Thread-safe; any thread may call all methods, and none waits:
+ * interrupts do nothing to them. One of a bubble goes by its clock and is for the bubble alone. Source: Go's {@code time.Ticker}.
+ */
 @NullMarked
 public final class Ticker implements AutoCloseable {
     private final RuntimeTimer t;

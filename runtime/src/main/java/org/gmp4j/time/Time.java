@@ -14,7 +14,8 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Timers and tickers; all methods may be called from any thread, and none waits. In a bubble of {@code Synctest} they go by its clock.
+ * Timers and tickers; all methods may be called from any thread, and none waits, so interrupts do nothing
+ * to them. In a bubble of {@code Synctest} they go by its clock.
  * Durations that do not fit 292 years are that long, those
  * below 0 are 0. {@code Go.sleep} is the sleep of a goroutine.
  *

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.wait;
 
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
-import java.nio.channels.spi.AbstractSelectableChannel;
-import java.nio.channels.spi.AbstractSelector;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.InterruptHook;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.queue.WaitQ;
-import org.gmp4j.stack.Headroom;
-import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.timer.RuntimeTimer;
 
 /**
@@ -36,18 +29,16 @@ import org.gmp4j.timer.RuntimeTimer;
  * hold the lock. Once woken, the waiter takes the lock again and says that it waits no more ({@link #woken}), and only then gives the
  * sudog back; so an ender that was held up finds no sudog, and touches none that is somebody else's by now.
  *
- * <p>Interrupts. The JDK tells whoever blocks in an interruptible channel or a selector: {@link Hook} is a selector of which nothing is
- * used but that ({@code AbstractSelector.begin} and {@code end}). It is told for threads of all kinds, on the thread that interrupts,
- * after the JDK's lock is free.
+ * <p>{@link InterruptHook} tells of interrupts.
  */
-public abstract class Ending implements Runnable {
+public abstract class Ending implements Runnable, InterruptHook.Told {
     private static final int TIME = 1;
     private static final int INTERRUPT = 2;
     private static final int CANCEL = 3;
 
     private final Limits limits;
     /** By the waiter alone; null where there is none, or after {@link #finish}. */
-    private Hook hook;
+    private InterruptHook hook;
     private Limit limit;
     private BooleanSupplier registration;
 
@@ -82,6 +73,11 @@ public abstract class Ending implements Runnable {
     protected void removed() {
     }
 
+    /** Wakes a waiter that was taken out. */
+    protected void ready(long waiter) {
+        Waiting.ready(waiter);
+    }
+
     /**
      * From here on what ends the wait is noted, until {@link #finish}, which must follow. Without locks, inside
      * {@link GStack#enter}; when it throws, for want of memory, nothing is left behind.
@@ -89,17 +85,17 @@ public abstract class Ending implements Runnable {
     public final void begin() {
         boolean begun = false;
         try {
-            if (limits.interrupts() == Limits.Interrupts.ALWAYS
-                    || limits.interrupts() == Limits.Interrupts.BY_DEFAULT && byDefault(GStack.current())) {
-                hook = new Hook(this);
-                hook.on();
-            }
             if (limits.timed()) {
                 limit = new Limit(this);
                 limit.set(limits.nanos());
             }
             if (limits.ctx() != null) {
                 registration = limits.ctx().whenCancelled(this);
+            }
+            if (limits.interrupts() == Limits.Interrupts.ALWAYS
+                    || limits.interrupts() == Limits.Interrupts.BY_DEFAULT && byDefault(GStack.current())) {
+                hook = InterruptHook.mine(); // Last: a thread has one, and a context that is not ours may wait before.
+                hook.on(this);
             }
             begun = true;
         } finally {
@@ -183,6 +179,12 @@ public abstract class Ending implements Runnable {
         end(CANCEL);
     }
 
+    /** The thread is interrupted. */
+    @Override
+    public final void interrupted() {
+        end(INTERRUPT);
+    }
+
     private void end(int why) {
         GStack st = GStack.enterChecked();
         long waiter = 0;
@@ -197,7 +199,7 @@ public abstract class Ending implements Runnable {
         unlock();
         if (waiter != 0) {
             removed();
-            Waiting.ready(waiter);
+            ready(waiter);
         }
         GStack.exit(st);
     }
@@ -285,92 +287,6 @@ public abstract class Ending implements Runnable {
         @Override
         public boolean reset(long nanos) {
             throw new UnsupportedOperationException();
-        }
-    }
-
-    /** Told of interrupts. */
-    private static final class Hook extends AbstractSelector {
-        private final Ending of;
-
-        Hook(Ending of) {
-            super(null);
-            this.of = of;
-        }
-
-        /** The JDK takes a lock for a moment, held by who interrupts: this thread waits for it with its P, if it must. */
-        void on() {
-            JdkThreads.pin();
-            try {
-                begin();
-            } finally {
-                JdkThreads.unpin();
-            }
-        }
-
-        void off() {
-            JdkThreads.pin();
-            try {
-                end();
-            } finally {
-                JdkThreads.unpin();
-            }
-        }
-
-        /** The thread is interrupted; called by who does that, or by {@link #begin} when it was before. */
-        @Override
-        public Selector wakeup() {
-            if (Headroom.enough() || !Deferred.add(new Late(of))) { // An interrupt is not to fail, nor to be lost.
-                of.end(INTERRUPT);
-            }
-            return this;
-        }
-
-        @Override
-        protected void implCloseSelector() {
-        }
-
-        @Override
-        protected SelectionKey register(AbstractSelectableChannel ch, int ops, Object att) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public Set<SelectionKey> keys() {
-            return Set.of();
-        }
-
-        @Override
-        public Set<SelectionKey> selectedKeys() {
-            return Set.of();
-        }
-
-        @Override
-        public int selectNow() {
-            return 0;
-        }
-
-        @Override
-        public int select(long timeout) {
-            return 0;
-        }
-
-        @Override
-        public int select() {
-            return 0;
-        }
-    }
-
-    /** An interrupt by a thread that has not the stack to wake anybody: sysmon does it. */
-    private static final class Late extends Deferred {
-        private final Ending of;
-
-        Late(Ending of) {
-            this.of = of;
-        }
-
-        @Override
-        protected void run() {
-            of.end(INTERRUPT);
         }
     }
 }

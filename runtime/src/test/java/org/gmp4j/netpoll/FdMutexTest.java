@@ -5,11 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.Go;
 import org.gmp4j.sync.WaitGroup;
+import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.Test;
@@ -22,13 +25,13 @@ class FdMutexTest {
     void theLastClosesIt() {
         FdMutex m = new FdMutex();
         assertTrue(m.incref());
-        assertTrue(m.lock(false));
-        assertTrue(m.lock(true)); // A reader and a writer at once.
+        assertEquals(0, m.lock(false));
+        assertEquals(0, m.lock(true)); // A reader and a writer at once.
         assertFalse(m.decref());
         assertTrue(m.increfAndClose());
         assertFalse(m.increfAndClose());
         assertFalse(m.incref());
-        assertFalse(m.lock(false));
+        assertEquals(IoResult.CLOSED, m.lock(false));
         assertFalse(m.decref());
         assertFalse(m.unlock(false));
         assertTrue(m.unlock(true));
@@ -45,7 +48,7 @@ class FdMutexTest {
                 AtomicInteger last = new AtomicInteger();
                 AtomicBoolean gone = new AtomicBoolean();
                 Threads.Body reader = () -> {
-                    while (m.lock(false)) {
+                    while (m.lock(false) == 0) {
                         assertFalse(gone.get());
                         assertEquals(1, inside.incrementAndGet());
                         Thread.yield();
@@ -81,6 +84,40 @@ class FdMutexTest {
                 outside.join();
                 assertEquals(1, last.get());
             }
+        }
+    }
+
+    /** While some of those that wait for a turn are interrupted, the turns go round, and nobody is given a unit who has left. */
+    @Stress
+    void turnsAndInterrupts() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            FdMutex m = new FdMutex();
+            AtomicInteger inside = new AtomicInteger();
+            AtomicInteger ended = new AtomicInteger();
+            List<Thread> all = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                boolean write = i == 3; // Alone in its direction.
+                all.add(gmp.gmp.threadFactory().newThread(() -> {
+                    for (int n = 0; n < 2_000;) {
+                        if (m.lock(write) == IoResult.INTERRUPTED) {
+                            assertTrue(Thread.interrupted());
+                            ended.incrementAndGet();
+                            continue;
+                        }
+                        assertTrue(write || inside.incrementAndGet() == 1);
+                        Thread.yield();
+                        inside.addAndGet(write ? 0 : -1);
+                        assertFalse(m.unlock(write));
+                        n++;
+                    }
+                }));
+            }
+            all.forEach(Thread::start);
+            for (int i = 0; all.stream().anyMatch(Thread::isAlive); i++) {
+                all.get(i % all.size()).interrupt();
+            }
+            assertTrue(ended.get() > 0, "no wait was ended");
+            assertFalse(m.readers.take() || m.writers.take(), "a unit is left");
         }
     }
 }

@@ -103,17 +103,16 @@ class WovenProgramTest {
                 Files.writeString(sources.resolve("Points.java"), POINTS).toString());
         Manifest manifest = new Manifest();
         manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-        manifest.getMainAttributes().put(Attributes.Name.MAIN_CLASS, "com.acme.Program");
-        manifest.getMainAttributes().put(Attributes.Name.CLASS_PATH, uri(Gmp.class) + " " + uri(Shims.class));
         manifest.getMainAttributes().putValue("Automatic-Module-Name", "com.acme");
-        manifest.getMainAttributes().putValue("Add-Exports", "java.base/jdk.internal.vm");
-        manifest.getMainAttributes().putValue("Add-Opens", "java.base/java.lang");
-        manifest.getMainAttributes().putValue("Enable-Native-Access", "ALL-UNNAMED");
+        pack(manifest, plain, woven);
+    }
+
+    private static void pack(Manifest manifest, Path jar, Path as) throws IOException {
         try (OutputStream file = Files.newOutputStream(folder.resolve("manifest"))) {
             manifest.write(file);
         }
-        tool("jar", "--create", "--file=" + plain, "--manifest=" + folder.resolve("manifest"), "-C", classes.toString(), ".");
-        Weave.weave(plain.toString(), woven.toString(), null, new PrintStream(OutputStream.nullOutputStream()));
+        tool("jar", "--create", "--file=" + jar, "--manifest=" + folder.resolve("manifest"), "-C", folder.resolve("classes").toString(), ".");
+        Weave.weave(jar.toString(), as.toString(), null, new PrintStream(OutputStream.nullOutputStream()));
     }
 
     private static String uri(Class<?> of) {
@@ -153,8 +152,18 @@ class WovenProgramTest {
     }
 
     @Test
-    void itsManifestGivesThemWithoutAFlag() {
-        prints(FLAGS_ALONE + "reached\n", jvm().withoutFlags().env("GMPMAXPROCS", "1").runJar(woven, "points"));
+    void itsManifestGivesThemWithoutAFlag() throws IOException {
+        Manifest manifest = new Manifest();
+        Attributes all = manifest.getMainAttributes();
+        all.put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        all.put(Attributes.Name.MAIN_CLASS, "com.acme.Program");
+        all.put(Attributes.Name.CLASS_PATH, uri(Gmp.class) + " " + uri(Shims.class));
+        all.putValue("Add-Exports", "java.base/jdk.internal.vm");
+        all.putValue("Add-Opens", "java.base/java.lang");
+        all.putValue("Enable-Native-Access", "ALL-UNNAMED");
+        Path jar = folder.resolve("executable-woven.jar");
+        pack(manifest, folder.resolve("executable.jar"), jar);
+        prints(FLAGS_ALONE + "reached\n", jvm().withoutFlags().env("GMPMAXPROCS", "1").runJar(jar, "points"));
     }
 
     /** With neither a runtime nor flags it does what it did. */

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.net;
+
+import static org.gmp4j.testing.Kind.always;
+import static org.gmp4j.testing.Kind.pause;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+import org.gmp4j.Chan;
+import org.gmp4j.context.Context;
+import org.gmp4j.net.Io.Pair;
+import org.gmp4j.testing.Kind;
+import org.gmp4j.testing.Kind.Form;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+/** All waits for sockets, of all kinds of threads, ended in all ways: by what they wait for, an interrupt, a deadline, a context, a close. */
+class NetEndingsTest {
+    private static final Duration SOON = Duration.ofMillis(2);
+    private static final byte[] LARGE = new byte[16 << 20];
+
+    /**
+     * Something to wait for, fresh.
+     *
+     * @param comes lets it end well
+     * @param limit sets its deadline
+     * @param closes ends it for good
+     */
+    private record Wait(String name, Form form, Io.Body comes, Consumer<Duration> limit, Closeable closes) implements AutoCloseable {
+        @Override
+        public void close() throws IOException {
+            closes.close();
+        }
+    }
+
+    @FunctionalInterface
+    private interface Opens {
+        Wait open() throws IOException;
+    }
+
+    private static List<Opens> waits() {
+        return List.of(NetEndingsTest::read, NetEndingsTest::turn, NetEndingsTest::write, NetEndingsTest::accept, NetEndingsTest::receive);
+    }
+
+    private static Consumer<Duration> limit(Conn c) {
+        return d -> Io.io(() -> c.setDeadlineAfter(d)).run();
+    }
+
+    private static Wait read() throws IOException {
+        Pair p = Pair.open();
+        return new Wait("read", always(() -> assertEquals(1, p.a().read(ByteBuffer.allocate(1)))), () -> p.b().write(new byte[1], 0, 1), limit(p.a()), p::close);
+    }
+
+    /** Another reads, and has the turn; a goroutine of no scheduler that anybody interrupts. */
+    private static Wait turn() throws IOException {
+        Pair p = Pair.open();
+        Chan<Boolean> begins = Chan.make();
+        Thread first = Thread.startVirtualThread(() -> {
+            begins.send(true);
+            IOException unused = Io.thrown(() -> p.a().read(ByteBuffer.allocate(1)));
+        });
+        boolean unused = begins.recv();
+        Kind.pause(1);
+        return new Wait("turn", always(() -> assertEquals(1, p.a().read(ByteBuffer.allocate(1)))), () -> p.b().write(new byte[2], 0, 2), limit(p.a()), p::close);
+    }
+
+    private static Wait write() throws IOException {
+        Pair p = Pair.open();
+        return new Wait("write", always(() -> p.a().write(LARGE, 0, LARGE.length)),
+                () -> Thread.startVirtualThread(Io.io(() -> Io.readFully(p.b(), new byte[LARGE.length]))), limit(p.a()), p::close);
+    }
+
+    private static Wait accept() throws IOException {
+        TcpListener l = TcpListener.listen(Io.LOOPBACK);
+        return new Wait("accept", always(() -> l.accept().close()), () -> TcpConn.dial(Io.text(l)).close(),
+                d -> Io.io(() -> l.setDeadlineAfter(d)).run(), l);
+    }
+
+    private static Wait receive() throws IOException {
+        UdpConn u = UdpConn.listen(Io.LOOPBACK);
+        return new Wait("receive", always(() -> assertEquals(1, u.read(ByteBuffer.allocate(1)))), () -> {
+            try (UdpConn from = new Dialer().dialUdp(Addresses.text(u.localAddr()))) {
+                int unused = from.write(ByteBuffer.allocate(1));
+            }
+        }, limit(u), u);
+    }
+
+    /** What interrupts end lets others go on: what comes afterwards is for the next. */
+    @Stress
+    void everyWaitEnds() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            for (Kind k : Kind.of(gmp)) {
+                for (Opens o : waits()) {
+                    for (int round = 0; round < 2; round++) {
+                        ends(k, o, round);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void ends(Kind k, Opens o, int round) throws Exception {
+        try (Wait w = o.open()) {
+            String where = w.name + ", " + k;
+            boolean ends = k.endsByInterrupt();
+            Object end = k.on(w.form, t -> {
+                pause(round);
+                t.interrupt();
+                if (!ends) {
+                    Io.io(w.comes).run();
+                }
+            });
+            if (ends) {
+                interrupted(end, where);
+                if (!w.name.equals("write")) { // It has sent a part.
+                    assertEquals("true", k.on(w.form, t -> {
+                        pause(round);
+                        Io.io(w.comes).run();
+                    }), where);
+                }
+            } else {
+                assertEquals("true interrupted", end, where);
+            }
+        }
+        timesOut(k, o, w -> w.limit.accept(SOON));
+        timesOut(k, o, w -> {
+            pause(round);
+            w.limit.accept(Duration.ZERO);
+        });
+        Context x = Context.background().withCancel();
+        List<BooleanSupplier> stops = new ArrayList<>();
+        timesOut(k, o, w -> {
+            stops.add(x.afterFunc(() -> w.limit.accept(Duration.ZERO)));
+            pause(round);
+            x.cancel();
+        });
+        assertEquals(1, stops.size());
+        try (Wait w = o.open()) {
+            Object end = k.on(w.form, t -> {
+                pause(round);
+                Io.io(w.closes::close).run();
+            });
+            assertInstanceOf(ClosedException.class, end, () -> w.name + ", " + k);
+        }
+    }
+
+    private static void timesOut(Kind k, Opens o, Consumer<Wait> meanwhile) throws Exception {
+        try (Wait w = o.open()) {
+            Object end = k.on(w.form, t -> meanwhile.accept(w));
+            assertInstanceOf(SocketTimeoutException.class, end, () -> w.name + ", " + k);
+        }
+    }
+
+    private static void interrupted(Object end, String where) {
+        assertEquals(InterruptedIOException.class, end.getClass(), where);
+        assertTrue(((Exception) end).getMessage().endsWith(": interrupted"), () -> where + ": " + end);
+    }
+
+    /** A read that was ended has read nothing, a write says how much it wrote, and the status stays set. */
+    @Test
+    void nothingIsLost() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(2); Pair p = Pair.open()) {
+            int[] written = new int[1];
+            Thread t = gmp.gmp.threadFactory().newThread(() -> {
+                ByteBuffer all = ByteBuffer.wrap(Io.pattern(LARGE.length));
+                InterruptedIOException e = (InterruptedIOException) Io.thrown(() -> p.a().write(all));
+                assertTrue(Thread.interrupted());
+                assertEquals(all.position(), e.bytesTransferred);
+                written[0] = all.position();
+                p.a().close();
+            });
+            t.start();
+            byte[] first = new byte[1];
+            Io.readFully(p.b(), first);
+            t.interrupt();
+            t.join();
+            byte[] rest = p.b().inputStream().readAllBytes();
+            assertEquals(written[0], rest.length + 1);
+            assertEquals(Io.pattern(LARGE.length)[rest.length], rest[rest.length - 1]);
+        }
+    }
+
+    /** Readers take turns while some of them are interrupted: each byte goes to one, and none of the turns is lost. */
+    @Stress
+    void turnsAndInterrupts() throws Exception {
+        int n = 2_000;
+        try (TestGmp gmp = TestGmp.procs(2); Pair p = Pair.open()) {
+            List<Thread> readers = new ArrayList<>();
+            int[] got = new int[4];
+            for (int r = 0; r < got.length; r++) {
+                int me = r;
+                Runnable reader = () -> {
+                    ByteBuffer b = ByteBuffer.allocate(1);
+                    for (boolean more = true; more;) {
+                        try {
+                            more = p.a().read(b.clear()) > 0;
+                            got[me] += more ? 1 : 0;
+                        } catch (InterruptedIOException e) {
+                            boolean unused = Thread.interrupted();
+                        } catch (IOException e) {
+                            throw new UncheckedIOException(e);
+                        }
+                    }
+                };
+                readers.add(r == 0 ? Thread.ofPlatform().daemon().unstarted(reader) : gmp.gmp.threadFactory().newThread(reader));
+            }
+            readers.forEach(Thread::start);
+            Thread writer = Thread.startVirtualThread(Io.io(() -> {
+                for (int i = 0; i < n; i++) {
+                    p.b().write(new byte[1], 0, 1);
+                    Thread.yield();
+                }
+                p.b().close();
+            }));
+            for (int i = 0; readers.stream().anyMatch(Thread::isAlive); i++) {
+                readers.get(i % got.length).interrupt();
+                Thread.onSpinWait();
+            }
+            writer.join();
+            assertEquals(n, got[0] + got[1] + got[2] + got[3]);
+            gmp.check();
+        }
+    }
+
+    /** A server and a client that wait in their sockets end with their executor. */
+    @Test
+    void shutdownNow() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(2); TcpListener l = TcpListener.listen(Io.LOOPBACK)) {
+            ExecutorService service = gmp.gmp.newThreadPerTaskExecutor();
+            Chan<Boolean> begun = Chan.make();
+            List<Future<?>> tasks = List.of(service.submit(() -> {
+                l.serve(c -> {
+                    begun.send(true);
+                    IOException unused = Io.thrown(() -> Io.echo(c));
+                    c.close();
+                });
+                return null;
+            }), service.submit(() -> {
+                try (TcpConn c = TcpConn.dial(Io.text(l))) {
+                    return c.read(ByteBuffer.allocate(1));
+                }
+            }));
+            boolean unused = begun.recv();
+            service.shutdownNow();
+            service.close();
+            for (Future<?> f : tasks) {
+                interrupted(assertThrows(ExecutionException.class, f::get).getCause(), "shutdownNow");
+            }
+        }
+    }
+
+    /** A dial: of an address that nobody answers, and of two families. */
+    @Test
+    void dials() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(2); TcpListener full = new ListenConfig().backlog(1).listen(Io.LOOPBACK)) {
+            Kind k = Kind.of(gmp).get(2);
+            InetSocketAddress to = full.addr();
+            Dialer d = new Dialer();
+            Chan<InetAddress[]> answer = Chan.make();
+            List<Form> forms = List.of(always(() -> Lookup.apart(() -> {
+                InetAddress[] unused = answer.recv();
+                return new InetAddress[0];
+            }, 1L << 60, Context.background(), "tcp nowhere")), always(() -> fill(d, to)));
+            for (Form f : forms) {
+                interrupted(k.on(f, Thread::interrupt), "dial");
+            }
+            answer.close();
+        }
+    }
+
+    /** Until the listener has as many as it lets wait, and the next waits. */
+    private static void fill(Dialer d, InetSocketAddress to) throws IOException {
+        List<TcpConn> all = new ArrayList<>();
+        try {
+            for (;;) {
+                all.add(d.dial(Context.background(), to));
+            }
+        } finally {
+            all.forEach(TcpConn::close);
+        }
+    }
+}
