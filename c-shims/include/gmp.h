@@ -263,7 +263,8 @@ struct gmp_event {
  *
  * Those of org.gmp4j.net are registered for good, one for each descriptor and poller. They have the same words without a tag;
  * 2 (pdWait) is a goroutine that is about to park, and 0 comes also from whoever ends a wait early. What waits may be a sudog.
- * rseq is the tag of the registration, by whoever takes the struct back.
+ * rseq is the tag of the registration, by whoever takes the struct back. wseq is 1 when an end, an error or urgent data was
+ * reported, by a poller before it writes 1 to rg.
  */
 struct pollDesc {
     uint64_t rg;           /* the waiter sets it, and back to 0; whoever finds the descriptor ready moves it to 1, by CAS */

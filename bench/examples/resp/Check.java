@@ -2,18 +2,22 @@
 package resp;
 
 import java.io.IOException;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Random;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.net.TcpConn;
 import org.gmp4j.sync.WaitGroup;
 
-/** Clients at once, requests in a row, rubbish among them, messages, and one that does not read its own. */
+/** Clients at once, requests in a row, rubbish and spoilt ones among them, messages, and one that does not read its own. */
 final class Check {
     private static final int CLIENTS = 20;
     private static final int REQUESTS = 200;
     private static final int MESSAGES = 200;
     private static final int LARGE = 100_000;
+    private static final int SPOILT = 150;
 
     private final String address;
 
@@ -53,7 +57,7 @@ final class Check {
                 over.done();
             });
             Check c = new Check(server.port());
-            boolean right = c.commands() && c.messages() && c.slow();
+            boolean right = c.commands() && c.fuzzed() && c.messages() && c.slow();
             TcpConn idle = TcpConn.dial(c.address);
             right &= c.end(idle, server);
             over.await(); // With a client that is still there.
@@ -115,6 +119,32 @@ final class Check {
                                 + "-ERR value is not an integer or out of range\r\n+OK\r\n:0\r\n")
                 && asks("mset a 1 b 2\r\nmget a b c\r\nmset a\r\nquit\r\nget a\r\n",
                         "+OK\r\n*3\r\n$1\r\n1\r\n$1\r\n2\r\n$-1\r\n-ERR wrong number of arguments for 'mset' command\r\n+OK\r\n");
+    }
+
+    /** Requests that are cut off or changed at random: each connection comes to its end, and another client is served. */
+    private boolean fuzzed() throws IOException {
+        String requests = "*3\r\n$3\r\nSET\r\n$1\r\nf\r\n$2\r\n12\r\nping\r\n"
+                + "*2\r\n$3\r\nGET\r\n$1\r\nf\r\n*2\r\n$4\r\nINCR\r\n$1\r\nf\r\n";
+        for (int seed = 0; seed < SPOILT; seed++) {
+            Random random = new Random(seed);
+            byte[] b = requests.getBytes(StandardCharsets.ISO_8859_1);
+            for (int i = random.nextInt(4); i > 0; i--) {
+                b[random.nextInt(b.length)] = (byte) random.nextInt(256);
+            }
+            try (TcpConn c = TcpConn.dial(address)) {
+                c.write(b, 0, 1 + random.nextInt(b.length));
+                if (random.nextInt(4) == 0) {
+                    c.setLinger(0); // A reset, wherever the server is.
+                    continue;
+                }
+                c.closeWrite();
+                c.setReadDeadlineAfter(Duration.ofMinutes(1)); // Later than that it is never closed.
+                rest(c);
+            } catch (SocketException closed) { // With bytes unread.
+                continue;
+            }
+        }
+        return asks("set fuzzed 1\r\nincr fuzzed\r\n", "+OK\r\n:2\r\n");
     }
 
     // Messages

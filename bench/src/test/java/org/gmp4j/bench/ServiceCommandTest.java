@@ -69,8 +69,8 @@ class ServiceCommandTest {
         "--quantum=1000,,200; Invalid value for option '--quantum' (US): '' is not a long",
         "--spin=go,fast; --spin: spin policy \"fast\" is unknown: use go",
         "--spin=latency:0us; --spin: ",
-        "--peers=kotlin; --peers is a list of jdk, go; or none",
-        "--peers=jdk,none; --peers is a list of jdk, go; or none",
+        "--peers=kotlin; --peers is a list of jdk, go, net; or none",
+        "--peers=jdk,none; --peers is a list of jdk, go, net; or none",
         "--points=some; --points is on, eager or off",
         "--burn=2; ",
         "--json=/; --json: cannot write to /: it is a directory",
@@ -129,15 +129,15 @@ class ServiceCommandTest {
         Path html = dir.resolve("s.html");
         Path markdown = dir.resolve("s.md");
         assertEquals(0, service("--mix=rare", "--rate=1000", "--runs=2", "--seconds=0.3", "--warmup=0", "--connections=50",
-                "--quantum=1000", "--json=" + json, "--html=" + html, "--markdown=" + markdown), err.toString());
+                "--quantum=1000", "--peers=jdk,go,net", "--json=" + json, "--html=" + html, "--markdown=" + markdown), err.toString());
         Map<?, ?> all = (Map<?, ?>) Json.parse(Files.readString(json));
         assertTrue(((Map<?, ?>) all.get("machine")).containsKey("cpu"));
         List<?> medians = (List<?>) all.get("medians");
-        assertEquals(List.of("jdk", "go", "gmp4j 1 ms"),
+        assertEquals(List.of("jdk", "go", "gmp4j 1 ms", "net 1 ms"),
                 medians.stream().map(m -> ((Map<?, ?>) m).get("scheduler")).toList());
         boolean go = ((Map<?, ?>) all.get("versions")).containsKey("go");
         List<?> runs = (List<?>) all.get("runs");
-        assertEquals(go ? 6 : 4, runs.size());
+        assertEquals(go ? 8 : 6, runs.size());
         for (Object run : runs) {
             run((Map<?, ?>) run);
         }
@@ -154,7 +154,7 @@ class ServiceCommandTest {
         assertEquals("html", DocumentBuilderFactory.newInstance().newDocumentBuilder()
                 .parse(new InputSource(new StringReader(page))).getDocumentElement().getTagName());
         assertEquals(6, page.split("<svg", -1).length, page); // four against load, one of percentiles
-        assertTrue(Files.readString(markdown).contains("| 1000/s | gmp4j 1 ms | "), Files.readString(markdown));
+        assertTrue(Files.readString(markdown).contains("| 1000/s | net 1 ms | "), Files.readString(markdown));
         nothingIsLeft();
     }
 

@@ -22,6 +22,9 @@ public final class Epoll {
     /** Event: readable. */
     public static final int IN = linux_h.EPOLLIN();
 
+    /** Event: urgent data. */
+    public static final int PRI = linux_h.EPOLLPRI();
+
     /** Event: writable. */
     public static final int OUT = linux_h.EPOLLOUT();
 

@@ -349,7 +349,7 @@ public final class Dialer {
         TcpConn c = null;
         try {
             d = Sockets.tcp(Addresses.isIpv6(to));
-            fd = new PollFd(d);
+            fd = PollFd.ofTcp(d);
             ListenConfig.options(d, keepAlive);
             if (localAddr != null) {
                 Sockets.bind(d, localAddr);

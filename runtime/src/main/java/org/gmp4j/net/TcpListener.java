@@ -62,6 +62,6 @@ public final class TcpListener extends Listener<TcpConn> {
         } catch (NativeException gone) {
             // It was reset already: the first read says so.
         }
-        return new TcpConn(new PollFd(descriptor), null, remote);
+        return new TcpConn(PollFd.ofTcp(descriptor), null, remote);
     }
 }

@@ -3,6 +3,7 @@ package org.gmp4j.netpoll;
 
 import org.gmp4j.ffi.Errno;
 import org.gmp4j.ffi.NativeException;
+import org.gmp4j.ffi.SocketIo;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
@@ -26,6 +27,10 @@ abstract class FdWaits {
     /** Before the timers' and sched.lock. */
     final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     final int fd;
+    /** Whether a read that found less than it had room for has left nothing. */
+    private final boolean shortIsEmpty;
+    /** Whether the last read left nothing; the readers', in their turn. */
+    private boolean empty;
     /** Written under the lock; read by a waiter after its word: see {@link Registration}. */
     private volatile int flags;
     /** The registrations, the newest first. Written under the lock; given back when the last user has left. */
@@ -36,21 +41,38 @@ abstract class FdWaits {
     /** Of {@link #unblockLocked}. */
     private Registration unblocked;
 
-    FdWaits(int fd) {
+    FdWaits(int fd, boolean shortIsEmpty) {
         this.fd = fd;
+        this.shortIsEmpty = shortIsEmpty;
     }
 
-    /** Before the system calls of an operation: what the pollers saw until now those will find. */
+    /**
+     * Before the system calls of an operation: what the pollers saw until now those will find. Where a read would find nothing
+     * it waits: see {@link Registration}.
+     */
     final int prepare(boolean write) {
+        boolean wait = !write && empty;
+        if (wait) {
+            empty = false; // A wait that ends without data forgets what was reported meanwhile.
+        }
         int e = check(write);
         Registration r = e == 0 ? registrations : null;
         if (r != null) {
             r = find(poller(GStack.current()));
             if (r != null) {
+                if (wait && r.quiet()) {
+                    return await(false);
+                }
                 r.reset(write);
             }
         }
         return e;
+    }
+
+    /** A read took {@code n} bytes, having asked for so many: the result. */
+    final long taken(long n, long asked) {
+        empty = shortIsEmpty && n > 0 && n < asked && n < SocketIo.HEAP_MOST;
+        return IoResult.of(n, 0);
     }
 
     /** A system call has failed: 0 to try again, after a wait if need be. */

@@ -170,10 +170,14 @@ public final class Netpoller implements Netpoll, EdgePoller {
 
     /** {@code netpollready}, of a descriptor that is registered for good. */
     private static void changed(Scheduler s, long pd, int events, Found found) {
-        if (pd != 0 && PollCache.readable(events)) {
+        if (pd == 0) {
+            return;
+        }
+        PollCache.note(pd, events);
+        if (PollCache.readable(events)) {
             found(s, Registration.unblock(pd, false, true), found);
         }
-        if (pd != 0 && PollCache.writable(events)) {
+        if (PollCache.writable(events)) {
             found(s, Registration.unblock(pd, true, true), found);
         }
     }

@@ -131,10 +131,14 @@ non-sealed class OutsidePoller implements EdgePoller {
     void event(int i) {
         long pd = PollCache.of(Epoll.dataAt(events, i));
         int what = Epoll.eventsAt(events, i);
-        if (pd != 0 && PollCache.readable(what)) {
+        if (pd == 0) {
+            return;
+        }
+        PollCache.note(pd, what);
+        if (PollCache.readable(what)) {
             wake(Registration.unblock(pd, false, true));
         }
-        if (pd != 0 && PollCache.writable(what)) {
+        if (PollCache.writable(what)) {
             wake(Registration.unblock(pd, true, true));
         }
     }

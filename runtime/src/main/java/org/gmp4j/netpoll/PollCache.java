@@ -20,7 +20,9 @@ final class PollCache {
     private static final int TAG_SHIFT = 48;
     private static final int TAGS = (1 << 14) - 1;
     private static final long ADDRESS = (1L << TAG_SHIFT) - 1;
-    private static final int EVENTS = Epoll.IN | Epoll.OUT | Epoll.RDHUP | Epoll.EDGE;
+    private static final int EVENTS = Epoll.IN | Epoll.OUT | Epoll.RDHUP | Epoll.PRI | Epoll.EDGE;
+    /** After these a read may find something, or the end, although the one before found less than it had room for. */
+    private static final int ENDS = Epoll.RDHUP | Epoll.HUP | Epoll.ERR | Epoll.PRI;
     private static final int FIRST_ROOM = 16;
 
     /** Those of pollers that were closed, of which nobody holds an event. Under its own lock, after a poller's. */
@@ -35,6 +37,12 @@ final class PollCache {
 
     /** One in which nobody waits; on a goroutine's stack inside the runtime. */
     long take() {
+        long pd = taken();
+        PollDesc.setEndSeen(pd, false);
+        return pd;
+    }
+
+    private long taken() {
         JdkThreads.pin();
         try {
             synchronized (this) {
@@ -114,6 +122,13 @@ final class PollCache {
     static long of(long data) {
         long pd = data & ADDRESS;
         return PollDesc.seqVolatile(pd) == (int) (data >>> TAG_SHIFT & TAGS) ? pd : 0;
+    }
+
+    /** Notes what {@link FdWaits} wants to know of events, before it is told of them. */
+    static void note(long pd, int events) {
+        if ((events & ENDS) != 0) {
+            PollDesc.setEndSeen(pd, true);
+        }
     }
 
     /** Whether what happened concerns a reader. */

@@ -33,9 +33,19 @@ public final class PollFd extends FdWaits {
     private final FdMutex users = new FdMutex();
     /** A unit when the descriptor has been closed: for the closer. */
     private final Sema released = new Sema();
+
     /** Takes a descriptor over, non-blocking, which nobody else uses or closes. */
     public PollFd(int fd) {
-        super(fd);
+        this(fd, false);
+    }
+
+    private PollFd(int fd, boolean shortIsEmpty) {
+        super(fd, shortIsEmpty);
+    }
+
+    /** The same of a connection of TCP, which a read that finds less than it has room for leaves empty. */
+    public static PollFd ofTcp(int fd) {
+        return new PollFd(fd, true);
     }
 
     // Operations
@@ -51,7 +61,7 @@ public final class PollFd extends FdWaits {
             while (e == 0) {
                 long n = SocketIo.read(fd, to);
                 if (n >= 0) {
-                    return IoResult.of(n, 0);
+                    return taken(n, to.byteSize());
                 }
                 e = failed((int) -n, false);
             }

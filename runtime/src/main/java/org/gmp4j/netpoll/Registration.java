@@ -30,6 +30,12 @@ import org.gmp4j.wait.Waiting;
  * to READY, and the next wait returns at once. What came before it the call has found, or it is registered only afterwards:
  * then epoll_ctl reports how the descriptor is.
  *
+ * <p>A read that took less than it had room for has left the socket empty, if that is one of TCP (epoll(7)). So the next one
+ * begins with a wait, where it would find nothing, unless its word is READY. That is as safe as a wait after a system call that
+ * found nothing, but for what an edge told before that read, the word of which was set to 0 then, and what stays true: an end
+ * that came together with the last data, an error, and urgent data, before which a read stops. The poller notes those before
+ * it writes READY ({@link PollCache#note}), and no read begins with a wait after them.
+ *
  * <p>No end of a wait is lost. The waiter writes WAIT, then reads the flags of {@link FdWaits}; who ends it writes the
  * flags, then reads the word. One of them sees the other.
  *
@@ -59,6 +65,11 @@ abstract sealed class Registration {
         if (PollDesc.waiterVolatile(pd, write) == PollDesc.READY) {
             boolean _ = PollDesc.casWaiter(pd, write, PollDesc.READY, 0); // A barrier: the call comes after it.
         }
+    }
+
+    /** Whether nothing has been reported since the last {@link #reset}, and never more than data. */
+    final boolean quiet() {
+        return PollDesc.waiterVolatile(pd, false) != PollDesc.READY && !PollDesc.endSeen(pd);
     }
 
     /**

@@ -100,6 +100,14 @@ public final class Mem {
             return addr;
         }
 
+        synchronized long taken() {
+            long bytes = bump - end;
+            for (long[] c : chunks) {
+                bytes += c[1] - c[0];
+            }
+            return bytes;
+        }
+
         synchronized void give(long addr) {
             try {
                 free.add(addr);
@@ -154,6 +162,15 @@ public final class Mem {
         } finally {
             JdkThreads.unpin();
         }
+    }
+
+    /** Bytes that all structs have taken, those that were put back as well: what grows for ever leaks. */
+    static long taken() {
+        long bytes = 0;
+        for (Arena a : ARENAS.values()) {
+            bytes += a.taken();
+        }
+        return bytes;
     }
 
     /** Bytes from one struct to the next in an array of {@link #alloc}. */

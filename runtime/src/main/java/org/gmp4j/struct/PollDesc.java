@@ -8,7 +8,7 @@ import org.gmp4j.ffi.gmp.pollDesc;
  * address; those that take a direction are about {@code wg} when it is true, about {@code rg} otherwise.
  *
  * <p>A waiter's word holds a {@code struct g}'s address, which has at most 48 bits, and above it the tag of its registration. One
- * that is registered for good has its one tag in {@code rseq}, and its words hold no tag.
+ * that is registered for good has its one tag in {@code rseq}, and its words hold no tag; its {@code wseq} is 1 when more than data was reported.
  */
 public final class PollDesc {
     /** It was found ready, and its waiter has not noticed yet. */
@@ -68,6 +68,16 @@ public final class PollDesc {
     /** Another tag, before it is registered again: what was reported for the old one is stale. */
     public static void setSeqVolatile(long pd, int v) {
         RSEQ.setVolatile(pd, v);
+    }
+
+    /** Whether more than data was reported, of one that is registered for good. */
+    public static boolean endSeen(long pd) {
+        return WSEQ.getVolatile(pd) != 0;
+    }
+
+    /** By a poller before it writes READY; to false before it is registered. */
+    public static void setEndSeen(long pd, boolean seen) {
+        WSEQ.setVolatile(pd, seen ? 1 : 0);
     }
 
     public static long xchgWaiter(long pd, boolean write, long v) {

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import org.gmp4j.Go;
+import org.gmp4j.struct.OffHeap;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
@@ -29,6 +30,10 @@ import org.junit.jupiter.api.Test;
  */
 class ChurnTest {
     private static final int CONNECTIONS = 1_000;
+    /** Ms that some rounds may need besides those for the Ps: one that polls, some that wait in the kernel or are taken from. */
+    private static final int MOST_MS = 20;
+    /** Bytes off the heap for each of the connections, at most, after the first round: a leak takes as much again and again. */
+    private static final int MOST_BYTES = 512;
     private static final long SECONDS = Long.getLong("gmp.churn.seconds", 1);
 
     private static long descriptors() {
@@ -47,8 +52,10 @@ class ChurnTest {
                 round(1, 20, echoed); // Pollers, and classes that open files.
                 return descriptors();
             });
+            gmp.run(() -> round(2, CONNECTIONS, echoed));
+            long taken = OffHeap.taken();
             long end = System.nanoTime() + SECONDS * 1_000_000_000L;
-            for (int seed = 2; seed == 2 || System.nanoTime() < end; seed++) {
+            for (int seed = 3; seed == 3 || System.nanoTime() < end; seed++) {
                 int n = seed;
                 gmp.run(() -> round(n, CONNECTIONS, echoed));
             }
@@ -59,6 +66,10 @@ class ChurnTest {
                     Go.sleep(Duration.ofMillis(1));
                 }
             });
+            long more = OffHeap.taken() - taken;
+            assertTrue(more <= (long) MOST_BYTES * CONNECTIONS, () -> "more off the heap: " + more);
+            int ms = gmp.scheduler().mcount();
+            assertTrue(ms < MOST_MS, () -> "Ms: " + ms);
             assertEquals(0, Schedt.netpollWaitersVolatile(gmp.scheduler().sched));
             assertTrue(echoed.get() > CONNECTIONS / 10, () -> "echoed: " + echoed);
             gmp.check();
@@ -101,7 +112,7 @@ class ChurnTest {
 
     private static void client(TcpConn c, Random random, AtomicInteger echoed) throws IOException {
         byte[] some = new byte[1 + random.nextInt(20_000)];
-        switch (random.nextInt(8)) {
+        switch (random.nextInt(9)) {
             case 0 -> c.setLinger(0); // A reset, with nothing said.
             case 1 -> {
                 c.write(some, 0, some.length);
@@ -116,6 +127,16 @@ class ChurnTest {
             case 5 -> {
                 c.setReadDeadlineAfter(Duration.ofNanos(random.nextInt(2_000_000)));
                 int _ = c.read(some, 0, 1);
+            }
+            case 6 -> { // Reads too slowly for the server, which gives it up.
+                c.setReadBuffer(2048);
+                c.setDeadlineAfter(Duration.ofMillis(300));
+                Go.go(() -> {
+                    IOException unused = Io.thrown(() -> c.write(new byte[1 << 20], 0, 1 << 20)); // Nobody takes all.
+                });
+                while (c.read(some, 0, 1) > 0) {
+                    Go.sleep(Duration.ofMillis(1));
+                }
             }
             default -> {
                 c.write(some, 0, some.length / 20 + 1);

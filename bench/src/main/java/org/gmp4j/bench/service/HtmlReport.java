@@ -67,8 +67,8 @@ final class HtmlReport {
         return switch (v.peer()) {
             case JDK -> "s1";
             case GO -> "s2";
-            case GMP4J -> {
-                List<Variant> ours = results.variants().stream().filter(o -> o.peer() == v.peer()).toList();
+            case GMP4J, NET -> {
+                List<Variant> ours = results.variants().stream().filter(Variant::isOurs).toList();
                 yield ours.size() == 1 ? OURS.getFirst() : OURS.get(1 + ours.indexOf(v) % (OURS.size() - 1));
             }
         };

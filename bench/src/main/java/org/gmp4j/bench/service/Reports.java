@@ -81,7 +81,7 @@ final class Reports {
                 for (Variant other : others(results)) {
                     List<String> cells = new ArrayList<>(List.of(load.name(), v.name(), other.name()));
                     RATIOS.forEach(m -> cells.add(results.ratio(load, v, other, m).map(Reports::ratio).orElse("")));
-                    if (v.peer() == Variant.Peer.GMP4J && cells.stream().skip(3).anyMatch(c -> !c.isEmpty())) {
+                    if (v.isOurs() && cells.stream().skip(3).anyMatch(c -> !c.isEmpty())) {
                         table.row(cells);
                     }
                 }
@@ -93,7 +93,7 @@ final class Reports {
     /** Those of whom there may be figures, without ours. */
     private static List<Variant> others(Results results) {
         return results.variants().stream()
-                .filter(v -> v.peer() != Variant.Peer.GMP4J && !results.missing().containsKey(v))
+                .filter(v -> !v.isOurs() && !results.missing().containsKey(v))
                 .toList();
     }
 
@@ -179,7 +179,7 @@ final class Reports {
                 the server is full long before 100 %%. Light is 4 %%."""
                 .formatted(settings.connections(), Format.plain(settings.warmup()), Format.plain(settings.seconds())), """
                 Each server has a virtual thread or goroutine for each connection, which reads eight bytes from a plain
-                socket, runs a loop for as many nanoseconds as they say, and writes them back. Each measures first how fast its
+                socket, that of net from one of org.gmp4j.net, runs a loop for as many nanoseconds as they say, and writes them back. Each measures first how fast its
                 loop is on its CPU. The JDK's server runs without an agent, ours with the agent and points=%s, and Go's with
                 GOMAXPROCS of 1; the JVMs have no other options, and on one CPU they take the serial collector. CPU is what the server
                 used, in its own code and in the kernel, divided by the requests; switches are the kernel's from thread to

@@ -4,25 +4,32 @@ package org.gmp4j.bench.service;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import org.gmp4j.Gmp;
 import org.gmp4j.SpinPolicy;
+import org.gmp4j.net.TcpConn;
+import org.gmp4j.net.TcpListener;
 
 /**
  * The server: a goroutine or virtual thread for each connection, which reads how many nanoseconds of CPU time a request
- * needs, computes for so long, and answers with the number. Arguments: {@code jdk}, or {@code gmp}, the quantum in
- * microseconds and the spin policy. Prints its port and how many rounds of its loop take a nanosecond; ends with its standard
+ * needs, computes for so long, and answers with the number. Arguments: {@code jdk}; or {@code gmp}, or
+ * {@code net} for the sockets of {@code org.gmp4j.net}, the quantum in microseconds and the spin policy. Prints its port and how many rounds of its loop take a nanosecond; ends with its standard
  * input. Its twin in Go is bench/peers/go/service.
  */
 final class Server {
     private static final int BACKLOG = 16_384;
     private static final int CALIBRATIONS = 40;
     private static final long CALIBRATION_ROUNDS = 1_000_000;
+
+    private static final ValueLayout.OfLong NANOS = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     private static volatile long sink;
 
@@ -31,13 +38,27 @@ final class Server {
     /** Runs it. */
     public static void main(String[] args) throws IOException {
         double perNano = calibrate();
-        Executor executor = args[0].equals("jdk")
-                ? Executors.newVirtualThreadPerTaskExecutor()
-                : Gmp.builder()
-                        .quantum(Duration.ofNanos(Long.parseLong(args[1]) * 1_000))
-                        .spin(SpinPolicy.parse(args[2]))
-                        .build()
-                        .newThreadPerTaskExecutor();
+        int port = switch (args[0]) {
+            case "jdk" -> plain(Executors.newVirtualThreadPerTaskExecutor(), perNano);
+            case "net" -> net(gmp(args), perNano);
+            default -> plain(gmp(args).newThreadPerTaskExecutor(), perNano);
+        };
+        System.out.println(port + " " + perNano);
+        while (System.in.read() >= 0) {
+            // Until the parent closes it, or ends.
+        }
+        System.exit(0); // A trace is written now, where one was asked for.
+    }
+
+    private static Gmp gmp(String[] args) {
+        return Gmp.builder()
+                .quantum(Duration.ofNanos(Long.parseLong(args[1]) * 1_000))
+                .spin(SpinPolicy.parse(args[2]))
+                .build();
+    }
+
+    /** Serves plain sockets; the port. */
+    private static int plain(Executor executor, double perNano) throws IOException {
         ServerSocket listener = new ServerSocket(0, BACKLOG, InetAddress.getLoopbackAddress());
         Thread acceptor = new Thread(() -> {
             try {
@@ -51,11 +72,41 @@ final class Server {
         });
         acceptor.setDaemon(true);
         acceptor.start();
-        System.out.println(listener.getLocalPort() + " " + perNano);
-        while (System.in.read() >= 0) {
-            // Until the parent closes it, or ends.
+        return listener.getLocalPort();
+    }
+
+    /** Serves sockets of {@code org.gmp4j.net}; the port. */
+    private static int net(Gmp gmp, double perNano) throws IOException {
+        TcpListener listener = TcpListener.listen("127.0.0.1:0");
+        gmp.go(() -> {
+            try {
+                listener.serve(c -> serve(c, perNano));
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        return listener.addr().getPort();
+    }
+
+    private static void serve(TcpConn conn, double perNano) {
+        byte[] request = new byte[Long.BYTES];
+        MemorySegment whole = MemorySegment.ofArray(request);
+        try (conn) { // TCP_NODELAY is set from the start.
+            for (;;) {
+                long n = conn.read(whole);
+                while (n > 0 && n < request.length) {
+                    int more = conn.read(request, (int) n, request.length - (int) n);
+                    n = more < 0 ? more : n + more;
+                }
+                if (n < 0) {
+                    return; // The client is done.
+                }
+                sink += work((long) (whole.get(NANOS, 0) * perNano));
+                conn.write(whole);
+            }
+        } catch (IOException e) {
+            return; // It was ended.
         }
-        System.exit(0); // A trace is written now, where one was asked for.
     }
 
     private static void serve(Socket socket, double perNano) {

@@ -106,7 +106,8 @@ public final class ServiceCommand implements Callable<Integer> {
             names = "--peers",
             paramLabel = "NAME",
             split = ",",
-            description = "Who takes part beside this scheduler: jdk, go, none (default: ${DEFAULT-VALUE}).",
+            description = "Who takes part beside this scheduler with plain sockets: jdk, go, net, none; net is this scheduler with"
+                    + " org.gmp4j.net (default: ${DEFAULT-VALUE}).",
             defaultValue = "jdk,go")
     private List<String> peers;
 
@@ -221,8 +222,8 @@ public final class ServiceCommand implements Callable<Integer> {
     private List<Variant> variants() {
         List<Variant> all = new ArrayList<>();
         for (String peer : peers) {
-            if (!List.of("jdk", "go", "none").contains(peer) || peer.equals("none") && peers.size() > 1) {
-                throw bad("--peers is a list of jdk, go; or none");
+            if (!List.of("jdk", "go", "net", "none").contains(peer) || peer.equals("none") && peers.size() > 1) {
+                throw bad("--peers is a list of jdk, go, net; or none");
             }
         }
         if (peers.contains("jdk")) {
@@ -242,6 +243,9 @@ public final class ServiceCommand implements Callable<Integer> {
                 throw bad("--spin: " + e.getMessage().replaceAll("\\.$", ""));
             }
             quanta.forEach(q -> all.add(Variant.ours(q, policy)));
+            if (peers.contains("net")) {
+                quanta.forEach(q -> all.add(Variant.net(q, policy)));
+            }
         }
         return all.stream().distinct().toList();
     }

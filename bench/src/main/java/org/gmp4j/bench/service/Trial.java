@@ -122,7 +122,7 @@ final class Trial {
         return switch (variant.peer()) {
             case GO -> go.command();
             case JDK -> JavaCommand.of(List.of(), Server.class, variant.arguments());
-            case GMP4J -> JavaCommand.of(
+            case GMP4J, NET -> JavaCommand.of(
                     List.of("-javaagent:" + JavaCommand.runtime() + "=points=" + settings.points()), Server.class,
                     variant.arguments());
         };

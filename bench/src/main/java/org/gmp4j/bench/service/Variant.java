@@ -17,7 +17,10 @@ record Variant(Peer peer, String name, List<String> arguments) {
     enum Peer {
         JDK("jdk"),
         GO("go"),
-        GMP4J("gmp4j");
+        /** Ours, with plain sockets. */
+        GMP4J("gmp4j"),
+        /** Ours, with those of {@code org.gmp4j.net}. */
+        NET("net");
 
         private final String key;
 
@@ -41,9 +44,23 @@ record Variant(Peer peer, String name, List<String> arguments) {
         return new Variant(Peer.GO, Peer.GO.key(), List.of());
     }
 
-    /** Ours with a time slice in microseconds. */
+    /** Ours with plain sockets, and a time slice in microseconds. */
     static Variant ours(long quantum, SpinPolicy spin) {
-        String name = Peer.GMP4J.key() + " " + Format.gap(quantum * 1000) + (spin.equals(SpinPolicy.go()) ? "" : " " + spin);
-        return new Variant(Peer.GMP4J, name, List.of("gmp", "" + quantum, spin.toString()));
+        return ours(Peer.GMP4J, "gmp", quantum, spin);
+    }
+
+    /** The same with the sockets of {@code org.gmp4j.net}. */
+    static Variant net(long quantum, SpinPolicy spin) {
+        return ours(Peer.NET, "net", quantum, spin);
+    }
+
+    /** Whether our scheduler runs it. */
+    boolean isOurs() {
+        return peer == Peer.GMP4J || peer == Peer.NET;
+    }
+
+    private static Variant ours(Peer peer, String sockets, long quantum, SpinPolicy spin) {
+        String name = peer.key() + " " + Format.gap(quantum * 1000) + (spin.equals(SpinPolicy.go()) ? "" : " " + spin);
+        return new Variant(peer, name, List.of(sockets, "" + quantum, spin.toString()));
     }
 }
