@@ -410,8 +410,8 @@ public final class Gmp implements Executor, AutoCloseable {
             diagnosis = null;
             boolean done = false;
             try {
-                s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon::new)
-                        : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon::new);
+                s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER)
+                        : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER);
                 diagnosis = new Diagnosis(s, server);
                 diagnosis.begin();
                 if (stalled != null) {
