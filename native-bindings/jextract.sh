@@ -78,7 +78,21 @@ find "$work/out" -name '*.java' -exec sed -i \
     -e 's/^        public static final MethodHandle HANDLE = \(Linker.*;\)$/        static class Linked {\n            static final MethodHandle HANDLE = \1\n        }/' \
     -e 's/^\(        return \|        var mh\$ = \)\([A-Za-z_0-9]*\)\.HANDLE;$/\1\2.Linked.HANDLE;/' \
     -e 's/^\( *\)private static final VarHandle \([A-Za-z_0-9]*\)\$ELEM_HANDLE = \(.*;\)$/\1private static class \2$ELEM {\n\1    static final VarHandle HANDLE = \3\n\1}/' \
-    -e 's/\$ELEM_HANDLE\./$ELEM.HANDLE./' {} +
+    -e 's/\$ELEM_HANDLE\./$ELEM.HANDLE./' \
+    -e '/^    static final SymbolLookup SYMBOL_LOOKUP = /{N;s/.*/    static class Symbols {\n        static final SymbolLookup LOOKUP = SymbolLookup.loaderLookup()\n                .or(Linker.nativeLinker().defaultLookup());\n    }/}' \
+    -e 's/\bSYMBOL_LOOKUP\./Symbols.LOOKUP./' {} +
+
+# Of our own structs the layout and the offset of each field too: who asks for a struct's own layout does not wait for them.
+constant='^    private static final .* [A-Za-z_0-9][A-Za-z_0-9$]*\$\(LAYOUT\|OFFSET\) = .*;$'
+for file in $(grep -rlE --include='*.java' '^    private static final .* [A-Za-z_0-9$]+\$(LAYOUT|OFFSET) = .*;$' "$work/out/org/gmp4j/ffi/gmp"); do
+    sed -e "/$constant/!s/[A-Za-z_0-9][A-Za-z_0-9$]*\$\(LAYOUT\|OFFSET\)/Fields.&/g" -e "s/$constant/%&/" "$file" | awk '
+        /^%    private / { sub(/^%    private /, "        "); kept = kept $0 "\n"; eaten = 1; next }
+        eaten && /^$/ { eaten = 0; next }
+        { eaten = 0 }
+        /^}$/ { printf "\n    private static final class Fields {\n%s    }\n", kept }
+        { print }' >"$file.new"
+    mv "$file.new" "$file"
+done
 
 if leaks=$(grep -rnE "$include|$work" "$work/out"); then
     echo "jextract.sh: a path of this machine is in the output: $leaks" >&2

@@ -98,8 +98,8 @@ GMP_EXPORT int32_t gmp_membarrier(void);
  *                    then too.
  * gmp_thread_plain   1 when the calling thread has the process's CPUs and policy, so that what it creates has them as well.
  * gmp_thread_place   sched_setaffinity(2) of the calling thread, taken off again while it creates a thread or process.
- * gmp_thread_hook    Puts functions of ours around those of the JDK that create threads and processes. Called in Java code,
- *                    not as a critical function. -ENOSYS, -ESRCH, -EINVAL when this JVM is not as it should be.
+ * gmp_thread_hook    From now on threads that begin here take off what is theirs while they create threads and processes, by functions
+ *                    around the JDK's. -ENOSYS, -ESRCH, -EINVAL when this JVM is not as it should be, or has not loaded this library.
  */
 GMP_EXPORT int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns);
 GMP_EXPORT int32_t gmp_thread_plain(void);

@@ -10,8 +10,8 @@
  * priority without the right to it, stays as it was inherited.
  *
  * Out: java.lang.Thread.start0 and java.lang.ProcessImpl.forkAndExec are the two ways in which Java code creates threads and
- * processes. gmp_thread_hook binds them to functions of ours around the JDK's. On a thread that has begun here they take off
- * what the runtime has set, as long as the JDK's function runs, and then put it on again; on all others they do nothing. What
+ * processes. When the JVM loads this library they are bound to functions of ours around the JDK's. On a thread that has begun here
+ * after gmp_thread_hook they take off what the runtime has set, as long as the JDK's function runs, and then put it on again; on all others they do nothing. What
  * a locked goroutine has set on its thread itself is left alone, and inherited as from any thread.
  *
  * The kernel has no flag for this (SCHED_RESET_ON_FORK is for policies alone), the JVM gives its threads no affinity of their
@@ -66,9 +66,12 @@ typedef struct {
     uint64_t period;
 } attr_t;
 
+/* HOOKED: what it creates does not inherit what is set on it. */
+enum { BEGUN = 1, HOOKED = 2 };
+
 /* What the runtime has set on a thread. */
 struct own {
-    int32_t begun;  /* it is the runtime's */
+    int32_t begun;  /* BEGUN, or HOOKED, when it is the runtime's */
     int32_t slack;  /* its timer slack */
     uint64_t placed; /* a hash of the CPUs that a placement gave it; 0 for none */
     uint64_t opened; /* the preemption signal's bit, if the process has it blocked */
@@ -81,6 +84,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pid_t reference;
 static uint64_t blocked;   /* the reference's signal mask */
 static bool blocked_known;
+static bool hooked; /* by gmp_thread_hook, before there is a thread of the runtime */
 static int32_t plain_slack = USUAL_SLACK;
 static uint64_t usual_slice; /* the reference's time slices, before gmp_vm_slice shortened them */
 static struct own *(*own_there)(void); /* the first copy's gmp_thread_own; NULL when this is the first */
@@ -241,7 +245,7 @@ int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns)
     pthread_once(&once, prepare);
     struct own *o = own();
     memset(o, 0, sizeof *o);
-    o->begun = 1;
+    o->begun = hooked ? HOOKED : BEGUN;
     o->slack = slack_ns > 0 ? slack_ns : plain_slack;
     prctl(PR_SET_TIMERSLACK, (unsigned long)o->slack, 0, 0, 0);
     if (get_plain_attr(&plain_attr) && get_attr(0, &attr) && !same_attr(&attr, &plain_attr)
@@ -365,7 +369,7 @@ static void start0(void *env, void *thread)
 {
     struct taken_off t;
     const struct own *o = own();
-    if (!o->begun) {
+    if (o->begun != HOOKED) {
         jdk_start(env, thread);
         return;
     }
@@ -379,7 +383,7 @@ static int32_t fork_and_exec(void *env, void *process, int32_t mode, void *helpe
 {
     struct taken_off t;
     const struct own *o = own();
-    if (!o->begun) {
+    if (o->begun != HOOKED) {
         return jdk_fork(env, process, mode, helper, prog, args, argc, vars, varc, dir, fds, redirect);
     }
     take_off(o, &t);
@@ -431,22 +435,16 @@ static bool bind(jni_t env, const char *class_name, const char *name, const char
     return bound;
 }
 
-int32_t gmp_thread_hook(void)
+static int32_t bind_both(jni_t vm)
 {
-    void *vm = NULL;
-    int32_t count = 0;
     jni_t env = NULL;
 
-    pthread_once(&once, prepare);
-    int32_t (*vms)(void **, int32_t, int32_t *) =
-        (int32_t(*)(void **, int32_t, int32_t *))function_of("libjvm.so", "JNI_GetCreatedJavaVMs");
     jdk_start = (start_fn)function_of("libjvm.so", "JVM_StartThread");
     jdk_fork = (fork_fn)function_of("libjava.so", "Java_java_lang_ProcessImpl_forkAndExec");
-    if (vms == NULL || jdk_start == NULL || jdk_fork == NULL) {
+    if (jdk_start == NULL || jdk_fork == NULL) {
         return -ENOSYS;
     }
-    if (vms(&vm, 1, &count) != 0 || count != 1
-        || ((int32_t(*)(jni_t, void **, int32_t))(*(jni_t)vm)[GET_ENV])((jni_t)vm, (void **)&env, JNI_VERSION) != 0) {
+    if (((int32_t(*)(jni_t, void **, int32_t))(*vm)[GET_ENV])(vm, (void **)&env, JNI_VERSION) != 0) {
         return -ESRCH;
     }
     if (!bind(env, "java.lang.ProcessImpl", "forkAndExec", FORK_SIGNATURE, (void *)fork_and_exec)) {
@@ -457,4 +455,23 @@ int32_t gmp_thread_hook(void)
         return -EINVAL;
     }
     return 0;
+}
+
+/* What came of binding them, when the JVM loaded this copy. */
+static int32_t bound = -ESRCH;
+
+/* Called by the JVM in System.load, when the two innermost callers are the JDK's own: HotSpot warns of others that bind its methods. */
+GMP_EXPORT int32_t JNI_OnLoad(void *vm, void *reserved);
+int32_t JNI_OnLoad(void *vm, void *reserved)
+{
+    (void)reserved;
+    bound = bind_both((jni_t)vm);
+    return JNI_VERSION;
+}
+
+int32_t gmp_thread_hook(void)
+{
+    pthread_once(&once, prepare);
+    hooked = bound == 0;
+    return bound;
 }

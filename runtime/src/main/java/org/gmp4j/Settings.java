@@ -177,8 +177,8 @@ final class Settings implements Gmp.Builder {
         diagnosis = null;
         boolean done = false;
         try {
-            s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon::new)
-                    : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon::new);
+            s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER)
+                    : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER);
             diagnosis = new Diagnosis(s, served);
             diagnosis.begin();
             if (stalled != null) {

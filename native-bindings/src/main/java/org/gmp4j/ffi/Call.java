@@ -83,13 +83,4 @@ final class Call {
             throw Link.unexpected(t);
         }
     }
-
-    /** As {@link #call}, but the innermost callers are the JDK's own. Slow. */
-    static long callByJdk(MemorySegment function) {
-        try {
-            return (long) WAITING.invokeWithArguments(function, 0L, 0L, 0L, 0L, 0L, 0L);
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
-        }
-    }
 }

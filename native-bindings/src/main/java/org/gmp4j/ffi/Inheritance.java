@@ -67,12 +67,12 @@ public final class Inheritance {
     }
 
     /**
-     * Puts functions of ours around those of the JDK that create threads and processes. Harmless when repeated.
+     * From now on what threads create that begin by {@link #begin} does not inherit what is set on them. Functions of ours stand
+     * around those of the JDK that create threads and processes since the library was loaded. Harmless when repeated.
      *
      * @return false when this JVM is not made as we know it; then nothing has changed
      */
     public static boolean hook() {
-        // HotSpot prints a warning when the two innermost callers are not the JDK's own.
-        return (int) Call.callByJdk(Call.function("gmp_thread_hook")) == 0;
+        return (int) Call.call(Call.function("gmp_thread_hook")) == 0;
     }
 }

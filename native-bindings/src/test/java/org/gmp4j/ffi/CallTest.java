@@ -81,7 +81,6 @@ class CallTest {
             assertEquals(Integer.MAX_VALUE, (int) Call.call(negated, -Integer.MAX_VALUE));
             assertEquals(-1, Call.call(symbols.findOrThrow("nothing")));
             assertEquals(-1, Call.critical(symbols.findOrThrow("nothing")));
-            assertEquals(-1, Call.callByJdk(symbols.findOrThrow("nothing")));
         }
     }
 }

@@ -255,7 +255,7 @@ public final class Points {
     }
 
     private static void arm(List<Site> fresh) {
-        MutableCallSite[] all = fresh.toArray(MutableCallSite[]::new);
+        MutableCallSite[] all = fresh.toArray(new MutableCallSite[0]);
         for (Site s : fresh) {
             s.prepare();
         }

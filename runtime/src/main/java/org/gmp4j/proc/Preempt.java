@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import java.util.function.BooleanSupplier;
+
 import org.gmp4j.agent.Points;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.Signals;
@@ -42,6 +44,19 @@ public final class Preempt {
     private Preempt() {
     }
 
+    /** What points call. */
+    private static final class Hook implements Runnable, BooleanSupplier {
+        @Override
+        public void run() {
+            point();
+        }
+
+        @Override
+        public boolean getAsBoolean() {
+            return told();
+        }
+    }
+
     /**
      * Installs the handler, once a process: for SIGURG, or when that is somebody else's for a real-time signal. False when
      * none is free. Both with one line on stderr, unless no signal is sent anyway. Code that sets a real-time signal back to its
@@ -51,7 +66,8 @@ public final class Preempt {
     static boolean install() {
         synchronized (Preempt.class) {
             if (!installed) {
-                Points.setHook(Preempt::point, Preempt::told);
+                Hook hook = new Hook();
+                Points.setHook(hook, hook);
                 installed = true;
                 choose();
                 String problem = Points.problem();

@@ -2,7 +2,8 @@
 package org.gmp4j.struct;
 
 import java.lang.foreign.GroupLayout;
-import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -195,27 +196,37 @@ public final class Mem {
 
     /** A field that is a histogram. */
     public static Buckets buckets(GroupLayout layout, String... path) {
-        return new Buckets(layout.byteOffset(elements(path)), arena(layout));
+        return new Buckets(offset(layout, MemoryLayout.class, path), arena(layout));
     }
 
-    private static PathElement[] elements(String... path) {
-        PathElement[] elements = new PathElement[path.length];
-        for (int i = 0; i < path.length; i++) {
-            elements[i] = PathElement.groupElement(path[i]);
+    private static long offset(GroupLayout layout, Class<? extends MemoryLayout> type, String... path) {
+        long at = 0;
+        MemoryLayout found = layout;
+        for (String name : path) {
+            MemoryLayout in = found;
+            found = null;
+            for (MemoryLayout member : ((StructLayout) in).memberLayouts()) {
+                if (member.name().isPresent() && member.name().get().equals(name)) {
+                    found = member;
+                    break;
+                }
+                at += member.byteSize();
+            }
+            if (found == null) {
+                throw new IllegalArgumentException("no field " + String.join(".", path) + " in " + layout);
+            }
         }
-        return elements;
-    }
-
-    private static long offset(GroupLayout layout, Class<? extends ValueLayout> type, String... path) {
-        PathElement[] elements = elements(path);
-        if (!type.isInstance(layout.select(elements))) {
+        if (!type.isInstance(found)) {
             throw new IllegalArgumentException(String.join(".", path) + " is no " + type);
         }
-        return layout.byteOffset(elements);
+        return at;
     }
 
-    /** The byte offset of a field: for address arithmetic over arrays, and for futex words. */
+    /**
+     * The byte offset of a field: for address arithmetic over arrays, and for futex words. (Found by hand: for a path of layouts
+     * the JVM generates classes.)
+     */
     public static long offset(GroupLayout layout, String field) {
-        return layout.byteOffset(PathElement.groupElement(field));
+        return offset(layout, MemoryLayout.class, field);
     }
 }

@@ -2,6 +2,7 @@
 package org.gmp4j.sysmon;
 
 import java.lang.invoke.VarHandle;
+import java.util.function.Function;
 
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.lock.Note;
@@ -123,19 +124,42 @@ public final class Sysmon implements Monitor {
     private long lastWaits = began;
     private int waits;
 
+    /** Makes that of a scheduler. */
+    public static final Function<Scheduler, Monitor> MAKER = new Maker();
+
+    /** No lambda, as those below: each is a class that the JVM would generate as it starts. */
+    private record Maker() implements Function<Scheduler, Monitor> {
+        @Override
+        public Monitor apply(Scheduler s) {
+            return new Sysmon(s);
+        }
+    }
+
+    /** What its thread does, or the end of that. */
+    private record Step(Sysmon of, boolean last) implements Runnable {
+        @Override
+        public void run() {
+            if (last) {
+                of.retake.close();
+            } else {
+                of.run();
+            }
+        }
+    }
+
     /** Of a scheduler that is being made. */
     public Sysmon(Scheduler s) {
         this.s = s;
         GcWatch.look(); // Loaded now: later there may be no memory for that.
         stalls = new Stalls(s.config.debug());
         retake = new Retake(s, stalls);
-        end = retake::close;
+        end = new Step(this, true);
         upkeep = new Upkeep(s);
         workSleep = Math.max(s.config.quantumNanos() / QUANTUM_LOOKS, MIN_SLEEP);
         restNanos = Math.clamp(s.config.quantumNanos(), WORK_SLEEP, MAX_REST);
         pollAfter = Math.min(s.config.quantumNanos(), POLL_AFTER);
         trace = s.config.debug().schedtrace() * 1_000_000L;
-        thread = new Thread(null, this::run, s.name() + "-sysmon", 0, false);
+        thread = new Thread(null, new Step(this, false), s.name() + "-sysmon", 0, false);
         thread.setDaemon(true);
     }
 

@@ -17,7 +17,7 @@ import org.gmp4j.struct.Mem;
  * readies the one in {@link #await}, or else sets the clock to the next timer and runs what is due.
  */
 public final class TimeBubble extends Bubble {
-    private static final Instant START = Instant.parse("2000-01-01T00:00:00Z");
+    private static final Instant START = Instant.ofEpochSecond(946_684_800); // 2000-01-01, UTC
     /** The nanoTime of the start: any above 0. */
     private static final long BEGIN = 1_000_000_000;
 

@@ -26,7 +26,7 @@ class LinkedEarlyTest {
     private static final List<String> PACKAGES = List.of("sysmon", "proc", "queue", "lock", "struct", "timer", "wait", "netpoll", "stack");
     private static final Set<String> ELSEWHERE = Set.of(
             // As a scheduler is made, or the network first used; or on the JDK's threads.
-            "proc/Preempt.install", "proc/DefaultPool.<init>", "sysmon/Sysmon.<init>", "netpoll/FdRehearsal.all",
+            "proc/DefaultPool.<init>", "netpoll/FdRehearsal.all",
             "netpoll/Registration.<clinit>", "stack/JdkPollers$Change.<init>", "stack/JdkPollers$Change.inFront",
             // For a user, who is told; nothing has happened then.
             "netpoll/FdWaits.setDeadline", "netpoll/OutsidePoller.make", "timer/OutsideTimers.make", "proc/CleanStart.startTemplate",

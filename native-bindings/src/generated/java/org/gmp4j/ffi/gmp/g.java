@@ -77,8 +77,6 @@ public class g {
         return $LAYOUT;
     }
 
-    private static final OfInt atomicstatus$LAYOUT = (OfInt)$LAYOUT.select(groupElement("atomicstatus"));
-
     /**
      * Layout for field:
      * {@snippet lang=c :
@@ -86,10 +84,8 @@ public class g {
      * }
      */
     public static final OfInt atomicstatus$layout() {
-        return atomicstatus$LAYOUT;
+        return Fields.atomicstatus$LAYOUT;
     }
-
-    private static final long atomicstatus$OFFSET = $LAYOUT.byteOffset(groupElement("atomicstatus"));
 
     /**
      * Offset for field:
@@ -98,7 +94,7 @@ public class g {
      * }
      */
     public static final long atomicstatus$offset() {
-        return atomicstatus$OFFSET;
+        return Fields.atomicstatus$OFFSET;
     }
 
     /**
@@ -108,7 +104,7 @@ public class g {
      * }
      */
     public static int atomicstatus(MemorySegment struct) {
-        return struct.get(atomicstatus$LAYOUT, atomicstatus$OFFSET);
+        return struct.get(Fields.atomicstatus$LAYOUT, Fields.atomicstatus$OFFSET);
     }
 
     /**
@@ -118,10 +114,8 @@ public class g {
      * }
      */
     public static void atomicstatus(MemorySegment struct, int fieldValue) {
-        struct.set(atomicstatus$LAYOUT, atomicstatus$OFFSET, fieldValue);
+        struct.set(Fields.atomicstatus$LAYOUT, Fields.atomicstatus$OFFSET, fieldValue);
     }
-
-    private static final OfInt index$LAYOUT = (OfInt)$LAYOUT.select(groupElement("index"));
 
     /**
      * Layout for field:
@@ -130,10 +124,8 @@ public class g {
      * }
      */
     public static final OfInt index$layout() {
-        return index$LAYOUT;
+        return Fields.index$LAYOUT;
     }
-
-    private static final long index$OFFSET = $LAYOUT.byteOffset(groupElement("index"));
 
     /**
      * Offset for field:
@@ -142,7 +134,7 @@ public class g {
      * }
      */
     public static final long index$offset() {
-        return index$OFFSET;
+        return Fields.index$OFFSET;
     }
 
     /**
@@ -152,7 +144,7 @@ public class g {
      * }
      */
     public static int index(MemorySegment struct) {
-        return struct.get(index$LAYOUT, index$OFFSET);
+        return struct.get(Fields.index$LAYOUT, Fields.index$OFFSET);
     }
 
     /**
@@ -162,10 +154,8 @@ public class g {
      * }
      */
     public static void index(MemorySegment struct, int fieldValue) {
-        struct.set(index$LAYOUT, index$OFFSET, fieldValue);
+        struct.set(Fields.index$LAYOUT, Fields.index$OFFSET, fieldValue);
     }
-
-    private static final OfLong m$LAYOUT = (OfLong)$LAYOUT.select(groupElement("m"));
 
     /**
      * Layout for field:
@@ -174,10 +164,8 @@ public class g {
      * }
      */
     public static final OfLong m$layout() {
-        return m$LAYOUT;
+        return Fields.m$LAYOUT;
     }
-
-    private static final long m$OFFSET = $LAYOUT.byteOffset(groupElement("m"));
 
     /**
      * Offset for field:
@@ -186,7 +174,7 @@ public class g {
      * }
      */
     public static final long m$offset() {
-        return m$OFFSET;
+        return Fields.m$OFFSET;
     }
 
     /**
@@ -196,7 +184,7 @@ public class g {
      * }
      */
     public static long m(MemorySegment struct) {
-        return struct.get(m$LAYOUT, m$OFFSET);
+        return struct.get(Fields.m$LAYOUT, Fields.m$OFFSET);
     }
 
     /**
@@ -206,10 +194,8 @@ public class g {
      * }
      */
     public static void m(MemorySegment struct, long fieldValue) {
-        struct.set(m$LAYOUT, m$OFFSET, fieldValue);
+        struct.set(Fields.m$LAYOUT, Fields.m$OFFSET, fieldValue);
     }
-
-    private static final OfLong schedlink$LAYOUT = (OfLong)$LAYOUT.select(groupElement("schedlink"));
 
     /**
      * Layout for field:
@@ -218,10 +204,8 @@ public class g {
      * }
      */
     public static final OfLong schedlink$layout() {
-        return schedlink$LAYOUT;
+        return Fields.schedlink$LAYOUT;
     }
-
-    private static final long schedlink$OFFSET = $LAYOUT.byteOffset(groupElement("schedlink"));
 
     /**
      * Offset for field:
@@ -230,7 +214,7 @@ public class g {
      * }
      */
     public static final long schedlink$offset() {
-        return schedlink$OFFSET;
+        return Fields.schedlink$OFFSET;
     }
 
     /**
@@ -240,7 +224,7 @@ public class g {
      * }
      */
     public static long schedlink(MemorySegment struct) {
-        return struct.get(schedlink$LAYOUT, schedlink$OFFSET);
+        return struct.get(Fields.schedlink$LAYOUT, Fields.schedlink$OFFSET);
     }
 
     /**
@@ -250,10 +234,8 @@ public class g {
      * }
      */
     public static void schedlink(MemorySegment struct, long fieldValue) {
-        struct.set(schedlink$LAYOUT, schedlink$OFFSET, fieldValue);
+        struct.set(Fields.schedlink$LAYOUT, Fields.schedlink$OFFSET, fieldValue);
     }
-
-    private static final OfLong goid$LAYOUT = (OfLong)$LAYOUT.select(groupElement("goid"));
 
     /**
      * Layout for field:
@@ -262,10 +244,8 @@ public class g {
      * }
      */
     public static final OfLong goid$layout() {
-        return goid$LAYOUT;
+        return Fields.goid$LAYOUT;
     }
-
-    private static final long goid$OFFSET = $LAYOUT.byteOffset(groupElement("goid"));
 
     /**
      * Offset for field:
@@ -274,7 +254,7 @@ public class g {
      * }
      */
     public static final long goid$offset() {
-        return goid$OFFSET;
+        return Fields.goid$OFFSET;
     }
 
     /**
@@ -284,7 +264,7 @@ public class g {
      * }
      */
     public static long goid(MemorySegment struct) {
-        return struct.get(goid$LAYOUT, goid$OFFSET);
+        return struct.get(Fields.goid$LAYOUT, Fields.goid$OFFSET);
     }
 
     /**
@@ -294,10 +274,8 @@ public class g {
      * }
      */
     public static void goid(MemorySegment struct, long fieldValue) {
-        struct.set(goid$LAYOUT, goid$OFFSET, fieldValue);
+        struct.set(Fields.goid$LAYOUT, Fields.goid$OFFSET, fieldValue);
     }
-
-    private static final OfInt preempt$LAYOUT = (OfInt)$LAYOUT.select(groupElement("preempt"));
 
     /**
      * Layout for field:
@@ -306,10 +284,8 @@ public class g {
      * }
      */
     public static final OfInt preempt$layout() {
-        return preempt$LAYOUT;
+        return Fields.preempt$LAYOUT;
     }
-
-    private static final long preempt$OFFSET = $LAYOUT.byteOffset(groupElement("preempt"));
 
     /**
      * Offset for field:
@@ -318,7 +294,7 @@ public class g {
      * }
      */
     public static final long preempt$offset() {
-        return preempt$OFFSET;
+        return Fields.preempt$OFFSET;
     }
 
     /**
@@ -328,7 +304,7 @@ public class g {
      * }
      */
     public static int preempt(MemorySegment struct) {
-        return struct.get(preempt$LAYOUT, preempt$OFFSET);
+        return struct.get(Fields.preempt$LAYOUT, Fields.preempt$OFFSET);
     }
 
     /**
@@ -338,10 +314,8 @@ public class g {
      * }
      */
     public static void preempt(MemorySegment struct, int fieldValue) {
-        struct.set(preempt$LAYOUT, preempt$OFFSET, fieldValue);
+        struct.set(Fields.preempt$LAYOUT, Fields.preempt$OFFSET, fieldValue);
     }
-
-    private static final OfInt preemptStop$LAYOUT = (OfInt)$LAYOUT.select(groupElement("preemptStop"));
 
     /**
      * Layout for field:
@@ -350,10 +324,8 @@ public class g {
      * }
      */
     public static final OfInt preemptStop$layout() {
-        return preemptStop$LAYOUT;
+        return Fields.preemptStop$LAYOUT;
     }
-
-    private static final long preemptStop$OFFSET = $LAYOUT.byteOffset(groupElement("preemptStop"));
 
     /**
      * Offset for field:
@@ -362,7 +334,7 @@ public class g {
      * }
      */
     public static final long preemptStop$offset() {
-        return preemptStop$OFFSET;
+        return Fields.preemptStop$OFFSET;
     }
 
     /**
@@ -372,7 +344,7 @@ public class g {
      * }
      */
     public static int preemptStop(MemorySegment struct) {
-        return struct.get(preemptStop$LAYOUT, preemptStop$OFFSET);
+        return struct.get(Fields.preemptStop$LAYOUT, Fields.preemptStop$OFFSET);
     }
 
     /**
@@ -382,10 +354,8 @@ public class g {
      * }
      */
     public static void preemptStop(MemorySegment struct, int fieldValue) {
-        struct.set(preemptStop$LAYOUT, preemptStop$OFFSET, fieldValue);
+        struct.set(Fields.preemptStop$LAYOUT, Fields.preemptStop$OFFSET, fieldValue);
     }
-
-    private static final OfInt waitreason$LAYOUT = (OfInt)$LAYOUT.select(groupElement("waitreason"));
 
     /**
      * Layout for field:
@@ -394,10 +364,8 @@ public class g {
      * }
      */
     public static final OfInt waitreason$layout() {
-        return waitreason$LAYOUT;
+        return Fields.waitreason$LAYOUT;
     }
-
-    private static final long waitreason$OFFSET = $LAYOUT.byteOffset(groupElement("waitreason"));
 
     /**
      * Offset for field:
@@ -406,7 +374,7 @@ public class g {
      * }
      */
     public static final long waitreason$offset() {
-        return waitreason$OFFSET;
+        return Fields.waitreason$OFFSET;
     }
 
     /**
@@ -416,7 +384,7 @@ public class g {
      * }
      */
     public static int waitreason(MemorySegment struct) {
-        return struct.get(waitreason$LAYOUT, waitreason$OFFSET);
+        return struct.get(Fields.waitreason$LAYOUT, Fields.waitreason$OFFSET);
     }
 
     /**
@@ -426,10 +394,8 @@ public class g {
      * }
      */
     public static void waitreason(MemorySegment struct, int fieldValue) {
-        struct.set(waitreason$LAYOUT, waitreason$OFFSET, fieldValue);
+        struct.set(Fields.waitreason$LAYOUT, Fields.waitreason$OFFSET, fieldValue);
     }
-
-    private static final OfInt selectDone$LAYOUT = (OfInt)$LAYOUT.select(groupElement("selectDone"));
 
     /**
      * Layout for field:
@@ -438,10 +404,8 @@ public class g {
      * }
      */
     public static final OfInt selectDone$layout() {
-        return selectDone$LAYOUT;
+        return Fields.selectDone$LAYOUT;
     }
-
-    private static final long selectDone$OFFSET = $LAYOUT.byteOffset(groupElement("selectDone"));
 
     /**
      * Offset for field:
@@ -450,7 +414,7 @@ public class g {
      * }
      */
     public static final long selectDone$offset() {
-        return selectDone$OFFSET;
+        return Fields.selectDone$OFFSET;
     }
 
     /**
@@ -460,7 +424,7 @@ public class g {
      * }
      */
     public static int selectDone(MemorySegment struct) {
-        return struct.get(selectDone$LAYOUT, selectDone$OFFSET);
+        return struct.get(Fields.selectDone$LAYOUT, Fields.selectDone$OFFSET);
     }
 
     /**
@@ -470,10 +434,8 @@ public class g {
      * }
      */
     public static void selectDone(MemorySegment struct, int fieldValue) {
-        struct.set(selectDone$LAYOUT, selectDone$OFFSET, fieldValue);
+        struct.set(Fields.selectDone$LAYOUT, Fields.selectDone$OFFSET, fieldValue);
     }
-
-    private static final OfLong waitsince$LAYOUT = (OfLong)$LAYOUT.select(groupElement("waitsince"));
 
     /**
      * Layout for field:
@@ -482,10 +444,8 @@ public class g {
      * }
      */
     public static final OfLong waitsince$layout() {
-        return waitsince$LAYOUT;
+        return Fields.waitsince$LAYOUT;
     }
-
-    private static final long waitsince$OFFSET = $LAYOUT.byteOffset(groupElement("waitsince"));
 
     /**
      * Offset for field:
@@ -494,7 +454,7 @@ public class g {
      * }
      */
     public static final long waitsince$offset() {
-        return waitsince$OFFSET;
+        return Fields.waitsince$OFFSET;
     }
 
     /**
@@ -504,7 +464,7 @@ public class g {
      * }
      */
     public static long waitsince(MemorySegment struct) {
-        return struct.get(waitsince$LAYOUT, waitsince$OFFSET);
+        return struct.get(Fields.waitsince$LAYOUT, Fields.waitsince$OFFSET);
     }
 
     /**
@@ -514,10 +474,8 @@ public class g {
      * }
      */
     public static void waitsince(MemorySegment struct, long fieldValue) {
-        struct.set(waitsince$LAYOUT, waitsince$OFFSET, fieldValue);
+        struct.set(Fields.waitsince$LAYOUT, Fields.waitsince$OFFSET, fieldValue);
     }
-
-    private static final OfLong runnabletime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("runnabletime"));
 
     /**
      * Layout for field:
@@ -526,10 +484,8 @@ public class g {
      * }
      */
     public static final OfLong runnabletime$layout() {
-        return runnabletime$LAYOUT;
+        return Fields.runnabletime$LAYOUT;
     }
-
-    private static final long runnabletime$OFFSET = $LAYOUT.byteOffset(groupElement("runnabletime"));
 
     /**
      * Offset for field:
@@ -538,7 +494,7 @@ public class g {
      * }
      */
     public static final long runnabletime$offset() {
-        return runnabletime$OFFSET;
+        return Fields.runnabletime$OFFSET;
     }
 
     /**
@@ -548,7 +504,7 @@ public class g {
      * }
      */
     public static long runnabletime(MemorySegment struct) {
-        return struct.get(runnabletime$LAYOUT, runnabletime$OFFSET);
+        return struct.get(Fields.runnabletime$LAYOUT, Fields.runnabletime$OFFSET);
     }
 
     /**
@@ -558,10 +514,8 @@ public class g {
      * }
      */
     public static void runnabletime(MemorySegment struct, long fieldValue) {
-        struct.set(runnabletime$LAYOUT, runnabletime$OFFSET, fieldValue);
+        struct.set(Fields.runnabletime$LAYOUT, Fields.runnabletime$OFFSET, fieldValue);
     }
-
-    private static final OfLong param$LAYOUT = (OfLong)$LAYOUT.select(groupElement("param"));
 
     /**
      * Layout for field:
@@ -570,10 +524,8 @@ public class g {
      * }
      */
     public static final OfLong param$layout() {
-        return param$LAYOUT;
+        return Fields.param$LAYOUT;
     }
-
-    private static final long param$OFFSET = $LAYOUT.byteOffset(groupElement("param"));
 
     /**
      * Offset for field:
@@ -582,7 +534,7 @@ public class g {
      * }
      */
     public static final long param$offset() {
-        return param$OFFSET;
+        return Fields.param$OFFSET;
     }
 
     /**
@@ -592,7 +544,7 @@ public class g {
      * }
      */
     public static long param(MemorySegment struct) {
-        return struct.get(param$LAYOUT, param$OFFSET);
+        return struct.get(Fields.param$LAYOUT, Fields.param$OFFSET);
     }
 
     /**
@@ -602,10 +554,8 @@ public class g {
      * }
      */
     public static void param(MemorySegment struct, long fieldValue) {
-        struct.set(param$LAYOUT, param$OFFSET, fieldValue);
+        struct.set(Fields.param$LAYOUT, Fields.param$OFFSET, fieldValue);
     }
-
-    private static final OfLong waiting$LAYOUT = (OfLong)$LAYOUT.select(groupElement("waiting"));
 
     /**
      * Layout for field:
@@ -614,10 +564,8 @@ public class g {
      * }
      */
     public static final OfLong waiting$layout() {
-        return waiting$LAYOUT;
+        return Fields.waiting$LAYOUT;
     }
-
-    private static final long waiting$OFFSET = $LAYOUT.byteOffset(groupElement("waiting"));
 
     /**
      * Offset for field:
@@ -626,7 +574,7 @@ public class g {
      * }
      */
     public static final long waiting$offset() {
-        return waiting$OFFSET;
+        return Fields.waiting$OFFSET;
     }
 
     /**
@@ -636,7 +584,7 @@ public class g {
      * }
      */
     public static long waiting(MemorySegment struct) {
-        return struct.get(waiting$LAYOUT, waiting$OFFSET);
+        return struct.get(Fields.waiting$LAYOUT, Fields.waiting$OFFSET);
     }
 
     /**
@@ -646,10 +594,8 @@ public class g {
      * }
      */
     public static void waiting(MemorySegment struct, long fieldValue) {
-        struct.set(waiting$LAYOUT, waiting$OFFSET, fieldValue);
+        struct.set(Fields.waiting$LAYOUT, Fields.waiting$OFFSET, fieldValue);
     }
-
-    private static final OfLong lockedm$LAYOUT = (OfLong)$LAYOUT.select(groupElement("lockedm"));
 
     /**
      * Layout for field:
@@ -658,10 +604,8 @@ public class g {
      * }
      */
     public static final OfLong lockedm$layout() {
-        return lockedm$LAYOUT;
+        return Fields.lockedm$LAYOUT;
     }
-
-    private static final long lockedm$OFFSET = $LAYOUT.byteOffset(groupElement("lockedm"));
 
     /**
      * Offset for field:
@@ -670,7 +614,7 @@ public class g {
      * }
      */
     public static final long lockedm$offset() {
-        return lockedm$OFFSET;
+        return Fields.lockedm$OFFSET;
     }
 
     /**
@@ -680,7 +624,7 @@ public class g {
      * }
      */
     public static long lockedm(MemorySegment struct) {
-        return struct.get(lockedm$LAYOUT, lockedm$OFFSET);
+        return struct.get(Fields.lockedm$LAYOUT, Fields.lockedm$OFFSET);
     }
 
     /**
@@ -690,10 +634,8 @@ public class g {
      * }
      */
     public static void lockedm(MemorySegment struct, long fieldValue) {
-        struct.set(lockedm$LAYOUT, lockedm$OFFSET, fieldValue);
+        struct.set(Fields.lockedm$LAYOUT, Fields.lockedm$OFFSET, fieldValue);
     }
-
-    private static final OfInt hasstack$LAYOUT = (OfInt)$LAYOUT.select(groupElement("hasstack"));
 
     /**
      * Layout for field:
@@ -702,10 +644,8 @@ public class g {
      * }
      */
     public static final OfInt hasstack$layout() {
-        return hasstack$LAYOUT;
+        return Fields.hasstack$LAYOUT;
     }
-
-    private static final long hasstack$OFFSET = $LAYOUT.byteOffset(groupElement("hasstack"));
 
     /**
      * Offset for field:
@@ -714,7 +654,7 @@ public class g {
      * }
      */
     public static final long hasstack$offset() {
-        return hasstack$OFFSET;
+        return Fields.hasstack$OFFSET;
     }
 
     /**
@@ -724,7 +664,7 @@ public class g {
      * }
      */
     public static int hasstack(MemorySegment struct) {
-        return struct.get(hasstack$LAYOUT, hasstack$OFFSET);
+        return struct.get(Fields.hasstack$LAYOUT, Fields.hasstack$OFFSET);
     }
 
     /**
@@ -734,10 +674,8 @@ public class g {
      * }
      */
     public static void hasstack(MemorySegment struct, int fieldValue) {
-        struct.set(hasstack$LAYOUT, hasstack$OFFSET, fieldValue);
+        struct.set(Fields.hasstack$LAYOUT, Fields.hasstack$OFFSET, fieldValue);
     }
-
-    private static final OfInt nocount$LAYOUT = (OfInt)$LAYOUT.select(groupElement("nocount"));
 
     /**
      * Layout for field:
@@ -746,10 +684,8 @@ public class g {
      * }
      */
     public static final OfInt nocount$layout() {
-        return nocount$LAYOUT;
+        return Fields.nocount$LAYOUT;
     }
-
-    private static final long nocount$OFFSET = $LAYOUT.byteOffset(groupElement("nocount"));
 
     /**
      * Offset for field:
@@ -758,7 +694,7 @@ public class g {
      * }
      */
     public static final long nocount$offset() {
-        return nocount$OFFSET;
+        return Fields.nocount$OFFSET;
     }
 
     /**
@@ -768,7 +704,7 @@ public class g {
      * }
      */
     public static int nocount(MemorySegment struct) {
-        return struct.get(nocount$LAYOUT, nocount$OFFSET);
+        return struct.get(Fields.nocount$LAYOUT, Fields.nocount$OFFSET);
     }
 
     /**
@@ -778,10 +714,8 @@ public class g {
      * }
      */
     public static void nocount(MemorySegment struct, int fieldValue) {
-        struct.set(nocount$LAYOUT, nocount$OFFSET, fieldValue);
+        struct.set(Fields.nocount$LAYOUT, Fields.nocount$OFFSET, fieldValue);
     }
-
-    private static final OfLong sleepWhen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sleepWhen"));
 
     /**
      * Layout for field:
@@ -790,10 +724,8 @@ public class g {
      * }
      */
     public static final OfLong sleepWhen$layout() {
-        return sleepWhen$LAYOUT;
+        return Fields.sleepWhen$LAYOUT;
     }
-
-    private static final long sleepWhen$OFFSET = $LAYOUT.byteOffset(groupElement("sleepWhen"));
 
     /**
      * Offset for field:
@@ -802,7 +734,7 @@ public class g {
      * }
      */
     public static final long sleepWhen$offset() {
-        return sleepWhen$OFFSET;
+        return Fields.sleepWhen$OFFSET;
     }
 
     /**
@@ -812,7 +744,7 @@ public class g {
      * }
      */
     public static long sleepWhen(MemorySegment struct) {
-        return struct.get(sleepWhen$LAYOUT, sleepWhen$OFFSET);
+        return struct.get(Fields.sleepWhen$LAYOUT, Fields.sleepWhen$OFFSET);
     }
 
     /**
@@ -822,10 +754,8 @@ public class g {
      * }
      */
     public static void sleepWhen(MemorySegment struct, long fieldValue) {
-        struct.set(sleepWhen$LAYOUT, sleepWhen$OFFSET, fieldValue);
+        struct.set(Fields.sleepWhen$LAYOUT, Fields.sleepWhen$OFFSET, fieldValue);
     }
-
-    private static final OfLong parentGoid$LAYOUT = (OfLong)$LAYOUT.select(groupElement("parentGoid"));
 
     /**
      * Layout for field:
@@ -834,10 +764,8 @@ public class g {
      * }
      */
     public static final OfLong parentGoid$layout() {
-        return parentGoid$LAYOUT;
+        return Fields.parentGoid$LAYOUT;
     }
-
-    private static final long parentGoid$OFFSET = $LAYOUT.byteOffset(groupElement("parentGoid"));
 
     /**
      * Offset for field:
@@ -846,7 +774,7 @@ public class g {
      * }
      */
     public static final long parentGoid$offset() {
-        return parentGoid$OFFSET;
+        return Fields.parentGoid$OFFSET;
     }
 
     /**
@@ -856,7 +784,7 @@ public class g {
      * }
      */
     public static long parentGoid(MemorySegment struct) {
-        return struct.get(parentGoid$LAYOUT, parentGoid$OFFSET);
+        return struct.get(Fields.parentGoid$LAYOUT, Fields.parentGoid$OFFSET);
     }
 
     /**
@@ -866,10 +794,8 @@ public class g {
      * }
      */
     public static void parentGoid(MemorySegment struct, long fieldValue) {
-        struct.set(parentGoid$LAYOUT, parentGoid$OFFSET, fieldValue);
+        struct.set(Fields.parentGoid$LAYOUT, Fields.parentGoid$OFFSET, fieldValue);
     }
-
-    private static final OfInt sig$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sig"));
 
     /**
      * Layout for field:
@@ -878,10 +804,8 @@ public class g {
      * }
      */
     public static final OfInt sig$layout() {
-        return sig$LAYOUT;
+        return Fields.sig$LAYOUT;
     }
-
-    private static final long sig$OFFSET = $LAYOUT.byteOffset(groupElement("sig"));
 
     /**
      * Offset for field:
@@ -890,7 +814,7 @@ public class g {
      * }
      */
     public static final long sig$offset() {
-        return sig$OFFSET;
+        return Fields.sig$OFFSET;
     }
 
     /**
@@ -900,7 +824,7 @@ public class g {
      * }
      */
     public static int sig(MemorySegment struct) {
-        return struct.get(sig$LAYOUT, sig$OFFSET);
+        return struct.get(Fields.sig$LAYOUT, Fields.sig$OFFSET);
     }
 
     /**
@@ -910,10 +834,8 @@ public class g {
      * }
      */
     public static void sig(MemorySegment struct, int fieldValue) {
-        struct.set(sig$LAYOUT, sig$OFFSET, fieldValue);
+        struct.set(Fields.sig$LAYOUT, Fields.sig$OFFSET, fieldValue);
     }
-
-    private static final OfInt sigcode0$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sigcode0"));
 
     /**
      * Layout for field:
@@ -922,10 +844,8 @@ public class g {
      * }
      */
     public static final OfInt sigcode0$layout() {
-        return sigcode0$LAYOUT;
+        return Fields.sigcode0$LAYOUT;
     }
-
-    private static final long sigcode0$OFFSET = $LAYOUT.byteOffset(groupElement("sigcode0"));
 
     /**
      * Offset for field:
@@ -934,7 +854,7 @@ public class g {
      * }
      */
     public static final long sigcode0$offset() {
-        return sigcode0$OFFSET;
+        return Fields.sigcode0$OFFSET;
     }
 
     /**
@@ -944,7 +864,7 @@ public class g {
      * }
      */
     public static int sigcode0(MemorySegment struct) {
-        return struct.get(sigcode0$LAYOUT, sigcode0$OFFSET);
+        return struct.get(Fields.sigcode0$LAYOUT, Fields.sigcode0$OFFSET);
     }
 
     /**
@@ -954,10 +874,8 @@ public class g {
      * }
      */
     public static void sigcode0(MemorySegment struct, int fieldValue) {
-        struct.set(sigcode0$LAYOUT, sigcode0$OFFSET, fieldValue);
+        struct.set(Fields.sigcode0$LAYOUT, Fields.sigcode0$OFFSET, fieldValue);
     }
-
-    private static final OfLong allocseq$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allocseq"));
 
     /**
      * Layout for field:
@@ -966,10 +884,8 @@ public class g {
      * }
      */
     public static final OfLong allocseq$layout() {
-        return allocseq$LAYOUT;
+        return Fields.allocseq$LAYOUT;
     }
-
-    private static final long allocseq$OFFSET = $LAYOUT.byteOffset(groupElement("allocseq"));
 
     /**
      * Offset for field:
@@ -978,7 +894,7 @@ public class g {
      * }
      */
     public static final long allocseq$offset() {
-        return allocseq$OFFSET;
+        return Fields.allocseq$OFFSET;
     }
 
     /**
@@ -988,7 +904,7 @@ public class g {
      * }
      */
     public static long allocseq(MemorySegment struct) {
-        return struct.get(allocseq$LAYOUT, allocseq$OFFSET);
+        return struct.get(Fields.allocseq$LAYOUT, Fields.allocseq$OFFSET);
     }
 
     /**
@@ -998,7 +914,7 @@ public class g {
      * }
      */
     public static void allocseq(MemorySegment struct, long fieldValue) {
-        struct.set(allocseq$LAYOUT, allocseq$OFFSET, fieldValue);
+        struct.set(Fields.allocseq$LAYOUT, Fields.allocseq$OFFSET, fieldValue);
     }
 
     /**
@@ -1043,6 +959,51 @@ public class g {
      */
     public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
+    }
+
+    private static final class Fields {
+        static final OfInt atomicstatus$LAYOUT = (OfInt)$LAYOUT.select(groupElement("atomicstatus"));
+        static final long atomicstatus$OFFSET = $LAYOUT.byteOffset(groupElement("atomicstatus"));
+        static final OfInt index$LAYOUT = (OfInt)$LAYOUT.select(groupElement("index"));
+        static final long index$OFFSET = $LAYOUT.byteOffset(groupElement("index"));
+        static final OfLong m$LAYOUT = (OfLong)$LAYOUT.select(groupElement("m"));
+        static final long m$OFFSET = $LAYOUT.byteOffset(groupElement("m"));
+        static final OfLong schedlink$LAYOUT = (OfLong)$LAYOUT.select(groupElement("schedlink"));
+        static final long schedlink$OFFSET = $LAYOUT.byteOffset(groupElement("schedlink"));
+        static final OfLong goid$LAYOUT = (OfLong)$LAYOUT.select(groupElement("goid"));
+        static final long goid$OFFSET = $LAYOUT.byteOffset(groupElement("goid"));
+        static final OfInt preempt$LAYOUT = (OfInt)$LAYOUT.select(groupElement("preempt"));
+        static final long preempt$OFFSET = $LAYOUT.byteOffset(groupElement("preempt"));
+        static final OfInt preemptStop$LAYOUT = (OfInt)$LAYOUT.select(groupElement("preemptStop"));
+        static final long preemptStop$OFFSET = $LAYOUT.byteOffset(groupElement("preemptStop"));
+        static final OfInt waitreason$LAYOUT = (OfInt)$LAYOUT.select(groupElement("waitreason"));
+        static final long waitreason$OFFSET = $LAYOUT.byteOffset(groupElement("waitreason"));
+        static final OfInt selectDone$LAYOUT = (OfInt)$LAYOUT.select(groupElement("selectDone"));
+        static final long selectDone$OFFSET = $LAYOUT.byteOffset(groupElement("selectDone"));
+        static final OfLong waitsince$LAYOUT = (OfLong)$LAYOUT.select(groupElement("waitsince"));
+        static final long waitsince$OFFSET = $LAYOUT.byteOffset(groupElement("waitsince"));
+        static final OfLong runnabletime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("runnabletime"));
+        static final long runnabletime$OFFSET = $LAYOUT.byteOffset(groupElement("runnabletime"));
+        static final OfLong param$LAYOUT = (OfLong)$LAYOUT.select(groupElement("param"));
+        static final long param$OFFSET = $LAYOUT.byteOffset(groupElement("param"));
+        static final OfLong waiting$LAYOUT = (OfLong)$LAYOUT.select(groupElement("waiting"));
+        static final long waiting$OFFSET = $LAYOUT.byteOffset(groupElement("waiting"));
+        static final OfLong lockedm$LAYOUT = (OfLong)$LAYOUT.select(groupElement("lockedm"));
+        static final long lockedm$OFFSET = $LAYOUT.byteOffset(groupElement("lockedm"));
+        static final OfInt hasstack$LAYOUT = (OfInt)$LAYOUT.select(groupElement("hasstack"));
+        static final long hasstack$OFFSET = $LAYOUT.byteOffset(groupElement("hasstack"));
+        static final OfInt nocount$LAYOUT = (OfInt)$LAYOUT.select(groupElement("nocount"));
+        static final long nocount$OFFSET = $LAYOUT.byteOffset(groupElement("nocount"));
+        static final OfLong sleepWhen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sleepWhen"));
+        static final long sleepWhen$OFFSET = $LAYOUT.byteOffset(groupElement("sleepWhen"));
+        static final OfLong parentGoid$LAYOUT = (OfLong)$LAYOUT.select(groupElement("parentGoid"));
+        static final long parentGoid$OFFSET = $LAYOUT.byteOffset(groupElement("parentGoid"));
+        static final OfInt sig$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sig"));
+        static final long sig$OFFSET = $LAYOUT.byteOffset(groupElement("sig"));
+        static final OfInt sigcode0$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sigcode0"));
+        static final long sigcode0$OFFSET = $LAYOUT.byteOffset(groupElement("sigcode0"));
+        static final OfLong allocseq$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allocseq"));
+        static final long allocseq$OFFSET = $LAYOUT.byteOffset(groupElement("allocseq"));
     }
 }
 

@@ -39,8 +39,6 @@ public class gmp_event {
         return $LAYOUT;
     }
 
-    private static final OfLong word$LAYOUT = (OfLong)$LAYOUT.select(groupElement("word"));
-
     /**
      * Layout for field:
      * {@snippet lang=c :
@@ -48,10 +46,8 @@ public class gmp_event {
      * }
      */
     public static final OfLong word$layout() {
-        return word$LAYOUT;
+        return Fields.word$LAYOUT;
     }
-
-    private static final long word$OFFSET = $LAYOUT.byteOffset(groupElement("word"));
 
     /**
      * Offset for field:
@@ -60,7 +56,7 @@ public class gmp_event {
      * }
      */
     public static final long word$offset() {
-        return word$OFFSET;
+        return Fields.word$OFFSET;
     }
 
     /**
@@ -70,7 +66,7 @@ public class gmp_event {
      * }
      */
     public static long word(MemorySegment struct) {
-        return struct.get(word$LAYOUT, word$OFFSET);
+        return struct.get(Fields.word$LAYOUT, Fields.word$OFFSET);
     }
 
     /**
@@ -80,10 +76,8 @@ public class gmp_event {
      * }
      */
     public static void word(MemorySegment struct, long fieldValue) {
-        struct.set(word$LAYOUT, word$OFFSET, fieldValue);
+        struct.set(Fields.word$LAYOUT, Fields.word$OFFSET, fieldValue);
     }
-
-    private static final OfLong sched$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sched"));
 
     /**
      * Layout for field:
@@ -92,10 +86,8 @@ public class gmp_event {
      * }
      */
     public static final OfLong sched$layout() {
-        return sched$LAYOUT;
+        return Fields.sched$LAYOUT;
     }
-
-    private static final long sched$OFFSET = $LAYOUT.byteOffset(groupElement("sched"));
 
     /**
      * Offset for field:
@@ -104,7 +96,7 @@ public class gmp_event {
      * }
      */
     public static final long sched$offset() {
-        return sched$OFFSET;
+        return Fields.sched$OFFSET;
     }
 
     /**
@@ -114,7 +106,7 @@ public class gmp_event {
      * }
      */
     public static long sched(MemorySegment struct) {
-        return struct.get(sched$LAYOUT, sched$OFFSET);
+        return struct.get(Fields.sched$LAYOUT, Fields.sched$OFFSET);
     }
 
     /**
@@ -124,7 +116,7 @@ public class gmp_event {
      * }
      */
     public static void sched(MemorySegment struct, long fieldValue) {
-        struct.set(sched$LAYOUT, sched$OFFSET, fieldValue);
+        struct.set(Fields.sched$LAYOUT, Fields.sched$OFFSET, fieldValue);
     }
 
     /**
@@ -169,6 +161,13 @@ public class gmp_event {
      */
     public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
+    }
+
+    private static final class Fields {
+        static final OfLong word$LAYOUT = (OfLong)$LAYOUT.select(groupElement("word"));
+        static final long word$OFFSET = $LAYOUT.byteOffset(groupElement("word"));
+        static final OfLong sched$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sched"));
+        static final long sched$OFFSET = $LAYOUT.byteOffset(groupElement("sched"));
     }
 }
 

@@ -21,8 +21,10 @@ public class gmp_h extends gmp_h$shared {
 
     static final Arena LIBRARY_ARENA = Arena.ofAuto();
 
-    static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.loaderLookup()
-            .or(Linker.nativeLinker().defaultLookup());
+    static class Symbols {
+        static final SymbolLookup LOOKUP = SymbolLookup.loaderLookup()
+                .or(Linker.nativeLinker().defaultLookup());
+    }
 
     private static final int GMP_ABI_VERSION = (int)6L;
     /**

@@ -39,8 +39,6 @@ public class gqueue {
         return $LAYOUT;
     }
 
-    private static final OfLong head$LAYOUT = (OfLong)$LAYOUT.select(groupElement("head"));
-
     /**
      * Layout for field:
      * {@snippet lang=c :
@@ -48,10 +46,8 @@ public class gqueue {
      * }
      */
     public static final OfLong head$layout() {
-        return head$LAYOUT;
+        return Fields.head$LAYOUT;
     }
-
-    private static final long head$OFFSET = $LAYOUT.byteOffset(groupElement("head"));
 
     /**
      * Offset for field:
@@ -60,7 +56,7 @@ public class gqueue {
      * }
      */
     public static final long head$offset() {
-        return head$OFFSET;
+        return Fields.head$OFFSET;
     }
 
     /**
@@ -70,7 +66,7 @@ public class gqueue {
      * }
      */
     public static long head(MemorySegment struct) {
-        return struct.get(head$LAYOUT, head$OFFSET);
+        return struct.get(Fields.head$LAYOUT, Fields.head$OFFSET);
     }
 
     /**
@@ -80,10 +76,8 @@ public class gqueue {
      * }
      */
     public static void head(MemorySegment struct, long fieldValue) {
-        struct.set(head$LAYOUT, head$OFFSET, fieldValue);
+        struct.set(Fields.head$LAYOUT, Fields.head$OFFSET, fieldValue);
     }
-
-    private static final OfLong tail$LAYOUT = (OfLong)$LAYOUT.select(groupElement("tail"));
 
     /**
      * Layout for field:
@@ -92,10 +86,8 @@ public class gqueue {
      * }
      */
     public static final OfLong tail$layout() {
-        return tail$LAYOUT;
+        return Fields.tail$LAYOUT;
     }
-
-    private static final long tail$OFFSET = $LAYOUT.byteOffset(groupElement("tail"));
 
     /**
      * Offset for field:
@@ -104,7 +96,7 @@ public class gqueue {
      * }
      */
     public static final long tail$offset() {
-        return tail$OFFSET;
+        return Fields.tail$OFFSET;
     }
 
     /**
@@ -114,7 +106,7 @@ public class gqueue {
      * }
      */
     public static long tail(MemorySegment struct) {
-        return struct.get(tail$LAYOUT, tail$OFFSET);
+        return struct.get(Fields.tail$LAYOUT, Fields.tail$OFFSET);
     }
 
     /**
@@ -124,7 +116,7 @@ public class gqueue {
      * }
      */
     public static void tail(MemorySegment struct, long fieldValue) {
-        struct.set(tail$LAYOUT, tail$OFFSET, fieldValue);
+        struct.set(Fields.tail$LAYOUT, Fields.tail$OFFSET, fieldValue);
     }
 
     /**
@@ -169,6 +161,13 @@ public class gqueue {
      */
     public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
+    }
+
+    private static final class Fields {
+        static final OfLong head$LAYOUT = (OfLong)$LAYOUT.select(groupElement("head"));
+        static final long head$OFFSET = $LAYOUT.byteOffset(groupElement("head"));
+        static final OfLong tail$LAYOUT = (OfLong)$LAYOUT.select(groupElement("tail"));
+        static final long tail$OFFSET = $LAYOUT.byteOffset(groupElement("tail"));
     }
 }
 

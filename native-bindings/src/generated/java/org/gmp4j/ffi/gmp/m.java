@@ -123,8 +123,6 @@ public class m {
         return $LAYOUT;
     }
 
-    private static final OfLong curg$LAYOUT = (OfLong)$LAYOUT.select(groupElement("curg"));
-
     /**
      * Layout for field:
      * {@snippet lang=c :
@@ -132,10 +130,8 @@ public class m {
      * }
      */
     public static final OfLong curg$layout() {
-        return curg$LAYOUT;
+        return Fields.curg$LAYOUT;
     }
-
-    private static final long curg$OFFSET = $LAYOUT.byteOffset(groupElement("curg"));
 
     /**
      * Offset for field:
@@ -144,7 +140,7 @@ public class m {
      * }
      */
     public static final long curg$offset() {
-        return curg$OFFSET;
+        return Fields.curg$OFFSET;
     }
 
     /**
@@ -154,7 +150,7 @@ public class m {
      * }
      */
     public static long curg(MemorySegment struct) {
-        return struct.get(curg$LAYOUT, curg$OFFSET);
+        return struct.get(Fields.curg$LAYOUT, Fields.curg$OFFSET);
     }
 
     /**
@@ -164,10 +160,8 @@ public class m {
      * }
      */
     public static void curg(MemorySegment struct, long fieldValue) {
-        struct.set(curg$LAYOUT, curg$OFFSET, fieldValue);
+        struct.set(Fields.curg$LAYOUT, Fields.curg$OFFSET, fieldValue);
     }
-
-    private static final OfLong p$LAYOUT = (OfLong)$LAYOUT.select(groupElement("p"));
 
     /**
      * Layout for field:
@@ -176,10 +170,8 @@ public class m {
      * }
      */
     public static final OfLong p$layout() {
-        return p$LAYOUT;
+        return Fields.p$LAYOUT;
     }
-
-    private static final long p$OFFSET = $LAYOUT.byteOffset(groupElement("p"));
 
     /**
      * Offset for field:
@@ -188,7 +180,7 @@ public class m {
      * }
      */
     public static final long p$offset() {
-        return p$OFFSET;
+        return Fields.p$OFFSET;
     }
 
     /**
@@ -198,7 +190,7 @@ public class m {
      * }
      */
     public static long p(MemorySegment struct) {
-        return struct.get(p$LAYOUT, p$OFFSET);
+        return struct.get(Fields.p$LAYOUT, Fields.p$OFFSET);
     }
 
     /**
@@ -208,10 +200,8 @@ public class m {
      * }
      */
     public static void p(MemorySegment struct, long fieldValue) {
-        struct.set(p$LAYOUT, p$OFFSET, fieldValue);
+        struct.set(Fields.p$LAYOUT, Fields.p$OFFSET, fieldValue);
     }
-
-    private static final OfLong oldp$LAYOUT = (OfLong)$LAYOUT.select(groupElement("oldp"));
 
     /**
      * Layout for field:
@@ -220,10 +210,8 @@ public class m {
      * }
      */
     public static final OfLong oldp$layout() {
-        return oldp$LAYOUT;
+        return Fields.oldp$LAYOUT;
     }
-
-    private static final long oldp$OFFSET = $LAYOUT.byteOffset(groupElement("oldp"));
 
     /**
      * Offset for field:
@@ -232,7 +220,7 @@ public class m {
      * }
      */
     public static final long oldp$offset() {
-        return oldp$OFFSET;
+        return Fields.oldp$OFFSET;
     }
 
     /**
@@ -242,7 +230,7 @@ public class m {
      * }
      */
     public static long oldp(MemorySegment struct) {
-        return struct.get(oldp$LAYOUT, oldp$OFFSET);
+        return struct.get(Fields.oldp$LAYOUT, Fields.oldp$OFFSET);
     }
 
     /**
@@ -252,10 +240,8 @@ public class m {
      * }
      */
     public static void oldp(MemorySegment struct, long fieldValue) {
-        struct.set(oldp$LAYOUT, oldp$OFFSET, fieldValue);
+        struct.set(Fields.oldp$LAYOUT, Fields.oldp$OFFSET, fieldValue);
     }
-
-    private static final OfLong lockedg$LAYOUT = (OfLong)$LAYOUT.select(groupElement("lockedg"));
 
     /**
      * Layout for field:
@@ -264,10 +250,8 @@ public class m {
      * }
      */
     public static final OfLong lockedg$layout() {
-        return lockedg$LAYOUT;
+        return Fields.lockedg$LAYOUT;
     }
-
-    private static final long lockedg$OFFSET = $LAYOUT.byteOffset(groupElement("lockedg"));
 
     /**
      * Offset for field:
@@ -276,7 +260,7 @@ public class m {
      * }
      */
     public static final long lockedg$offset() {
-        return lockedg$OFFSET;
+        return Fields.lockedg$OFFSET;
     }
 
     /**
@@ -286,7 +270,7 @@ public class m {
      * }
      */
     public static long lockedg(MemorySegment struct) {
-        return struct.get(lockedg$LAYOUT, lockedg$OFFSET);
+        return struct.get(Fields.lockedg$LAYOUT, Fields.lockedg$OFFSET);
     }
 
     /**
@@ -296,10 +280,8 @@ public class m {
      * }
      */
     public static void lockedg(MemorySegment struct, long fieldValue) {
-        struct.set(lockedg$LAYOUT, lockedg$OFFSET, fieldValue);
+        struct.set(Fields.lockedg$LAYOUT, Fields.lockedg$OFFSET, fieldValue);
     }
-
-    private static final OfInt locks$LAYOUT = (OfInt)$LAYOUT.select(groupElement("locks"));
 
     /**
      * Layout for field:
@@ -308,10 +290,8 @@ public class m {
      * }
      */
     public static final OfInt locks$layout() {
-        return locks$LAYOUT;
+        return Fields.locks$LAYOUT;
     }
-
-    private static final long locks$OFFSET = $LAYOUT.byteOffset(groupElement("locks"));
 
     /**
      * Offset for field:
@@ -320,7 +300,7 @@ public class m {
      * }
      */
     public static final long locks$offset() {
-        return locks$OFFSET;
+        return Fields.locks$OFFSET;
     }
 
     /**
@@ -330,7 +310,7 @@ public class m {
      * }
      */
     public static int locks(MemorySegment struct) {
-        return struct.get(locks$LAYOUT, locks$OFFSET);
+        return struct.get(Fields.locks$LAYOUT, Fields.locks$OFFSET);
     }
 
     /**
@@ -340,10 +320,8 @@ public class m {
      * }
      */
     public static void locks(MemorySegment struct, int fieldValue) {
-        struct.set(locks$LAYOUT, locks$OFFSET, fieldValue);
+        struct.set(Fields.locks$LAYOUT, Fields.locks$OFFSET, fieldValue);
     }
-
-    private static final OfInt spinning$LAYOUT = (OfInt)$LAYOUT.select(groupElement("spinning"));
 
     /**
      * Layout for field:
@@ -352,10 +330,8 @@ public class m {
      * }
      */
     public static final OfInt spinning$layout() {
-        return spinning$LAYOUT;
+        return Fields.spinning$LAYOUT;
     }
-
-    private static final long spinning$OFFSET = $LAYOUT.byteOffset(groupElement("spinning"));
 
     /**
      * Offset for field:
@@ -364,7 +340,7 @@ public class m {
      * }
      */
     public static final long spinning$offset() {
-        return spinning$OFFSET;
+        return Fields.spinning$OFFSET;
     }
 
     /**
@@ -374,7 +350,7 @@ public class m {
      * }
      */
     public static int spinning(MemorySegment struct) {
-        return struct.get(spinning$LAYOUT, spinning$OFFSET);
+        return struct.get(Fields.spinning$LAYOUT, Fields.spinning$OFFSET);
     }
 
     /**
@@ -384,10 +360,8 @@ public class m {
      * }
      */
     public static void spinning(MemorySegment struct, int fieldValue) {
-        struct.set(spinning$LAYOUT, spinning$OFFSET, fieldValue);
+        struct.set(Fields.spinning$LAYOUT, Fields.spinning$OFFSET, fieldValue);
     }
-
-    private static final OfInt incgo$LAYOUT = (OfInt)$LAYOUT.select(groupElement("incgo"));
 
     /**
      * Layout for field:
@@ -396,10 +370,8 @@ public class m {
      * }
      */
     public static final OfInt incgo$layout() {
-        return incgo$LAYOUT;
+        return Fields.incgo$LAYOUT;
     }
-
-    private static final long incgo$OFFSET = $LAYOUT.byteOffset(groupElement("incgo"));
 
     /**
      * Offset for field:
@@ -408,7 +380,7 @@ public class m {
      * }
      */
     public static final long incgo$offset() {
-        return incgo$OFFSET;
+        return Fields.incgo$OFFSET;
     }
 
     /**
@@ -418,7 +390,7 @@ public class m {
      * }
      */
     public static int incgo(MemorySegment struct) {
-        return struct.get(incgo$LAYOUT, incgo$OFFSET);
+        return struct.get(Fields.incgo$LAYOUT, Fields.incgo$OFFSET);
     }
 
     /**
@@ -428,10 +400,8 @@ public class m {
      * }
      */
     public static void incgo(MemorySegment struct, int fieldValue) {
-        struct.set(incgo$LAYOUT, incgo$OFFSET, fieldValue);
+        struct.set(Fields.incgo$LAYOUT, Fields.incgo$OFFSET, fieldValue);
     }
-
-    private static final OfInt gate$LAYOUT = (OfInt)$LAYOUT.select(groupElement("gate"));
 
     /**
      * Layout for field:
@@ -440,10 +410,8 @@ public class m {
      * }
      */
     public static final OfInt gate$layout() {
-        return gate$LAYOUT;
+        return Fields.gate$LAYOUT;
     }
-
-    private static final long gate$OFFSET = $LAYOUT.byteOffset(groupElement("gate"));
 
     /**
      * Offset for field:
@@ -452,7 +420,7 @@ public class m {
      * }
      */
     public static final long gate$offset() {
-        return gate$OFFSET;
+        return Fields.gate$OFFSET;
     }
 
     /**
@@ -462,7 +430,7 @@ public class m {
      * }
      */
     public static int gate(MemorySegment struct) {
-        return struct.get(gate$LAYOUT, gate$OFFSET);
+        return struct.get(Fields.gate$LAYOUT, Fields.gate$OFFSET);
     }
 
     /**
@@ -472,10 +440,8 @@ public class m {
      * }
      */
     public static void gate(MemorySegment struct, int fieldValue) {
-        struct.set(gate$LAYOUT, gate$OFFSET, fieldValue);
+        struct.set(Fields.gate$LAYOUT, Fields.gate$OFFSET, fieldValue);
     }
-
-    private static final OfInt lockedExt$LAYOUT = (OfInt)$LAYOUT.select(groupElement("lockedExt"));
 
     /**
      * Layout for field:
@@ -484,10 +450,8 @@ public class m {
      * }
      */
     public static final OfInt lockedExt$layout() {
-        return lockedExt$LAYOUT;
+        return Fields.lockedExt$LAYOUT;
     }
-
-    private static final long lockedExt$OFFSET = $LAYOUT.byteOffset(groupElement("lockedExt"));
 
     /**
      * Offset for field:
@@ -496,7 +460,7 @@ public class m {
      * }
      */
     public static final long lockedExt$offset() {
-        return lockedExt$OFFSET;
+        return Fields.lockedExt$OFFSET;
     }
 
     /**
@@ -506,7 +470,7 @@ public class m {
      * }
      */
     public static int lockedExt(MemorySegment struct) {
-        return struct.get(lockedExt$LAYOUT, lockedExt$OFFSET);
+        return struct.get(Fields.lockedExt$LAYOUT, Fields.lockedExt$OFFSET);
     }
 
     /**
@@ -516,10 +480,8 @@ public class m {
      * }
      */
     public static void lockedExt(MemorySegment struct, int fieldValue) {
-        struct.set(lockedExt$LAYOUT, lockedExt$OFFSET, fieldValue);
+        struct.set(Fields.lockedExt$LAYOUT, Fields.lockedExt$OFFSET, fieldValue);
     }
-
-    private static final OfInt lockedInt$LAYOUT = (OfInt)$LAYOUT.select(groupElement("lockedInt"));
 
     /**
      * Layout for field:
@@ -528,10 +490,8 @@ public class m {
      * }
      */
     public static final OfInt lockedInt$layout() {
-        return lockedInt$LAYOUT;
+        return Fields.lockedInt$LAYOUT;
     }
-
-    private static final long lockedInt$OFFSET = $LAYOUT.byteOffset(groupElement("lockedInt"));
 
     /**
      * Offset for field:
@@ -540,7 +500,7 @@ public class m {
      * }
      */
     public static final long lockedInt$offset() {
-        return lockedInt$OFFSET;
+        return Fields.lockedInt$OFFSET;
     }
 
     /**
@@ -550,7 +510,7 @@ public class m {
      * }
      */
     public static int lockedInt(MemorySegment struct) {
-        return struct.get(lockedInt$LAYOUT, lockedInt$OFFSET);
+        return struct.get(Fields.lockedInt$LAYOUT, Fields.lockedInt$OFFSET);
     }
 
     /**
@@ -560,10 +520,8 @@ public class m {
      * }
      */
     public static void lockedInt(MemorySegment struct, int fieldValue) {
-        struct.set(lockedInt$LAYOUT, lockedInt$OFFSET, fieldValue);
+        struct.set(Fields.lockedInt$LAYOUT, Fields.lockedInt$OFFSET, fieldValue);
     }
-
-    private static final OfLong fastrand$LAYOUT = (OfLong)$LAYOUT.select(groupElement("fastrand"));
 
     /**
      * Layout for field:
@@ -572,10 +530,8 @@ public class m {
      * }
      */
     public static final OfLong fastrand$layout() {
-        return fastrand$LAYOUT;
+        return Fields.fastrand$LAYOUT;
     }
-
-    private static final long fastrand$OFFSET = $LAYOUT.byteOffset(groupElement("fastrand"));
 
     /**
      * Offset for field:
@@ -584,7 +540,7 @@ public class m {
      * }
      */
     public static final long fastrand$offset() {
-        return fastrand$OFFSET;
+        return Fields.fastrand$OFFSET;
     }
 
     /**
@@ -594,7 +550,7 @@ public class m {
      * }
      */
     public static long fastrand(MemorySegment struct) {
-        return struct.get(fastrand$LAYOUT, fastrand$OFFSET);
+        return struct.get(Fields.fastrand$LAYOUT, Fields.fastrand$OFFSET);
     }
 
     /**
@@ -604,10 +560,8 @@ public class m {
      * }
      */
     public static void fastrand(MemorySegment struct, long fieldValue) {
-        struct.set(fastrand$LAYOUT, fastrand$OFFSET, fieldValue);
+        struct.set(Fields.fastrand$LAYOUT, Fields.fastrand$OFFSET, fieldValue);
     }
-
-    private static final OfLong ncgocall$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ncgocall"));
 
     /**
      * Layout for field:
@@ -616,10 +570,8 @@ public class m {
      * }
      */
     public static final OfLong ncgocall$layout() {
-        return ncgocall$LAYOUT;
+        return Fields.ncgocall$LAYOUT;
     }
-
-    private static final long ncgocall$OFFSET = $LAYOUT.byteOffset(groupElement("ncgocall"));
 
     /**
      * Offset for field:
@@ -628,7 +580,7 @@ public class m {
      * }
      */
     public static final long ncgocall$offset() {
-        return ncgocall$OFFSET;
+        return Fields.ncgocall$OFFSET;
     }
 
     /**
@@ -638,7 +590,7 @@ public class m {
      * }
      */
     public static long ncgocall(MemorySegment struct) {
-        return struct.get(ncgocall$LAYOUT, ncgocall$OFFSET);
+        return struct.get(Fields.ncgocall$LAYOUT, Fields.ncgocall$OFFSET);
     }
 
     /**
@@ -648,10 +600,8 @@ public class m {
      * }
      */
     public static void ncgocall(MemorySegment struct, long fieldValue) {
-        struct.set(ncgocall$LAYOUT, ncgocall$OFFSET, fieldValue);
+        struct.set(Fields.ncgocall$LAYOUT, Fields.ncgocall$OFFSET, fieldValue);
     }
-
-    private static final OfInt ncgo$LAYOUT = (OfInt)$LAYOUT.select(groupElement("ncgo"));
 
     /**
      * Layout for field:
@@ -660,10 +610,8 @@ public class m {
      * }
      */
     public static final OfInt ncgo$layout() {
-        return ncgo$LAYOUT;
+        return Fields.ncgo$LAYOUT;
     }
-
-    private static final long ncgo$OFFSET = $LAYOUT.byteOffset(groupElement("ncgo"));
 
     /**
      * Offset for field:
@@ -672,7 +620,7 @@ public class m {
      * }
      */
     public static final long ncgo$offset() {
-        return ncgo$OFFSET;
+        return Fields.ncgo$OFFSET;
     }
 
     /**
@@ -682,7 +630,7 @@ public class m {
      * }
      */
     public static int ncgo(MemorySegment struct) {
-        return struct.get(ncgo$LAYOUT, ncgo$OFFSET);
+        return struct.get(Fields.ncgo$LAYOUT, Fields.ncgo$OFFSET);
     }
 
     /**
@@ -692,10 +640,8 @@ public class m {
      * }
      */
     public static void ncgo(MemorySegment struct, int fieldValue) {
-        struct.set(ncgo$LAYOUT, ncgo$OFFSET, fieldValue);
+        struct.set(Fields.ncgo$LAYOUT, Fields.ncgo$OFFSET, fieldValue);
     }
-
-    private static final OfInt syscalltick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("syscalltick"));
 
     /**
      * Layout for field:
@@ -704,10 +650,8 @@ public class m {
      * }
      */
     public static final OfInt syscalltick$layout() {
-        return syscalltick$LAYOUT;
+        return Fields.syscalltick$LAYOUT;
     }
-
-    private static final long syscalltick$OFFSET = $LAYOUT.byteOffset(groupElement("syscalltick"));
 
     /**
      * Offset for field:
@@ -716,7 +660,7 @@ public class m {
      * }
      */
     public static final long syscalltick$offset() {
-        return syscalltick$OFFSET;
+        return Fields.syscalltick$OFFSET;
     }
 
     /**
@@ -726,7 +670,7 @@ public class m {
      * }
      */
     public static int syscalltick(MemorySegment struct) {
-        return struct.get(syscalltick$LAYOUT, syscalltick$OFFSET);
+        return struct.get(Fields.syscalltick$LAYOUT, Fields.syscalltick$OFFSET);
     }
 
     /**
@@ -736,10 +680,8 @@ public class m {
      * }
      */
     public static void syscalltick(MemorySegment struct, int fieldValue) {
-        struct.set(syscalltick$LAYOUT, syscalltick$OFFSET, fieldValue);
+        struct.set(Fields.syscalltick$LAYOUT, Fields.syscalltick$OFFSET, fieldValue);
     }
-
-    private static final OfInt mallocing$LAYOUT = (OfInt)$LAYOUT.select(groupElement("mallocing"));
 
     /**
      * Layout for field:
@@ -748,10 +690,8 @@ public class m {
      * }
      */
     public static final OfInt mallocing$layout() {
-        return mallocing$LAYOUT;
+        return Fields.mallocing$LAYOUT;
     }
-
-    private static final long mallocing$OFFSET = $LAYOUT.byteOffset(groupElement("mallocing"));
 
     /**
      * Offset for field:
@@ -760,7 +700,7 @@ public class m {
      * }
      */
     public static final long mallocing$offset() {
-        return mallocing$OFFSET;
+        return Fields.mallocing$OFFSET;
     }
 
     /**
@@ -770,7 +710,7 @@ public class m {
      * }
      */
     public static int mallocing(MemorySegment struct) {
-        return struct.get(mallocing$LAYOUT, mallocing$OFFSET);
+        return struct.get(Fields.mallocing$LAYOUT, Fields.mallocing$OFFSET);
     }
 
     /**
@@ -780,10 +720,8 @@ public class m {
      * }
      */
     public static void mallocing(MemorySegment struct, int fieldValue) {
-        struct.set(mallocing$LAYOUT, mallocing$OFFSET, fieldValue);
+        struct.set(Fields.mallocing$LAYOUT, Fields.mallocing$OFFSET, fieldValue);
     }
-
-    private static final OfInt throwing$LAYOUT = (OfInt)$LAYOUT.select(groupElement("throwing"));
 
     /**
      * Layout for field:
@@ -792,10 +730,8 @@ public class m {
      * }
      */
     public static final OfInt throwing$layout() {
-        return throwing$LAYOUT;
+        return Fields.throwing$LAYOUT;
     }
-
-    private static final long throwing$OFFSET = $LAYOUT.byteOffset(groupElement("throwing"));
 
     /**
      * Offset for field:
@@ -804,7 +740,7 @@ public class m {
      * }
      */
     public static final long throwing$offset() {
-        return throwing$OFFSET;
+        return Fields.throwing$OFFSET;
     }
 
     /**
@@ -814,7 +750,7 @@ public class m {
      * }
      */
     public static int throwing(MemorySegment struct) {
-        return struct.get(throwing$LAYOUT, throwing$OFFSET);
+        return struct.get(Fields.throwing$LAYOUT, Fields.throwing$OFFSET);
     }
 
     /**
@@ -824,10 +760,8 @@ public class m {
      * }
      */
     public static void throwing(MemorySegment struct, int fieldValue) {
-        struct.set(throwing$LAYOUT, throwing$OFFSET, fieldValue);
+        struct.set(Fields.throwing$LAYOUT, Fields.throwing$OFFSET, fieldValue);
     }
-
-    private static final OfInt dying$LAYOUT = (OfInt)$LAYOUT.select(groupElement("dying"));
 
     /**
      * Layout for field:
@@ -836,10 +770,8 @@ public class m {
      * }
      */
     public static final OfInt dying$layout() {
-        return dying$LAYOUT;
+        return Fields.dying$LAYOUT;
     }
-
-    private static final long dying$OFFSET = $LAYOUT.byteOffset(groupElement("dying"));
 
     /**
      * Offset for field:
@@ -848,7 +780,7 @@ public class m {
      * }
      */
     public static final long dying$offset() {
-        return dying$OFFSET;
+        return Fields.dying$OFFSET;
     }
 
     /**
@@ -858,7 +790,7 @@ public class m {
      * }
      */
     public static int dying(MemorySegment struct) {
-        return struct.get(dying$LAYOUT, dying$OFFSET);
+        return struct.get(Fields.dying$LAYOUT, Fields.dying$OFFSET);
     }
 
     /**
@@ -868,10 +800,8 @@ public class m {
      * }
      */
     public static void dying(MemorySegment struct, int fieldValue) {
-        struct.set(dying$LAYOUT, dying$OFFSET, fieldValue);
+        struct.set(Fields.dying$LAYOUT, Fields.dying$OFFSET, fieldValue);
     }
-
-    private static final OfInt index$LAYOUT = (OfInt)$LAYOUT.select(groupElement("index"));
 
     /**
      * Layout for field:
@@ -880,10 +810,8 @@ public class m {
      * }
      */
     public static final OfInt index$layout() {
-        return index$LAYOUT;
+        return Fields.index$LAYOUT;
     }
-
-    private static final long index$OFFSET = $LAYOUT.byteOffset(groupElement("index"));
 
     /**
      * Offset for field:
@@ -892,7 +820,7 @@ public class m {
      * }
      */
     public static final long index$offset() {
-        return index$OFFSET;
+        return Fields.index$OFFSET;
     }
 
     /**
@@ -902,7 +830,7 @@ public class m {
      * }
      */
     public static int index(MemorySegment struct) {
-        return struct.get(index$LAYOUT, index$OFFSET);
+        return struct.get(Fields.index$LAYOUT, Fields.index$OFFSET);
     }
 
     /**
@@ -912,10 +840,8 @@ public class m {
      * }
      */
     public static void index(MemorySegment struct, int fieldValue) {
-        struct.set(index$LAYOUT, index$OFFSET, fieldValue);
+        struct.set(Fields.index$LAYOUT, Fields.index$OFFSET, fieldValue);
     }
-
-    private static final OfLong nsleep$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nsleep"));
 
     /**
      * Layout for field:
@@ -924,10 +850,8 @@ public class m {
      * }
      */
     public static final OfLong nsleep$layout() {
-        return nsleep$LAYOUT;
+        return Fields.nsleep$LAYOUT;
     }
-
-    private static final long nsleep$OFFSET = $LAYOUT.byteOffset(groupElement("nsleep"));
 
     /**
      * Offset for field:
@@ -936,7 +860,7 @@ public class m {
      * }
      */
     public static final long nsleep$offset() {
-        return nsleep$OFFSET;
+        return Fields.nsleep$OFFSET;
     }
 
     /**
@@ -946,7 +870,7 @@ public class m {
      * }
      */
     public static long nsleep(MemorySegment struct) {
-        return struct.get(nsleep$LAYOUT, nsleep$OFFSET);
+        return struct.get(Fields.nsleep$LAYOUT, Fields.nsleep$OFFSET);
     }
 
     /**
@@ -956,10 +880,8 @@ public class m {
      * }
      */
     public static void nsleep(MemorySegment struct, long fieldValue) {
-        struct.set(nsleep$LAYOUT, nsleep$OFFSET, fieldValue);
+        struct.set(Fields.nsleep$LAYOUT, Fields.nsleep$OFFSET, fieldValue);
     }
-
-    private static final OfLong nsleeppoll$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nsleeppoll"));
 
     /**
      * Layout for field:
@@ -968,10 +890,8 @@ public class m {
      * }
      */
     public static final OfLong nsleeppoll$layout() {
-        return nsleeppoll$LAYOUT;
+        return Fields.nsleeppoll$LAYOUT;
     }
-
-    private static final long nsleeppoll$OFFSET = $LAYOUT.byteOffset(groupElement("nsleeppoll"));
 
     /**
      * Offset for field:
@@ -980,7 +900,7 @@ public class m {
      * }
      */
     public static final long nsleeppoll$offset() {
-        return nsleeppoll$OFFSET;
+        return Fields.nsleeppoll$OFFSET;
     }
 
     /**
@@ -990,7 +910,7 @@ public class m {
      * }
      */
     public static long nsleeppoll(MemorySegment struct) {
-        return struct.get(nsleeppoll$LAYOUT, nsleeppoll$OFFSET);
+        return struct.get(Fields.nsleeppoll$LAYOUT, Fields.nsleeppoll$OFFSET);
     }
 
     /**
@@ -1000,10 +920,8 @@ public class m {
      * }
      */
     public static void nsleeppoll(MemorySegment struct, long fieldValue) {
-        struct.set(nsleeppoll$LAYOUT, nsleeppoll$OFFSET, fieldValue);
+        struct.set(Fields.nsleeppoll$LAYOUT, Fields.nsleeppoll$OFFSET, fieldValue);
     }
-
-    private static final OfLong nextp$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nextp"));
 
     /**
      * Layout for field:
@@ -1012,10 +930,8 @@ public class m {
      * }
      */
     public static final OfLong nextp$layout() {
-        return nextp$LAYOUT;
+        return Fields.nextp$LAYOUT;
     }
-
-    private static final long nextp$OFFSET = $LAYOUT.byteOffset(groupElement("nextp"));
 
     /**
      * Offset for field:
@@ -1024,7 +940,7 @@ public class m {
      * }
      */
     public static final long nextp$offset() {
-        return nextp$OFFSET;
+        return Fields.nextp$OFFSET;
     }
 
     /**
@@ -1034,7 +950,7 @@ public class m {
      * }
      */
     public static long nextp(MemorySegment struct) {
-        return struct.get(nextp$LAYOUT, nextp$OFFSET);
+        return struct.get(Fields.nextp$LAYOUT, Fields.nextp$OFFSET);
     }
 
     /**
@@ -1044,10 +960,8 @@ public class m {
      * }
      */
     public static void nextp(MemorySegment struct, long fieldValue) {
-        struct.set(nextp$LAYOUT, nextp$OFFSET, fieldValue);
+        struct.set(Fields.nextp$LAYOUT, Fields.nextp$OFFSET, fieldValue);
     }
-
-    private static final OfLong schedlink$LAYOUT = (OfLong)$LAYOUT.select(groupElement("schedlink"));
 
     /**
      * Layout for field:
@@ -1056,10 +970,8 @@ public class m {
      * }
      */
     public static final OfLong schedlink$layout() {
-        return schedlink$LAYOUT;
+        return Fields.schedlink$LAYOUT;
     }
-
-    private static final long schedlink$OFFSET = $LAYOUT.byteOffset(groupElement("schedlink"));
 
     /**
      * Offset for field:
@@ -1068,7 +980,7 @@ public class m {
      * }
      */
     public static final long schedlink$offset() {
-        return schedlink$OFFSET;
+        return Fields.schedlink$OFFSET;
     }
 
     /**
@@ -1078,7 +990,7 @@ public class m {
      * }
      */
     public static long schedlink(MemorySegment struct) {
-        return struct.get(schedlink$LAYOUT, schedlink$OFFSET);
+        return struct.get(Fields.schedlink$LAYOUT, Fields.schedlink$OFFSET);
     }
 
     /**
@@ -1088,10 +1000,8 @@ public class m {
      * }
      */
     public static void schedlink(MemorySegment struct, long fieldValue) {
-        struct.set(schedlink$LAYOUT, schedlink$OFFSET, fieldValue);
+        struct.set(Fields.schedlink$LAYOUT, Fields.schedlink$OFFSET, fieldValue);
     }
-
-    private static final OfLong alllink$LAYOUT = (OfLong)$LAYOUT.select(groupElement("alllink"));
 
     /**
      * Layout for field:
@@ -1100,10 +1010,8 @@ public class m {
      * }
      */
     public static final OfLong alllink$layout() {
-        return alllink$LAYOUT;
+        return Fields.alllink$LAYOUT;
     }
-
-    private static final long alllink$OFFSET = $LAYOUT.byteOffset(groupElement("alllink"));
 
     /**
      * Offset for field:
@@ -1112,7 +1020,7 @@ public class m {
      * }
      */
     public static final long alllink$offset() {
-        return alllink$OFFSET;
+        return Fields.alllink$OFFSET;
     }
 
     /**
@@ -1122,7 +1030,7 @@ public class m {
      * }
      */
     public static long alllink(MemorySegment struct) {
-        return struct.get(alllink$LAYOUT, alllink$OFFSET);
+        return struct.get(Fields.alllink$LAYOUT, Fields.alllink$OFFSET);
     }
 
     /**
@@ -1132,10 +1040,8 @@ public class m {
      * }
      */
     public static void alllink(MemorySegment struct, long fieldValue) {
-        struct.set(alllink$LAYOUT, alllink$OFFSET, fieldValue);
+        struct.set(Fields.alllink$LAYOUT, Fields.alllink$OFFSET, fieldValue);
     }
-
-    private static final OfLong freelink$LAYOUT = (OfLong)$LAYOUT.select(groupElement("freelink"));
 
     /**
      * Layout for field:
@@ -1144,10 +1050,8 @@ public class m {
      * }
      */
     public static final OfLong freelink$layout() {
-        return freelink$LAYOUT;
+        return Fields.freelink$LAYOUT;
     }
-
-    private static final long freelink$OFFSET = $LAYOUT.byteOffset(groupElement("freelink"));
 
     /**
      * Offset for field:
@@ -1156,7 +1060,7 @@ public class m {
      * }
      */
     public static final long freelink$offset() {
-        return freelink$OFFSET;
+        return Fields.freelink$OFFSET;
     }
 
     /**
@@ -1166,7 +1070,7 @@ public class m {
      * }
      */
     public static long freelink(MemorySegment struct) {
-        return struct.get(freelink$LAYOUT, freelink$OFFSET);
+        return struct.get(Fields.freelink$LAYOUT, Fields.freelink$OFFSET);
     }
 
     /**
@@ -1176,10 +1080,8 @@ public class m {
      * }
      */
     public static void freelink(MemorySegment struct, long fieldValue) {
-        struct.set(freelink$LAYOUT, freelink$OFFSET, fieldValue);
+        struct.set(Fields.freelink$LAYOUT, Fields.freelink$OFFSET, fieldValue);
     }
-
-    private static final OfLong nextwaitm$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nextwaitm"));
 
     /**
      * Layout for field:
@@ -1188,10 +1090,8 @@ public class m {
      * }
      */
     public static final OfLong nextwaitm$layout() {
-        return nextwaitm$LAYOUT;
+        return Fields.nextwaitm$LAYOUT;
     }
-
-    private static final long nextwaitm$OFFSET = $LAYOUT.byteOffset(groupElement("nextwaitm"));
 
     /**
      * Offset for field:
@@ -1200,7 +1100,7 @@ public class m {
      * }
      */
     public static final long nextwaitm$offset() {
-        return nextwaitm$OFFSET;
+        return Fields.nextwaitm$OFFSET;
     }
 
     /**
@@ -1210,7 +1110,7 @@ public class m {
      * }
      */
     public static long nextwaitm(MemorySegment struct) {
-        return struct.get(nextwaitm$LAYOUT, nextwaitm$OFFSET);
+        return struct.get(Fields.nextwaitm$LAYOUT, Fields.nextwaitm$OFFSET);
     }
 
     /**
@@ -1220,10 +1120,8 @@ public class m {
      * }
      */
     public static void nextwaitm(MemorySegment struct, long fieldValue) {
-        struct.set(nextwaitm$LAYOUT, nextwaitm$OFFSET, fieldValue);
+        struct.set(Fields.nextwaitm$LAYOUT, Fields.nextwaitm$OFFSET, fieldValue);
     }
-
-    private static final OfLong id$LAYOUT = (OfLong)$LAYOUT.select(groupElement("id"));
 
     /**
      * Layout for field:
@@ -1232,10 +1130,8 @@ public class m {
      * }
      */
     public static final OfLong id$layout() {
-        return id$LAYOUT;
+        return Fields.id$LAYOUT;
     }
-
-    private static final long id$OFFSET = $LAYOUT.byteOffset(groupElement("id"));
 
     /**
      * Offset for field:
@@ -1244,7 +1140,7 @@ public class m {
      * }
      */
     public static final long id$offset() {
-        return id$OFFSET;
+        return Fields.id$OFFSET;
     }
 
     /**
@@ -1254,7 +1150,7 @@ public class m {
      * }
      */
     public static long id(MemorySegment struct) {
-        return struct.get(id$LAYOUT, id$OFFSET);
+        return struct.get(Fields.id$LAYOUT, Fields.id$OFFSET);
     }
 
     /**
@@ -1264,10 +1160,8 @@ public class m {
      * }
      */
     public static void id(MemorySegment struct, long fieldValue) {
-        struct.set(id$LAYOUT, id$OFFSET, fieldValue);
+        struct.set(Fields.id$LAYOUT, Fields.id$OFFSET, fieldValue);
     }
-
-    private static final OfLong procid$LAYOUT = (OfLong)$LAYOUT.select(groupElement("procid"));
 
     /**
      * Layout for field:
@@ -1276,10 +1170,8 @@ public class m {
      * }
      */
     public static final OfLong procid$layout() {
-        return procid$LAYOUT;
+        return Fields.procid$LAYOUT;
     }
-
-    private static final long procid$OFFSET = $LAYOUT.byteOffset(groupElement("procid"));
 
     /**
      * Offset for field:
@@ -1288,7 +1180,7 @@ public class m {
      * }
      */
     public static final long procid$offset() {
-        return procid$OFFSET;
+        return Fields.procid$OFFSET;
     }
 
     /**
@@ -1298,7 +1190,7 @@ public class m {
      * }
      */
     public static long procid(MemorySegment struct) {
-        return struct.get(procid$LAYOUT, procid$OFFSET);
+        return struct.get(Fields.procid$LAYOUT, Fields.procid$OFFSET);
     }
 
     /**
@@ -1308,10 +1200,8 @@ public class m {
      * }
      */
     public static void procid(MemorySegment struct, long fieldValue) {
-        struct.set(procid$LAYOUT, procid$OFFSET, fieldValue);
+        struct.set(Fields.procid$LAYOUT, Fields.procid$OFFSET, fieldValue);
     }
-
-    private static final OfInt isextra$LAYOUT = (OfInt)$LAYOUT.select(groupElement("isextra"));
 
     /**
      * Layout for field:
@@ -1320,10 +1210,8 @@ public class m {
      * }
      */
     public static final OfInt isextra$layout() {
-        return isextra$LAYOUT;
+        return Fields.isextra$LAYOUT;
     }
-
-    private static final long isextra$OFFSET = $LAYOUT.byteOffset(groupElement("isextra"));
 
     /**
      * Offset for field:
@@ -1332,7 +1220,7 @@ public class m {
      * }
      */
     public static final long isextra$offset() {
-        return isextra$OFFSET;
+        return Fields.isextra$OFFSET;
     }
 
     /**
@@ -1342,7 +1230,7 @@ public class m {
      * }
      */
     public static int isextra(MemorySegment struct) {
-        return struct.get(isextra$LAYOUT, isextra$OFFSET);
+        return struct.get(Fields.isextra$LAYOUT, Fields.isextra$OFFSET);
     }
 
     /**
@@ -1352,10 +1240,8 @@ public class m {
      * }
      */
     public static void isextra(MemorySegment struct, int fieldValue) {
-        struct.set(isextra$LAYOUT, isextra$OFFSET, fieldValue);
+        struct.set(Fields.isextra$LAYOUT, Fields.isextra$OFFSET, fieldValue);
     }
-
-    private static final OfInt cpu$LAYOUT = (OfInt)$LAYOUT.select(groupElement("cpu"));
 
     /**
      * Layout for field:
@@ -1364,10 +1250,8 @@ public class m {
      * }
      */
     public static final OfInt cpu$layout() {
-        return cpu$LAYOUT;
+        return Fields.cpu$LAYOUT;
     }
-
-    private static final long cpu$OFFSET = $LAYOUT.byteOffset(groupElement("cpu"));
 
     /**
      * Offset for field:
@@ -1376,7 +1260,7 @@ public class m {
      * }
      */
     public static final long cpu$offset() {
-        return cpu$OFFSET;
+        return Fields.cpu$OFFSET;
     }
 
     /**
@@ -1386,7 +1270,7 @@ public class m {
      * }
      */
     public static int cpu(MemorySegment struct) {
-        return struct.get(cpu$LAYOUT, cpu$OFFSET);
+        return struct.get(Fields.cpu$LAYOUT, Fields.cpu$OFFSET);
     }
 
     /**
@@ -1396,10 +1280,8 @@ public class m {
      * }
      */
     public static void cpu(MemorySegment struct, int fieldValue) {
-        struct.set(cpu$LAYOUT, cpu$OFFSET, fieldValue);
+        struct.set(Fields.cpu$LAYOUT, Fields.cpu$OFFSET, fieldValue);
     }
-
-    private static final OfInt exited$LAYOUT = (OfInt)$LAYOUT.select(groupElement("exited"));
 
     /**
      * Layout for field:
@@ -1408,10 +1290,8 @@ public class m {
      * }
      */
     public static final OfInt exited$layout() {
-        return exited$LAYOUT;
+        return Fields.exited$LAYOUT;
     }
-
-    private static final long exited$OFFSET = $LAYOUT.byteOffset(groupElement("exited"));
 
     /**
      * Offset for field:
@@ -1420,7 +1300,7 @@ public class m {
      * }
      */
     public static final long exited$offset() {
-        return exited$OFFSET;
+        return Fields.exited$OFFSET;
     }
 
     /**
@@ -1430,7 +1310,7 @@ public class m {
      * }
      */
     public static int exited(MemorySegment struct) {
-        return struct.get(exited$LAYOUT, exited$OFFSET);
+        return struct.get(Fields.exited$LAYOUT, Fields.exited$OFFSET);
     }
 
     /**
@@ -1440,10 +1320,8 @@ public class m {
      * }
      */
     public static void exited(MemorySegment struct, int fieldValue) {
-        struct.set(exited$LAYOUT, exited$OFFSET, fieldValue);
+        struct.set(Fields.exited$LAYOUT, Fields.exited$OFFSET, fieldValue);
     }
-
-    private static final OfInt park$LAYOUT = (OfInt)$LAYOUT.select(groupElement("park"));
 
     /**
      * Layout for field:
@@ -1452,10 +1330,8 @@ public class m {
      * }
      */
     public static final OfInt park$layout() {
-        return park$LAYOUT;
+        return Fields.park$LAYOUT;
     }
-
-    private static final long park$OFFSET = $LAYOUT.byteOffset(groupElement("park"));
 
     /**
      * Offset for field:
@@ -1464,7 +1340,7 @@ public class m {
      * }
      */
     public static final long park$offset() {
-        return park$OFFSET;
+        return Fields.park$OFFSET;
     }
 
     /**
@@ -1474,7 +1350,7 @@ public class m {
      * }
      */
     public static int park(MemorySegment struct) {
-        return struct.get(park$LAYOUT, park$OFFSET);
+        return struct.get(Fields.park$LAYOUT, Fields.park$OFFSET);
     }
 
     /**
@@ -1484,10 +1360,8 @@ public class m {
      * }
      */
     public static void park(MemorySegment struct, int fieldValue) {
-        struct.set(park$LAYOUT, park$OFFSET, fieldValue);
+        struct.set(Fields.park$LAYOUT, Fields.park$OFFSET, fieldValue);
     }
-
-    private static final OfInt blocked$LAYOUT = (OfInt)$LAYOUT.select(groupElement("blocked"));
 
     /**
      * Layout for field:
@@ -1496,10 +1370,8 @@ public class m {
      * }
      */
     public static final OfInt blocked$layout() {
-        return blocked$LAYOUT;
+        return Fields.blocked$LAYOUT;
     }
-
-    private static final long blocked$OFFSET = $LAYOUT.byteOffset(groupElement("blocked"));
 
     /**
      * Offset for field:
@@ -1508,7 +1380,7 @@ public class m {
      * }
      */
     public static final long blocked$offset() {
-        return blocked$OFFSET;
+        return Fields.blocked$OFFSET;
     }
 
     /**
@@ -1518,7 +1390,7 @@ public class m {
      * }
      */
     public static int blocked(MemorySegment struct) {
-        return struct.get(blocked$LAYOUT, blocked$OFFSET);
+        return struct.get(Fields.blocked$LAYOUT, Fields.blocked$OFFSET);
     }
 
     /**
@@ -1528,10 +1400,8 @@ public class m {
      * }
      */
     public static void blocked(MemorySegment struct, int fieldValue) {
-        struct.set(blocked$LAYOUT, blocked$OFFSET, fieldValue);
+        struct.set(Fields.blocked$LAYOUT, Fields.blocked$OFFSET, fieldValue);
     }
-
-    private static final OfInt sigreq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sigreq"));
 
     /**
      * Layout for field:
@@ -1540,10 +1410,8 @@ public class m {
      * }
      */
     public static final OfInt sigreq$layout() {
-        return sigreq$LAYOUT;
+        return Fields.sigreq$LAYOUT;
     }
-
-    private static final long sigreq$OFFSET = $LAYOUT.byteOffset(groupElement("sigreq"));
 
     /**
      * Offset for field:
@@ -1552,7 +1420,7 @@ public class m {
      * }
      */
     public static final long sigreq$offset() {
-        return sigreq$OFFSET;
+        return Fields.sigreq$OFFSET;
     }
 
     /**
@@ -1562,7 +1430,7 @@ public class m {
      * }
      */
     public static int sigreq(MemorySegment struct) {
-        return struct.get(sigreq$LAYOUT, sigreq$OFFSET);
+        return struct.get(Fields.sigreq$LAYOUT, Fields.sigreq$OFFSET);
     }
 
     /**
@@ -1572,10 +1440,8 @@ public class m {
      * }
      */
     public static void sigreq(MemorySegment struct, int fieldValue) {
-        struct.set(sigreq$LAYOUT, sigreq$OFFSET, fieldValue);
+        struct.set(Fields.sigreq$LAYOUT, Fields.sigreq$OFFSET, fieldValue);
     }
-
-    private static final OfInt sigtick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sigtick"));
 
     /**
      * Layout for field:
@@ -1584,10 +1450,8 @@ public class m {
      * }
      */
     public static final OfInt sigtick$layout() {
-        return sigtick$LAYOUT;
+        return Fields.sigtick$LAYOUT;
     }
-
-    private static final long sigtick$OFFSET = $LAYOUT.byteOffset(groupElement("sigtick"));
 
     /**
      * Offset for field:
@@ -1596,7 +1460,7 @@ public class m {
      * }
      */
     public static final long sigtick$offset() {
-        return sigtick$OFFSET;
+        return Fields.sigtick$OFFSET;
     }
 
     /**
@@ -1606,7 +1470,7 @@ public class m {
      * }
      */
     public static int sigtick(MemorySegment struct) {
-        return struct.get(sigtick$LAYOUT, sigtick$OFFSET);
+        return struct.get(Fields.sigtick$LAYOUT, Fields.sigtick$OFFSET);
     }
 
     /**
@@ -1616,10 +1480,8 @@ public class m {
      * }
      */
     public static void sigtick(MemorySegment struct, int fieldValue) {
-        struct.set(sigtick$LAYOUT, sigtick$OFFSET, fieldValue);
+        struct.set(Fields.sigtick$LAYOUT, Fields.sigtick$OFFSET, fieldValue);
     }
-
-    private static final OfLong sigsent$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigsent"));
 
     /**
      * Layout for field:
@@ -1628,10 +1490,8 @@ public class m {
      * }
      */
     public static final OfLong sigsent$layout() {
-        return sigsent$LAYOUT;
+        return Fields.sigsent$LAYOUT;
     }
-
-    private static final long sigsent$OFFSET = $LAYOUT.byteOffset(groupElement("sigsent"));
 
     /**
      * Offset for field:
@@ -1640,7 +1500,7 @@ public class m {
      * }
      */
     public static final long sigsent$offset() {
-        return sigsent$OFFSET;
+        return Fields.sigsent$OFFSET;
     }
 
     /**
@@ -1650,7 +1510,7 @@ public class m {
      * }
      */
     public static long sigsent(MemorySegment struct) {
-        return struct.get(sigsent$LAYOUT, sigsent$OFFSET);
+        return struct.get(Fields.sigsent$LAYOUT, Fields.sigsent$OFFSET);
     }
 
     /**
@@ -1660,10 +1520,8 @@ public class m {
      * }
      */
     public static void sigsent(MemorySegment struct, long fieldValue) {
-        struct.set(sigsent$LAYOUT, sigsent$OFFSET, fieldValue);
+        struct.set(Fields.sigsent$LAYOUT, Fields.sigsent$OFFSET, fieldValue);
     }
-
-    private static final OfLong sigpreempt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigpreempt"));
 
     /**
      * Layout for field:
@@ -1672,10 +1530,8 @@ public class m {
      * }
      */
     public static final OfLong sigpreempt$layout() {
-        return sigpreempt$LAYOUT;
+        return Fields.sigpreempt$LAYOUT;
     }
-
-    private static final long sigpreempt$OFFSET = $LAYOUT.byteOffset(groupElement("sigpreempt"));
 
     /**
      * Offset for field:
@@ -1684,7 +1540,7 @@ public class m {
      * }
      */
     public static final long sigpreempt$offset() {
-        return sigpreempt$OFFSET;
+        return Fields.sigpreempt$OFFSET;
     }
 
     /**
@@ -1694,7 +1550,7 @@ public class m {
      * }
      */
     public static long sigpreempt(MemorySegment struct) {
-        return struct.get(sigpreempt$LAYOUT, sigpreempt$OFFSET);
+        return struct.get(Fields.sigpreempt$LAYOUT, Fields.sigpreempt$OFFSET);
     }
 
     /**
@@ -1704,10 +1560,8 @@ public class m {
      * }
      */
     public static void sigpreempt(MemorySegment struct, long fieldValue) {
-        struct.set(sigpreempt$LAYOUT, sigpreempt$OFFSET, fieldValue);
+        struct.set(Fields.sigpreempt$LAYOUT, Fields.sigpreempt$OFFSET, fieldValue);
     }
-
-    private static final OfLong sighandoff$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sighandoff"));
 
     /**
      * Layout for field:
@@ -1716,10 +1570,8 @@ public class m {
      * }
      */
     public static final OfLong sighandoff$layout() {
-        return sighandoff$LAYOUT;
+        return Fields.sighandoff$LAYOUT;
     }
-
-    private static final long sighandoff$OFFSET = $LAYOUT.byteOffset(groupElement("sighandoff"));
 
     /**
      * Offset for field:
@@ -1728,7 +1580,7 @@ public class m {
      * }
      */
     public static final long sighandoff$offset() {
-        return sighandoff$OFFSET;
+        return Fields.sighandoff$OFFSET;
     }
 
     /**
@@ -1738,7 +1590,7 @@ public class m {
      * }
      */
     public static long sighandoff(MemorySegment struct) {
-        return struct.get(sighandoff$LAYOUT, sighandoff$OFFSET);
+        return struct.get(Fields.sighandoff$LAYOUT, Fields.sighandoff$OFFSET);
     }
 
     /**
@@ -1748,10 +1600,8 @@ public class m {
      * }
      */
     public static void sighandoff(MemorySegment struct, long fieldValue) {
-        struct.set(sighandoff$LAYOUT, sighandoff$OFFSET, fieldValue);
+        struct.set(Fields.sighandoff$LAYOUT, Fields.sighandoff$OFFSET, fieldValue);
     }
-
-    private static final OfLong sigidle$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigidle"));
 
     /**
      * Layout for field:
@@ -1760,10 +1610,8 @@ public class m {
      * }
      */
     public static final OfLong sigidle$layout() {
-        return sigidle$LAYOUT;
+        return Fields.sigidle$LAYOUT;
     }
-
-    private static final long sigidle$OFFSET = $LAYOUT.byteOffset(groupElement("sigidle"));
 
     /**
      * Offset for field:
@@ -1772,7 +1620,7 @@ public class m {
      * }
      */
     public static final long sigidle$offset() {
-        return sigidle$OFFSET;
+        return Fields.sigidle$OFFSET;
     }
 
     /**
@@ -1782,7 +1630,7 @@ public class m {
      * }
      */
     public static long sigidle(MemorySegment struct) {
-        return struct.get(sigidle$LAYOUT, sigidle$OFFSET);
+        return struct.get(Fields.sigidle$LAYOUT, Fields.sigidle$OFFSET);
     }
 
     /**
@@ -1792,10 +1640,8 @@ public class m {
      * }
      */
     public static void sigidle(MemorySegment struct, long fieldValue) {
-        struct.set(sigidle$LAYOUT, sigidle$OFFSET, fieldValue);
+        struct.set(Fields.sigidle$LAYOUT, Fields.sigidle$OFFSET, fieldValue);
     }
-
-    private static final OfLong siglocks$LAYOUT = (OfLong)$LAYOUT.select(groupElement("siglocks"));
 
     /**
      * Layout for field:
@@ -1804,10 +1650,8 @@ public class m {
      * }
      */
     public static final OfLong siglocks$layout() {
-        return siglocks$LAYOUT;
+        return Fields.siglocks$LAYOUT;
     }
-
-    private static final long siglocks$OFFSET = $LAYOUT.byteOffset(groupElement("siglocks"));
 
     /**
      * Offset for field:
@@ -1816,7 +1660,7 @@ public class m {
      * }
      */
     public static final long siglocks$offset() {
-        return siglocks$OFFSET;
+        return Fields.siglocks$OFFSET;
     }
 
     /**
@@ -1826,7 +1670,7 @@ public class m {
      * }
      */
     public static long siglocks(MemorySegment struct) {
-        return struct.get(siglocks$LAYOUT, siglocks$OFFSET);
+        return struct.get(Fields.siglocks$LAYOUT, Fields.siglocks$OFFSET);
     }
 
     /**
@@ -1836,10 +1680,8 @@ public class m {
      * }
      */
     public static void siglocks(MemorySegment struct, long fieldValue) {
-        struct.set(siglocks$LAYOUT, siglocks$OFFSET, fieldValue);
+        struct.set(Fields.siglocks$LAYOUT, Fields.siglocks$OFFSET, fieldValue);
     }
-
-    private static final OfLong siglate$LAYOUT = (OfLong)$LAYOUT.select(groupElement("siglate"));
 
     /**
      * Layout for field:
@@ -1848,10 +1690,8 @@ public class m {
      * }
      */
     public static final OfLong siglate$layout() {
-        return siglate$LAYOUT;
+        return Fields.siglate$LAYOUT;
     }
-
-    private static final long siglate$OFFSET = $LAYOUT.byteOffset(groupElement("siglate"));
 
     /**
      * Offset for field:
@@ -1860,7 +1700,7 @@ public class m {
      * }
      */
     public static final long siglate$offset() {
-        return siglate$OFFSET;
+        return Fields.siglate$OFFSET;
     }
 
     /**
@@ -1870,7 +1710,7 @@ public class m {
      * }
      */
     public static long siglate(MemorySegment struct) {
-        return struct.get(siglate$LAYOUT, siglate$OFFSET);
+        return struct.get(Fields.siglate$LAYOUT, Fields.siglate$OFFSET);
     }
 
     /**
@@ -1880,10 +1720,8 @@ public class m {
      * }
      */
     public static void siglate(MemorySegment struct, long fieldValue) {
-        struct.set(siglate$LAYOUT, siglate$OFFSET, fieldValue);
+        struct.set(Fields.siglate$LAYOUT, Fields.siglate$OFFSET, fieldValue);
     }
-
-    private static final OfLong sigpc$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigpc"));
 
     /**
      * Layout for field:
@@ -1892,10 +1730,8 @@ public class m {
      * }
      */
     public static final OfLong sigpc$layout() {
-        return sigpc$LAYOUT;
+        return Fields.sigpc$LAYOUT;
     }
-
-    private static final long sigpc$OFFSET = $LAYOUT.byteOffset(groupElement("sigpc"));
 
     /**
      * Offset for field:
@@ -1904,7 +1740,7 @@ public class m {
      * }
      */
     public static final long sigpc$offset() {
-        return sigpc$OFFSET;
+        return Fields.sigpc$OFFSET;
     }
 
     /**
@@ -1914,7 +1750,7 @@ public class m {
      * }
      */
     public static long sigpc(MemorySegment struct) {
-        return struct.get(sigpc$LAYOUT, sigpc$OFFSET);
+        return struct.get(Fields.sigpc$LAYOUT, Fields.sigpc$OFFSET);
     }
 
     /**
@@ -1924,10 +1760,8 @@ public class m {
      * }
      */
     public static void sigpc(MemorySegment struct, long fieldValue) {
-        struct.set(sigpc$LAYOUT, sigpc$OFFSET, fieldValue);
+        struct.set(Fields.sigpc$LAYOUT, Fields.sigpc$OFFSET, fieldValue);
     }
-
-    private static final OfInt taken$LAYOUT = (OfInt)$LAYOUT.select(groupElement("taken"));
 
     /**
      * Layout for field:
@@ -1936,10 +1770,8 @@ public class m {
      * }
      */
     public static final OfInt taken$layout() {
-        return taken$LAYOUT;
+        return Fields.taken$LAYOUT;
     }
-
-    private static final long taken$OFFSET = $LAYOUT.byteOffset(groupElement("taken"));
 
     /**
      * Offset for field:
@@ -1948,7 +1780,7 @@ public class m {
      * }
      */
     public static final long taken$offset() {
-        return taken$OFFSET;
+        return Fields.taken$OFFSET;
     }
 
     /**
@@ -1958,7 +1790,7 @@ public class m {
      * }
      */
     public static int taken(MemorySegment struct) {
-        return struct.get(taken$LAYOUT, taken$OFFSET);
+        return struct.get(Fields.taken$LAYOUT, Fields.taken$OFFSET);
     }
 
     /**
@@ -1968,7 +1800,7 @@ public class m {
      * }
      */
     public static void taken(MemorySegment struct, int fieldValue) {
-        struct.set(taken$LAYOUT, taken$OFFSET, fieldValue);
+        struct.set(Fields.taken$LAYOUT, Fields.taken$OFFSET, fieldValue);
     }
 
     /**
@@ -2013,6 +1845,93 @@ public class m {
      */
     public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
+    }
+
+    private static final class Fields {
+        static final OfLong curg$LAYOUT = (OfLong)$LAYOUT.select(groupElement("curg"));
+        static final long curg$OFFSET = $LAYOUT.byteOffset(groupElement("curg"));
+        static final OfLong p$LAYOUT = (OfLong)$LAYOUT.select(groupElement("p"));
+        static final long p$OFFSET = $LAYOUT.byteOffset(groupElement("p"));
+        static final OfLong oldp$LAYOUT = (OfLong)$LAYOUT.select(groupElement("oldp"));
+        static final long oldp$OFFSET = $LAYOUT.byteOffset(groupElement("oldp"));
+        static final OfLong lockedg$LAYOUT = (OfLong)$LAYOUT.select(groupElement("lockedg"));
+        static final long lockedg$OFFSET = $LAYOUT.byteOffset(groupElement("lockedg"));
+        static final OfInt locks$LAYOUT = (OfInt)$LAYOUT.select(groupElement("locks"));
+        static final long locks$OFFSET = $LAYOUT.byteOffset(groupElement("locks"));
+        static final OfInt spinning$LAYOUT = (OfInt)$LAYOUT.select(groupElement("spinning"));
+        static final long spinning$OFFSET = $LAYOUT.byteOffset(groupElement("spinning"));
+        static final OfInt incgo$LAYOUT = (OfInt)$LAYOUT.select(groupElement("incgo"));
+        static final long incgo$OFFSET = $LAYOUT.byteOffset(groupElement("incgo"));
+        static final OfInt gate$LAYOUT = (OfInt)$LAYOUT.select(groupElement("gate"));
+        static final long gate$OFFSET = $LAYOUT.byteOffset(groupElement("gate"));
+        static final OfInt lockedExt$LAYOUT = (OfInt)$LAYOUT.select(groupElement("lockedExt"));
+        static final long lockedExt$OFFSET = $LAYOUT.byteOffset(groupElement("lockedExt"));
+        static final OfInt lockedInt$LAYOUT = (OfInt)$LAYOUT.select(groupElement("lockedInt"));
+        static final long lockedInt$OFFSET = $LAYOUT.byteOffset(groupElement("lockedInt"));
+        static final OfLong fastrand$LAYOUT = (OfLong)$LAYOUT.select(groupElement("fastrand"));
+        static final long fastrand$OFFSET = $LAYOUT.byteOffset(groupElement("fastrand"));
+        static final OfLong ncgocall$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ncgocall"));
+        static final long ncgocall$OFFSET = $LAYOUT.byteOffset(groupElement("ncgocall"));
+        static final OfInt ncgo$LAYOUT = (OfInt)$LAYOUT.select(groupElement("ncgo"));
+        static final long ncgo$OFFSET = $LAYOUT.byteOffset(groupElement("ncgo"));
+        static final OfInt syscalltick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("syscalltick"));
+        static final long syscalltick$OFFSET = $LAYOUT.byteOffset(groupElement("syscalltick"));
+        static final OfInt mallocing$LAYOUT = (OfInt)$LAYOUT.select(groupElement("mallocing"));
+        static final long mallocing$OFFSET = $LAYOUT.byteOffset(groupElement("mallocing"));
+        static final OfInt throwing$LAYOUT = (OfInt)$LAYOUT.select(groupElement("throwing"));
+        static final long throwing$OFFSET = $LAYOUT.byteOffset(groupElement("throwing"));
+        static final OfInt dying$LAYOUT = (OfInt)$LAYOUT.select(groupElement("dying"));
+        static final long dying$OFFSET = $LAYOUT.byteOffset(groupElement("dying"));
+        static final OfInt index$LAYOUT = (OfInt)$LAYOUT.select(groupElement("index"));
+        static final long index$OFFSET = $LAYOUT.byteOffset(groupElement("index"));
+        static final OfLong nsleep$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nsleep"));
+        static final long nsleep$OFFSET = $LAYOUT.byteOffset(groupElement("nsleep"));
+        static final OfLong nsleeppoll$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nsleeppoll"));
+        static final long nsleeppoll$OFFSET = $LAYOUT.byteOffset(groupElement("nsleeppoll"));
+        static final OfLong nextp$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nextp"));
+        static final long nextp$OFFSET = $LAYOUT.byteOffset(groupElement("nextp"));
+        static final OfLong schedlink$LAYOUT = (OfLong)$LAYOUT.select(groupElement("schedlink"));
+        static final long schedlink$OFFSET = $LAYOUT.byteOffset(groupElement("schedlink"));
+        static final OfLong alllink$LAYOUT = (OfLong)$LAYOUT.select(groupElement("alllink"));
+        static final long alllink$OFFSET = $LAYOUT.byteOffset(groupElement("alllink"));
+        static final OfLong freelink$LAYOUT = (OfLong)$LAYOUT.select(groupElement("freelink"));
+        static final long freelink$OFFSET = $LAYOUT.byteOffset(groupElement("freelink"));
+        static final OfLong nextwaitm$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nextwaitm"));
+        static final long nextwaitm$OFFSET = $LAYOUT.byteOffset(groupElement("nextwaitm"));
+        static final OfLong id$LAYOUT = (OfLong)$LAYOUT.select(groupElement("id"));
+        static final long id$OFFSET = $LAYOUT.byteOffset(groupElement("id"));
+        static final OfLong procid$LAYOUT = (OfLong)$LAYOUT.select(groupElement("procid"));
+        static final long procid$OFFSET = $LAYOUT.byteOffset(groupElement("procid"));
+        static final OfInt isextra$LAYOUT = (OfInt)$LAYOUT.select(groupElement("isextra"));
+        static final long isextra$OFFSET = $LAYOUT.byteOffset(groupElement("isextra"));
+        static final OfInt cpu$LAYOUT = (OfInt)$LAYOUT.select(groupElement("cpu"));
+        static final long cpu$OFFSET = $LAYOUT.byteOffset(groupElement("cpu"));
+        static final OfInt exited$LAYOUT = (OfInt)$LAYOUT.select(groupElement("exited"));
+        static final long exited$OFFSET = $LAYOUT.byteOffset(groupElement("exited"));
+        static final OfInt park$LAYOUT = (OfInt)$LAYOUT.select(groupElement("park"));
+        static final long park$OFFSET = $LAYOUT.byteOffset(groupElement("park"));
+        static final OfInt blocked$LAYOUT = (OfInt)$LAYOUT.select(groupElement("blocked"));
+        static final long blocked$OFFSET = $LAYOUT.byteOffset(groupElement("blocked"));
+        static final OfInt sigreq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sigreq"));
+        static final long sigreq$OFFSET = $LAYOUT.byteOffset(groupElement("sigreq"));
+        static final OfInt sigtick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sigtick"));
+        static final long sigtick$OFFSET = $LAYOUT.byteOffset(groupElement("sigtick"));
+        static final OfLong sigsent$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigsent"));
+        static final long sigsent$OFFSET = $LAYOUT.byteOffset(groupElement("sigsent"));
+        static final OfLong sigpreempt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigpreempt"));
+        static final long sigpreempt$OFFSET = $LAYOUT.byteOffset(groupElement("sigpreempt"));
+        static final OfLong sighandoff$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sighandoff"));
+        static final long sighandoff$OFFSET = $LAYOUT.byteOffset(groupElement("sighandoff"));
+        static final OfLong sigidle$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigidle"));
+        static final long sigidle$OFFSET = $LAYOUT.byteOffset(groupElement("sigidle"));
+        static final OfLong siglocks$LAYOUT = (OfLong)$LAYOUT.select(groupElement("siglocks"));
+        static final long siglocks$OFFSET = $LAYOUT.byteOffset(groupElement("siglocks"));
+        static final OfLong siglate$LAYOUT = (OfLong)$LAYOUT.select(groupElement("siglate"));
+        static final long siglate$OFFSET = $LAYOUT.byteOffset(groupElement("siglate"));
+        static final OfLong sigpc$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sigpc"));
+        static final long sigpc$OFFSET = $LAYOUT.byteOffset(groupElement("sigpc"));
+        static final OfInt taken$LAYOUT = (OfInt)$LAYOUT.select(groupElement("taken"));
+        static final long taken$OFFSET = $LAYOUT.byteOffset(groupElement("taken"));
     }
 }
 

@@ -110,8 +110,6 @@ public class p {
         return $LAYOUT;
     }
 
-    private static final OfInt id$LAYOUT = (OfInt)$LAYOUT.select(groupElement("id"));
-
     /**
      * Layout for field:
      * {@snippet lang=c :
@@ -119,10 +117,8 @@ public class p {
      * }
      */
     public static final OfInt id$layout() {
-        return id$LAYOUT;
+        return Fields.id$LAYOUT;
     }
-
-    private static final long id$OFFSET = $LAYOUT.byteOffset(groupElement("id"));
 
     /**
      * Offset for field:
@@ -131,7 +127,7 @@ public class p {
      * }
      */
     public static final long id$offset() {
-        return id$OFFSET;
+        return Fields.id$OFFSET;
     }
 
     /**
@@ -141,7 +137,7 @@ public class p {
      * }
      */
     public static int id(MemorySegment struct) {
-        return struct.get(id$LAYOUT, id$OFFSET);
+        return struct.get(Fields.id$LAYOUT, Fields.id$OFFSET);
     }
 
     /**
@@ -151,10 +147,8 @@ public class p {
      * }
      */
     public static void id(MemorySegment struct, int fieldValue) {
-        struct.set(id$LAYOUT, id$OFFSET, fieldValue);
+        struct.set(Fields.id$LAYOUT, Fields.id$OFFSET, fieldValue);
     }
-
-    private static final OfInt status$LAYOUT = (OfInt)$LAYOUT.select(groupElement("status"));
 
     /**
      * Layout for field:
@@ -163,10 +157,8 @@ public class p {
      * }
      */
     public static final OfInt status$layout() {
-        return status$LAYOUT;
+        return Fields.status$LAYOUT;
     }
-
-    private static final long status$OFFSET = $LAYOUT.byteOffset(groupElement("status"));
 
     /**
      * Offset for field:
@@ -175,7 +167,7 @@ public class p {
      * }
      */
     public static final long status$offset() {
-        return status$OFFSET;
+        return Fields.status$OFFSET;
     }
 
     /**
@@ -185,7 +177,7 @@ public class p {
      * }
      */
     public static int status(MemorySegment struct) {
-        return struct.get(status$LAYOUT, status$OFFSET);
+        return struct.get(Fields.status$LAYOUT, Fields.status$OFFSET);
     }
 
     /**
@@ -195,10 +187,8 @@ public class p {
      * }
      */
     public static void status(MemorySegment struct, int fieldValue) {
-        struct.set(status$LAYOUT, status$OFFSET, fieldValue);
+        struct.set(Fields.status$LAYOUT, Fields.status$OFFSET, fieldValue);
     }
-
-    private static final OfLong link$LAYOUT = (OfLong)$LAYOUT.select(groupElement("link"));
 
     /**
      * Layout for field:
@@ -207,10 +197,8 @@ public class p {
      * }
      */
     public static final OfLong link$layout() {
-        return link$LAYOUT;
+        return Fields.link$LAYOUT;
     }
-
-    private static final long link$OFFSET = $LAYOUT.byteOffset(groupElement("link"));
 
     /**
      * Offset for field:
@@ -219,7 +207,7 @@ public class p {
      * }
      */
     public static final long link$offset() {
-        return link$OFFSET;
+        return Fields.link$OFFSET;
     }
 
     /**
@@ -229,7 +217,7 @@ public class p {
      * }
      */
     public static long link(MemorySegment struct) {
-        return struct.get(link$LAYOUT, link$OFFSET);
+        return struct.get(Fields.link$LAYOUT, Fields.link$OFFSET);
     }
 
     /**
@@ -239,10 +227,8 @@ public class p {
      * }
      */
     public static void link(MemorySegment struct, long fieldValue) {
-        struct.set(link$LAYOUT, link$OFFSET, fieldValue);
+        struct.set(Fields.link$LAYOUT, Fields.link$OFFSET, fieldValue);
     }
-
-    private static final OfLong m$LAYOUT = (OfLong)$LAYOUT.select(groupElement("m"));
 
     /**
      * Layout for field:
@@ -251,10 +237,8 @@ public class p {
      * }
      */
     public static final OfLong m$layout() {
-        return m$LAYOUT;
+        return Fields.m$LAYOUT;
     }
-
-    private static final long m$OFFSET = $LAYOUT.byteOffset(groupElement("m"));
 
     /**
      * Offset for field:
@@ -263,7 +247,7 @@ public class p {
      * }
      */
     public static final long m$offset() {
-        return m$OFFSET;
+        return Fields.m$OFFSET;
     }
 
     /**
@@ -273,7 +257,7 @@ public class p {
      * }
      */
     public static long m(MemorySegment struct) {
-        return struct.get(m$LAYOUT, m$OFFSET);
+        return struct.get(Fields.m$LAYOUT, Fields.m$OFFSET);
     }
 
     /**
@@ -283,10 +267,8 @@ public class p {
      * }
      */
     public static void m(MemorySegment struct, long fieldValue) {
-        struct.set(m$LAYOUT, m$OFFSET, fieldValue);
+        struct.set(Fields.m$LAYOUT, Fields.m$OFFSET, fieldValue);
     }
-
-    private static final OfInt schedtick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("schedtick"));
 
     /**
      * Layout for field:
@@ -295,10 +277,8 @@ public class p {
      * }
      */
     public static final OfInt schedtick$layout() {
-        return schedtick$LAYOUT;
+        return Fields.schedtick$LAYOUT;
     }
-
-    private static final long schedtick$OFFSET = $LAYOUT.byteOffset(groupElement("schedtick"));
 
     /**
      * Offset for field:
@@ -307,7 +287,7 @@ public class p {
      * }
      */
     public static final long schedtick$offset() {
-        return schedtick$OFFSET;
+        return Fields.schedtick$OFFSET;
     }
 
     /**
@@ -317,7 +297,7 @@ public class p {
      * }
      */
     public static int schedtick(MemorySegment struct) {
-        return struct.get(schedtick$LAYOUT, schedtick$OFFSET);
+        return struct.get(Fields.schedtick$LAYOUT, Fields.schedtick$OFFSET);
     }
 
     /**
@@ -327,10 +307,8 @@ public class p {
      * }
      */
     public static void schedtick(MemorySegment struct, int fieldValue) {
-        struct.set(schedtick$LAYOUT, schedtick$OFFSET, fieldValue);
+        struct.set(Fields.schedtick$LAYOUT, Fields.schedtick$OFFSET, fieldValue);
     }
-
-    private static final OfInt syscalltick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("syscalltick"));
 
     /**
      * Layout for field:
@@ -339,10 +317,8 @@ public class p {
      * }
      */
     public static final OfInt syscalltick$layout() {
-        return syscalltick$LAYOUT;
+        return Fields.syscalltick$LAYOUT;
     }
-
-    private static final long syscalltick$OFFSET = $LAYOUT.byteOffset(groupElement("syscalltick"));
 
     /**
      * Offset for field:
@@ -351,7 +327,7 @@ public class p {
      * }
      */
     public static final long syscalltick$offset() {
-        return syscalltick$OFFSET;
+        return Fields.syscalltick$OFFSET;
     }
 
     /**
@@ -361,7 +337,7 @@ public class p {
      * }
      */
     public static int syscalltick(MemorySegment struct) {
-        return struct.get(syscalltick$LAYOUT, syscalltick$OFFSET);
+        return struct.get(Fields.syscalltick$LAYOUT, Fields.syscalltick$OFFSET);
     }
 
     /**
@@ -371,10 +347,8 @@ public class p {
      * }
      */
     public static void syscalltick(MemorySegment struct, int fieldValue) {
-        struct.set(syscalltick$LAYOUT, syscalltick$OFFSET, fieldValue);
+        struct.set(Fields.syscalltick$LAYOUT, Fields.syscalltick$OFFSET, fieldValue);
     }
-
-    private static final OfLong goidcache$LAYOUT = (OfLong)$LAYOUT.select(groupElement("goidcache"));
 
     /**
      * Layout for field:
@@ -383,10 +357,8 @@ public class p {
      * }
      */
     public static final OfLong goidcache$layout() {
-        return goidcache$LAYOUT;
+        return Fields.goidcache$LAYOUT;
     }
-
-    private static final long goidcache$OFFSET = $LAYOUT.byteOffset(groupElement("goidcache"));
 
     /**
      * Offset for field:
@@ -395,7 +367,7 @@ public class p {
      * }
      */
     public static final long goidcache$offset() {
-        return goidcache$OFFSET;
+        return Fields.goidcache$OFFSET;
     }
 
     /**
@@ -405,7 +377,7 @@ public class p {
      * }
      */
     public static long goidcache(MemorySegment struct) {
-        return struct.get(goidcache$LAYOUT, goidcache$OFFSET);
+        return struct.get(Fields.goidcache$LAYOUT, Fields.goidcache$OFFSET);
     }
 
     /**
@@ -415,10 +387,8 @@ public class p {
      * }
      */
     public static void goidcache(MemorySegment struct, long fieldValue) {
-        struct.set(goidcache$LAYOUT, goidcache$OFFSET, fieldValue);
+        struct.set(Fields.goidcache$LAYOUT, Fields.goidcache$OFFSET, fieldValue);
     }
-
-    private static final OfLong goidcacheend$LAYOUT = (OfLong)$LAYOUT.select(groupElement("goidcacheend"));
 
     /**
      * Layout for field:
@@ -427,10 +397,8 @@ public class p {
      * }
      */
     public static final OfLong goidcacheend$layout() {
-        return goidcacheend$LAYOUT;
+        return Fields.goidcacheend$LAYOUT;
     }
-
-    private static final long goidcacheend$OFFSET = $LAYOUT.byteOffset(groupElement("goidcacheend"));
 
     /**
      * Offset for field:
@@ -439,7 +407,7 @@ public class p {
      * }
      */
     public static final long goidcacheend$offset() {
-        return goidcacheend$OFFSET;
+        return Fields.goidcacheend$OFFSET;
     }
 
     /**
@@ -449,7 +417,7 @@ public class p {
      * }
      */
     public static long goidcacheend(MemorySegment struct) {
-        return struct.get(goidcacheend$LAYOUT, goidcacheend$OFFSET);
+        return struct.get(Fields.goidcacheend$LAYOUT, Fields.goidcacheend$OFFSET);
     }
 
     /**
@@ -459,10 +427,8 @@ public class p {
      * }
      */
     public static void goidcacheend(MemorySegment struct, long fieldValue) {
-        struct.set(goidcacheend$LAYOUT, goidcacheend$OFFSET, fieldValue);
+        struct.set(Fields.goidcacheend$LAYOUT, Fields.goidcacheend$OFFSET, fieldValue);
     }
-
-    private static final OfLong gfree$LAYOUT = (OfLong)$LAYOUT.select(groupElement("gfree"));
 
     /**
      * Layout for field:
@@ -471,10 +437,8 @@ public class p {
      * }
      */
     public static final OfLong gfree$layout() {
-        return gfree$LAYOUT;
+        return Fields.gfree$LAYOUT;
     }
-
-    private static final long gfree$OFFSET = $LAYOUT.byteOffset(groupElement("gfree"));
 
     /**
      * Offset for field:
@@ -483,7 +447,7 @@ public class p {
      * }
      */
     public static final long gfree$offset() {
-        return gfree$OFFSET;
+        return Fields.gfree$OFFSET;
     }
 
     /**
@@ -493,7 +457,7 @@ public class p {
      * }
      */
     public static long gfree(MemorySegment struct) {
-        return struct.get(gfree$LAYOUT, gfree$OFFSET);
+        return struct.get(Fields.gfree$LAYOUT, Fields.gfree$OFFSET);
     }
 
     /**
@@ -503,10 +467,8 @@ public class p {
      * }
      */
     public static void gfree(MemorySegment struct, long fieldValue) {
-        struct.set(gfree$LAYOUT, gfree$OFFSET, fieldValue);
+        struct.set(Fields.gfree$LAYOUT, Fields.gfree$OFFSET, fieldValue);
     }
-
-    private static final OfInt gfreen$LAYOUT = (OfInt)$LAYOUT.select(groupElement("gfreen"));
 
     /**
      * Layout for field:
@@ -515,10 +477,8 @@ public class p {
      * }
      */
     public static final OfInt gfreen$layout() {
-        return gfreen$LAYOUT;
+        return Fields.gfreen$LAYOUT;
     }
-
-    private static final long gfreen$OFFSET = $LAYOUT.byteOffset(groupElement("gfreen"));
 
     /**
      * Offset for field:
@@ -527,7 +487,7 @@ public class p {
      * }
      */
     public static final long gfreen$offset() {
-        return gfreen$OFFSET;
+        return Fields.gfreen$OFFSET;
     }
 
     /**
@@ -537,7 +497,7 @@ public class p {
      * }
      */
     public static int gfreen(MemorySegment struct) {
-        return struct.get(gfreen$LAYOUT, gfreen$OFFSET);
+        return struct.get(Fields.gfreen$LAYOUT, Fields.gfreen$OFFSET);
     }
 
     /**
@@ -547,10 +507,8 @@ public class p {
      * }
      */
     public static void gfreen(MemorySegment struct, int fieldValue) {
-        struct.set(gfreen$LAYOUT, gfreen$OFFSET, fieldValue);
+        struct.set(Fields.gfreen$LAYOUT, Fields.gfreen$OFFSET, fieldValue);
     }
-
-    private static final OfInt sudogn$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sudogn"));
 
     /**
      * Layout for field:
@@ -559,10 +517,8 @@ public class p {
      * }
      */
     public static final OfInt sudogn$layout() {
-        return sudogn$LAYOUT;
+        return Fields.sudogn$LAYOUT;
     }
-
-    private static final long sudogn$OFFSET = $LAYOUT.byteOffset(groupElement("sudogn"));
 
     /**
      * Offset for field:
@@ -571,7 +527,7 @@ public class p {
      * }
      */
     public static final long sudogn$offset() {
-        return sudogn$OFFSET;
+        return Fields.sudogn$OFFSET;
     }
 
     /**
@@ -581,7 +537,7 @@ public class p {
      * }
      */
     public static int sudogn(MemorySegment struct) {
-        return struct.get(sudogn$LAYOUT, sudogn$OFFSET);
+        return struct.get(Fields.sudogn$LAYOUT, Fields.sudogn$OFFSET);
     }
 
     /**
@@ -591,10 +547,8 @@ public class p {
      * }
      */
     public static void sudogn(MemorySegment struct, int fieldValue) {
-        struct.set(sudogn$LAYOUT, sudogn$OFFSET, fieldValue);
+        struct.set(Fields.sudogn$LAYOUT, Fields.sudogn$OFFSET, fieldValue);
     }
-
-    private static final OfLong sudogcache$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sudogcache"));
 
     /**
      * Layout for field:
@@ -603,10 +557,8 @@ public class p {
      * }
      */
     public static final OfLong sudogcache$layout() {
-        return sudogcache$LAYOUT;
+        return Fields.sudogcache$LAYOUT;
     }
-
-    private static final long sudogcache$OFFSET = $LAYOUT.byteOffset(groupElement("sudogcache"));
 
     /**
      * Offset for field:
@@ -615,7 +567,7 @@ public class p {
      * }
      */
     public static final long sudogcache$offset() {
-        return sudogcache$OFFSET;
+        return Fields.sudogcache$OFFSET;
     }
 
     /**
@@ -625,7 +577,7 @@ public class p {
      * }
      */
     public static long sudogcache(MemorySegment struct) {
-        return struct.get(sudogcache$LAYOUT, sudogcache$OFFSET);
+        return struct.get(Fields.sudogcache$LAYOUT, Fields.sudogcache$OFFSET);
     }
 
     /**
@@ -635,10 +587,8 @@ public class p {
      * }
      */
     public static void sudogcache(MemorySegment struct, long fieldValue) {
-        struct.set(sudogcache$LAYOUT, sudogcache$OFFSET, fieldValue);
+        struct.set(Fields.sudogcache$LAYOUT, Fields.sudogcache$OFFSET, fieldValue);
     }
-
-    private static final OfInt statsSeq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("statsSeq"));
 
     /**
      * Layout for field:
@@ -647,10 +597,8 @@ public class p {
      * }
      */
     public static final OfInt statsSeq$layout() {
-        return statsSeq$LAYOUT;
+        return Fields.statsSeq$LAYOUT;
     }
-
-    private static final long statsSeq$OFFSET = $LAYOUT.byteOffset(groupElement("statsSeq"));
 
     /**
      * Offset for field:
@@ -659,7 +607,7 @@ public class p {
      * }
      */
     public static final long statsSeq$offset() {
-        return statsSeq$OFFSET;
+        return Fields.statsSeq$OFFSET;
     }
 
     /**
@@ -669,7 +617,7 @@ public class p {
      * }
      */
     public static int statsSeq(MemorySegment struct) {
-        return struct.get(statsSeq$LAYOUT, statsSeq$OFFSET);
+        return struct.get(Fields.statsSeq$LAYOUT, Fields.statsSeq$OFFSET);
     }
 
     /**
@@ -679,10 +627,8 @@ public class p {
      * }
      */
     public static void statsSeq(MemorySegment struct, int fieldValue) {
-        struct.set(statsSeq$LAYOUT, statsSeq$OFFSET, fieldValue);
+        struct.set(Fields.statsSeq$LAYOUT, Fields.statsSeq$OFFSET, fieldValue);
     }
-
-    private static final OfInt node$LAYOUT = (OfInt)$LAYOUT.select(groupElement("node"));
 
     /**
      * Layout for field:
@@ -691,10 +637,8 @@ public class p {
      * }
      */
     public static final OfInt node$layout() {
-        return node$LAYOUT;
+        return Fields.node$LAYOUT;
     }
-
-    private static final long node$OFFSET = $LAYOUT.byteOffset(groupElement("node"));
 
     /**
      * Offset for field:
@@ -703,7 +647,7 @@ public class p {
      * }
      */
     public static final long node$offset() {
-        return node$OFFSET;
+        return Fields.node$OFFSET;
     }
 
     /**
@@ -713,7 +657,7 @@ public class p {
      * }
      */
     public static int node(MemorySegment struct) {
-        return struct.get(node$LAYOUT, node$OFFSET);
+        return struct.get(Fields.node$LAYOUT, Fields.node$OFFSET);
     }
 
     /**
@@ -723,10 +667,8 @@ public class p {
      * }
      */
     public static void node(MemorySegment struct, int fieldValue) {
-        struct.set(node$LAYOUT, node$OFFSET, fieldValue);
+        struct.set(Fields.node$LAYOUT, Fields.node$OFFSET, fieldValue);
     }
-
-    private static final OfLong nspawn$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nspawn"));
 
     /**
      * Layout for field:
@@ -735,10 +677,8 @@ public class p {
      * }
      */
     public static final OfLong nspawn$layout() {
-        return nspawn$LAYOUT;
+        return Fields.nspawn$LAYOUT;
     }
-
-    private static final long nspawn$OFFSET = $LAYOUT.byteOffset(groupElement("nspawn"));
 
     /**
      * Offset for field:
@@ -747,7 +687,7 @@ public class p {
      * }
      */
     public static final long nspawn$offset() {
-        return nspawn$OFFSET;
+        return Fields.nspawn$OFFSET;
     }
 
     /**
@@ -757,7 +697,7 @@ public class p {
      * }
      */
     public static long nspawn(MemorySegment struct) {
-        return struct.get(nspawn$LAYOUT, nspawn$OFFSET);
+        return struct.get(Fields.nspawn$LAYOUT, Fields.nspawn$OFFSET);
     }
 
     /**
@@ -767,10 +707,8 @@ public class p {
      * }
      */
     public static void nspawn(MemorySegment struct, long fieldValue) {
-        struct.set(nspawn$LAYOUT, nspawn$OFFSET, fieldValue);
+        struct.set(Fields.nspawn$LAYOUT, Fields.nspawn$OFFSET, fieldValue);
     }
-
-    private static final OfLong nexit$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nexit"));
 
     /**
      * Layout for field:
@@ -779,10 +717,8 @@ public class p {
      * }
      */
     public static final OfLong nexit$layout() {
-        return nexit$LAYOUT;
+        return Fields.nexit$LAYOUT;
     }
-
-    private static final long nexit$OFFSET = $LAYOUT.byteOffset(groupElement("nexit"));
 
     /**
      * Offset for field:
@@ -791,7 +727,7 @@ public class p {
      * }
      */
     public static final long nexit$offset() {
-        return nexit$OFFSET;
+        return Fields.nexit$OFFSET;
     }
 
     /**
@@ -801,7 +737,7 @@ public class p {
      * }
      */
     public static long nexit(MemorySegment struct) {
-        return struct.get(nexit$LAYOUT, nexit$OFFSET);
+        return struct.get(Fields.nexit$LAYOUT, Fields.nexit$OFFSET);
     }
 
     /**
@@ -811,10 +747,8 @@ public class p {
      * }
      */
     public static void nexit(MemorySegment struct, long fieldValue) {
-        struct.set(nexit$LAYOUT, nexit$OFFSET, fieldValue);
+        struct.set(Fields.nexit$LAYOUT, Fields.nexit$OFFSET, fieldValue);
     }
-
-    private static final OfLong nsteal$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nsteal"));
 
     /**
      * Layout for field:
@@ -823,10 +757,8 @@ public class p {
      * }
      */
     public static final OfLong nsteal$layout() {
-        return nsteal$LAYOUT;
+        return Fields.nsteal$LAYOUT;
     }
-
-    private static final long nsteal$OFFSET = $LAYOUT.byteOffset(groupElement("nsteal"));
 
     /**
      * Offset for field:
@@ -835,7 +767,7 @@ public class p {
      * }
      */
     public static final long nsteal$offset() {
-        return nsteal$OFFSET;
+        return Fields.nsteal$OFFSET;
     }
 
     /**
@@ -845,7 +777,7 @@ public class p {
      * }
      */
     public static long nsteal(MemorySegment struct) {
-        return struct.get(nsteal$LAYOUT, nsteal$OFFSET);
+        return struct.get(Fields.nsteal$LAYOUT, Fields.nsteal$OFFSET);
     }
 
     /**
@@ -855,10 +787,8 @@ public class p {
      * }
      */
     public static void nsteal(MemorySegment struct, long fieldValue) {
-        struct.set(nsteal$LAYOUT, nsteal$OFFSET, fieldValue);
+        struct.set(Fields.nsteal$LAYOUT, Fields.nsteal$OFFSET, fieldValue);
     }
-
-    private static final OfLong nstealtry$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nstealtry"));
 
     /**
      * Layout for field:
@@ -867,10 +797,8 @@ public class p {
      * }
      */
     public static final OfLong nstealtry$layout() {
-        return nstealtry$LAYOUT;
+        return Fields.nstealtry$LAYOUT;
     }
-
-    private static final long nstealtry$OFFSET = $LAYOUT.byteOffset(groupElement("nstealtry"));
 
     /**
      * Offset for field:
@@ -879,7 +807,7 @@ public class p {
      * }
      */
     public static final long nstealtry$offset() {
-        return nstealtry$OFFSET;
+        return Fields.nstealtry$OFFSET;
     }
 
     /**
@@ -889,7 +817,7 @@ public class p {
      * }
      */
     public static long nstealtry(MemorySegment struct) {
-        return struct.get(nstealtry$LAYOUT, nstealtry$OFFSET);
+        return struct.get(Fields.nstealtry$LAYOUT, Fields.nstealtry$OFFSET);
     }
 
     /**
@@ -899,10 +827,8 @@ public class p {
      * }
      */
     public static void nstealtry(MemorySegment struct, long fieldValue) {
-        struct.set(nstealtry$LAYOUT, nstealtry$OFFSET, fieldValue);
+        struct.set(Fields.nstealtry$LAYOUT, Fields.nstealtry$OFFSET, fieldValue);
     }
-
-    private static final OfLong nswitch$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nswitch"));
 
     /**
      * Layout for field:
@@ -911,10 +837,8 @@ public class p {
      * }
      */
     public static final OfLong nswitch$layout() {
-        return nswitch$LAYOUT;
+        return Fields.nswitch$LAYOUT;
     }
-
-    private static final long nswitch$OFFSET = $LAYOUT.byteOffset(groupElement("nswitch"));
 
     /**
      * Offset for field:
@@ -923,7 +847,7 @@ public class p {
      * }
      */
     public static final long nswitch$offset() {
-        return nswitch$OFFSET;
+        return Fields.nswitch$OFFSET;
     }
 
     /**
@@ -933,7 +857,7 @@ public class p {
      * }
      */
     public static long nswitch(MemorySegment struct) {
-        return struct.get(nswitch$LAYOUT, nswitch$OFFSET);
+        return struct.get(Fields.nswitch$LAYOUT, Fields.nswitch$OFFSET);
     }
 
     /**
@@ -943,10 +867,8 @@ public class p {
      * }
      */
     public static void nswitch(MemorySegment struct, long fieldValue) {
-        struct.set(nswitch$LAYOUT, nswitch$OFFSET, fieldValue);
+        struct.set(Fields.nswitch$LAYOUT, Fields.nswitch$OFFSET, fieldValue);
     }
-
-    private static final OfLong ninplace$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ninplace"));
 
     /**
      * Layout for field:
@@ -955,10 +877,8 @@ public class p {
      * }
      */
     public static final OfLong ninplace$layout() {
-        return ninplace$LAYOUT;
+        return Fields.ninplace$LAYOUT;
     }
-
-    private static final long ninplace$OFFSET = $LAYOUT.byteOffset(groupElement("ninplace"));
 
     /**
      * Offset for field:
@@ -967,7 +887,7 @@ public class p {
      * }
      */
     public static final long ninplace$offset() {
-        return ninplace$OFFSET;
+        return Fields.ninplace$OFFSET;
     }
 
     /**
@@ -977,7 +897,7 @@ public class p {
      * }
      */
     public static long ninplace(MemorySegment struct) {
-        return struct.get(ninplace$LAYOUT, ninplace$OFFSET);
+        return struct.get(Fields.ninplace$LAYOUT, Fields.ninplace$OFFSET);
     }
 
     /**
@@ -987,10 +907,8 @@ public class p {
      * }
      */
     public static void ninplace(MemorySegment struct, long fieldValue) {
-        struct.set(ninplace$LAYOUT, ninplace$OFFSET, fieldValue);
+        struct.set(Fields.ninplace$LAYOUT, Fields.ninplace$OFFSET, fieldValue);
     }
-
-    private static final OfLong idlesince$LAYOUT = (OfLong)$LAYOUT.select(groupElement("idlesince"));
 
     /**
      * Layout for field:
@@ -999,10 +917,8 @@ public class p {
      * }
      */
     public static final OfLong idlesince$layout() {
-        return idlesince$LAYOUT;
+        return Fields.idlesince$LAYOUT;
     }
-
-    private static final long idlesince$OFFSET = $LAYOUT.byteOffset(groupElement("idlesince"));
 
     /**
      * Offset for field:
@@ -1011,7 +927,7 @@ public class p {
      * }
      */
     public static final long idlesince$offset() {
-        return idlesince$OFFSET;
+        return Fields.idlesince$OFFSET;
     }
 
     /**
@@ -1021,7 +937,7 @@ public class p {
      * }
      */
     public static long idlesince(MemorySegment struct) {
-        return struct.get(idlesince$LAYOUT, idlesince$OFFSET);
+        return struct.get(Fields.idlesince$LAYOUT, Fields.idlesince$OFFSET);
     }
 
     /**
@@ -1031,10 +947,8 @@ public class p {
      * }
      */
     public static void idlesince(MemorySegment struct, long fieldValue) {
-        struct.set(idlesince$LAYOUT, idlesince$OFFSET, fieldValue);
+        struct.set(Fields.idlesince$LAYOUT, Fields.idlesince$OFFSET, fieldValue);
     }
-
-    private static final OfLong idletime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("idletime"));
 
     /**
      * Layout for field:
@@ -1043,10 +957,8 @@ public class p {
      * }
      */
     public static final OfLong idletime$layout() {
-        return idletime$LAYOUT;
+        return Fields.idletime$LAYOUT;
     }
-
-    private static final long idletime$OFFSET = $LAYOUT.byteOffset(groupElement("idletime"));
 
     /**
      * Offset for field:
@@ -1055,7 +967,7 @@ public class p {
      * }
      */
     public static final long idletime$offset() {
-        return idletime$OFFSET;
+        return Fields.idletime$OFFSET;
     }
 
     /**
@@ -1065,7 +977,7 @@ public class p {
      * }
      */
     public static long idletime(MemorySegment struct) {
-        return struct.get(idletime$LAYOUT, idletime$OFFSET);
+        return struct.get(Fields.idletime$LAYOUT, Fields.idletime$OFFSET);
     }
 
     /**
@@ -1075,10 +987,8 @@ public class p {
      * }
      */
     public static void idletime(MemorySegment struct, long fieldValue) {
-        struct.set(idletime$LAYOUT, idletime$OFFSET, fieldValue);
+        struct.set(Fields.idletime$LAYOUT, Fields.idletime$OFFSET, fieldValue);
     }
-
-    private static final GroupLayout sysmontick$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("sysmontick"));
 
     /**
      * Layout for field:
@@ -1087,10 +997,8 @@ public class p {
      * }
      */
     public static final GroupLayout sysmontick$layout() {
-        return sysmontick$LAYOUT;
+        return Fields.sysmontick$LAYOUT;
     }
-
-    private static final long sysmontick$OFFSET = $LAYOUT.byteOffset(groupElement("sysmontick"));
 
     /**
      * Offset for field:
@@ -1099,7 +1007,7 @@ public class p {
      * }
      */
     public static final long sysmontick$offset() {
-        return sysmontick$OFFSET;
+        return Fields.sysmontick$OFFSET;
     }
 
     /**
@@ -1109,7 +1017,7 @@ public class p {
      * }
      */
     public static MemorySegment sysmontick(MemorySegment struct) {
-        return struct.asSlice(sysmontick$OFFSET, sysmontick$LAYOUT.byteSize());
+        return struct.asSlice(Fields.sysmontick$OFFSET, Fields.sysmontick$LAYOUT.byteSize());
     }
 
     /**
@@ -1119,10 +1027,8 @@ public class p {
      * }
      */
     public static void sysmontick(MemorySegment struct, MemorySegment fieldValue) {
-        MemorySegment.copy(fieldValue, 0L, struct, sysmontick$OFFSET, sysmontick$LAYOUT.byteSize());
+        MemorySegment.copy(fieldValue, 0L, struct, Fields.sysmontick$OFFSET, Fields.sysmontick$LAYOUT.byteSize());
     }
-
-    private static final OfInt timersLock$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersLock"));
 
     /**
      * Layout for field:
@@ -1131,10 +1037,8 @@ public class p {
      * }
      */
     public static final OfInt timersLock$layout() {
-        return timersLock$LAYOUT;
+        return Fields.timersLock$LAYOUT;
     }
-
-    private static final long timersLock$OFFSET = $LAYOUT.byteOffset(groupElement("timersLock"));
 
     /**
      * Offset for field:
@@ -1143,7 +1047,7 @@ public class p {
      * }
      */
     public static final long timersLock$offset() {
-        return timersLock$OFFSET;
+        return Fields.timersLock$OFFSET;
     }
 
     /**
@@ -1153,7 +1057,7 @@ public class p {
      * }
      */
     public static int timersLock(MemorySegment struct) {
-        return struct.get(timersLock$LAYOUT, timersLock$OFFSET);
+        return struct.get(Fields.timersLock$LAYOUT, Fields.timersLock$OFFSET);
     }
 
     /**
@@ -1163,10 +1067,8 @@ public class p {
      * }
      */
     public static void timersLock(MemorySegment struct, int fieldValue) {
-        struct.set(timersLock$LAYOUT, timersLock$OFFSET, fieldValue);
+        struct.set(Fields.timersLock$LAYOUT, Fields.timersLock$OFFSET, fieldValue);
     }
-
-    private static final OfInt timersLen$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersLen"));
 
     /**
      * Layout for field:
@@ -1175,10 +1077,8 @@ public class p {
      * }
      */
     public static final OfInt timersLen$layout() {
-        return timersLen$LAYOUT;
+        return Fields.timersLen$LAYOUT;
     }
-
-    private static final long timersLen$OFFSET = $LAYOUT.byteOffset(groupElement("timersLen"));
 
     /**
      * Offset for field:
@@ -1187,7 +1087,7 @@ public class p {
      * }
      */
     public static final long timersLen$offset() {
-        return timersLen$OFFSET;
+        return Fields.timersLen$OFFSET;
     }
 
     /**
@@ -1197,7 +1097,7 @@ public class p {
      * }
      */
     public static int timersLen(MemorySegment struct) {
-        return struct.get(timersLen$LAYOUT, timersLen$OFFSET);
+        return struct.get(Fields.timersLen$LAYOUT, Fields.timersLen$OFFSET);
     }
 
     /**
@@ -1207,10 +1107,8 @@ public class p {
      * }
      */
     public static void timersLen(MemorySegment struct, int fieldValue) {
-        struct.set(timersLen$LAYOUT, timersLen$OFFSET, fieldValue);
+        struct.set(Fields.timersLen$LAYOUT, Fields.timersLen$OFFSET, fieldValue);
     }
-
-    private static final OfInt timersCap$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersCap"));
 
     /**
      * Layout for field:
@@ -1219,10 +1117,8 @@ public class p {
      * }
      */
     public static final OfInt timersCap$layout() {
-        return timersCap$LAYOUT;
+        return Fields.timersCap$LAYOUT;
     }
-
-    private static final long timersCap$OFFSET = $LAYOUT.byteOffset(groupElement("timersCap"));
 
     /**
      * Offset for field:
@@ -1231,7 +1127,7 @@ public class p {
      * }
      */
     public static final long timersCap$offset() {
-        return timersCap$OFFSET;
+        return Fields.timersCap$OFFSET;
     }
 
     /**
@@ -1241,7 +1137,7 @@ public class p {
      * }
      */
     public static int timersCap(MemorySegment struct) {
-        return struct.get(timersCap$LAYOUT, timersCap$OFFSET);
+        return struct.get(Fields.timersCap$LAYOUT, Fields.timersCap$OFFSET);
     }
 
     /**
@@ -1251,10 +1147,8 @@ public class p {
      * }
      */
     public static void timersCap(MemorySegment struct, int fieldValue) {
-        struct.set(timersCap$LAYOUT, timersCap$OFFSET, fieldValue);
+        struct.set(Fields.timersCap$LAYOUT, Fields.timersCap$OFFSET, fieldValue);
     }
-
-    private static final OfInt timersPad$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersPad"));
 
     /**
      * Layout for field:
@@ -1263,10 +1157,8 @@ public class p {
      * }
      */
     public static final OfInt timersPad$layout() {
-        return timersPad$LAYOUT;
+        return Fields.timersPad$LAYOUT;
     }
-
-    private static final long timersPad$OFFSET = $LAYOUT.byteOffset(groupElement("timersPad"));
 
     /**
      * Offset for field:
@@ -1275,7 +1167,7 @@ public class p {
      * }
      */
     public static final long timersPad$offset() {
-        return timersPad$OFFSET;
+        return Fields.timersPad$OFFSET;
     }
 
     /**
@@ -1285,7 +1177,7 @@ public class p {
      * }
      */
     public static int timersPad(MemorySegment struct) {
-        return struct.get(timersPad$LAYOUT, timersPad$OFFSET);
+        return struct.get(Fields.timersPad$LAYOUT, Fields.timersPad$OFFSET);
     }
 
     /**
@@ -1295,10 +1187,8 @@ public class p {
      * }
      */
     public static void timersPad(MemorySegment struct, int fieldValue) {
-        struct.set(timersPad$LAYOUT, timersPad$OFFSET, fieldValue);
+        struct.set(Fields.timersPad$LAYOUT, Fields.timersPad$OFFSET, fieldValue);
     }
-
-    private static final OfLong timers$LAYOUT = (OfLong)$LAYOUT.select(groupElement("timers"));
 
     /**
      * Layout for field:
@@ -1307,10 +1197,8 @@ public class p {
      * }
      */
     public static final OfLong timers$layout() {
-        return timers$LAYOUT;
+        return Fields.timers$LAYOUT;
     }
-
-    private static final long timers$OFFSET = $LAYOUT.byteOffset(groupElement("timers"));
 
     /**
      * Offset for field:
@@ -1319,7 +1207,7 @@ public class p {
      * }
      */
     public static final long timers$offset() {
-        return timers$OFFSET;
+        return Fields.timers$OFFSET;
     }
 
     /**
@@ -1329,7 +1217,7 @@ public class p {
      * }
      */
     public static long timers(MemorySegment struct) {
-        return struct.get(timers$LAYOUT, timers$OFFSET);
+        return struct.get(Fields.timers$LAYOUT, Fields.timers$OFFSET);
     }
 
     /**
@@ -1339,10 +1227,8 @@ public class p {
      * }
      */
     public static void timers(MemorySegment struct, long fieldValue) {
-        struct.set(timers$LAYOUT, timers$OFFSET, fieldValue);
+        struct.set(Fields.timers$LAYOUT, Fields.timers$OFFSET, fieldValue);
     }
-
-    private static final OfLong timer0When$LAYOUT = (OfLong)$LAYOUT.select(groupElement("timer0When"));
 
     /**
      * Layout for field:
@@ -1351,10 +1237,8 @@ public class p {
      * }
      */
     public static final OfLong timer0When$layout() {
-        return timer0When$LAYOUT;
+        return Fields.timer0When$LAYOUT;
     }
-
-    private static final long timer0When$OFFSET = $LAYOUT.byteOffset(groupElement("timer0When"));
 
     /**
      * Offset for field:
@@ -1363,7 +1247,7 @@ public class p {
      * }
      */
     public static final long timer0When$offset() {
-        return timer0When$OFFSET;
+        return Fields.timer0When$OFFSET;
     }
 
     /**
@@ -1373,7 +1257,7 @@ public class p {
      * }
      */
     public static long timer0When(MemorySegment struct) {
-        return struct.get(timer0When$LAYOUT, timer0When$OFFSET);
+        return struct.get(Fields.timer0When$LAYOUT, Fields.timer0When$OFFSET);
     }
 
     /**
@@ -1383,10 +1267,8 @@ public class p {
      * }
      */
     public static void timer0When(MemorySegment struct, long fieldValue) {
-        struct.set(timer0When$LAYOUT, timer0When$OFFSET, fieldValue);
+        struct.set(Fields.timer0When$LAYOUT, Fields.timer0When$OFFSET, fieldValue);
     }
-
-    private static final OfInt runqhead$LAYOUT = (OfInt)$LAYOUT.select(groupElement("runqhead"));
 
     /**
      * Layout for field:
@@ -1395,10 +1277,8 @@ public class p {
      * }
      */
     public static final OfInt runqhead$layout() {
-        return runqhead$LAYOUT;
+        return Fields.runqhead$LAYOUT;
     }
-
-    private static final long runqhead$OFFSET = $LAYOUT.byteOffset(groupElement("runqhead"));
 
     /**
      * Offset for field:
@@ -1407,7 +1287,7 @@ public class p {
      * }
      */
     public static final long runqhead$offset() {
-        return runqhead$OFFSET;
+        return Fields.runqhead$OFFSET;
     }
 
     /**
@@ -1417,7 +1297,7 @@ public class p {
      * }
      */
     public static int runqhead(MemorySegment struct) {
-        return struct.get(runqhead$LAYOUT, runqhead$OFFSET);
+        return struct.get(Fields.runqhead$LAYOUT, Fields.runqhead$OFFSET);
     }
 
     /**
@@ -1427,10 +1307,8 @@ public class p {
      * }
      */
     public static void runqhead(MemorySegment struct, int fieldValue) {
-        struct.set(runqhead$LAYOUT, runqhead$OFFSET, fieldValue);
+        struct.set(Fields.runqhead$LAYOUT, Fields.runqhead$OFFSET, fieldValue);
     }
-
-    private static final OfInt runqtail$LAYOUT = (OfInt)$LAYOUT.select(groupElement("runqtail"));
 
     /**
      * Layout for field:
@@ -1439,10 +1317,8 @@ public class p {
      * }
      */
     public static final OfInt runqtail$layout() {
-        return runqtail$LAYOUT;
+        return Fields.runqtail$LAYOUT;
     }
-
-    private static final long runqtail$OFFSET = $LAYOUT.byteOffset(groupElement("runqtail"));
 
     /**
      * Offset for field:
@@ -1451,7 +1327,7 @@ public class p {
      * }
      */
     public static final long runqtail$offset() {
-        return runqtail$OFFSET;
+        return Fields.runqtail$OFFSET;
     }
 
     /**
@@ -1461,7 +1337,7 @@ public class p {
      * }
      */
     public static int runqtail(MemorySegment struct) {
-        return struct.get(runqtail$LAYOUT, runqtail$OFFSET);
+        return struct.get(Fields.runqtail$LAYOUT, Fields.runqtail$OFFSET);
     }
 
     /**
@@ -1471,10 +1347,8 @@ public class p {
      * }
      */
     public static void runqtail(MemorySegment struct, int fieldValue) {
-        struct.set(runqtail$LAYOUT, runqtail$OFFSET, fieldValue);
+        struct.set(Fields.runqtail$LAYOUT, Fields.runqtail$OFFSET, fieldValue);
     }
-
-    private static final OfLong runnext$LAYOUT = (OfLong)$LAYOUT.select(groupElement("runnext"));
 
     /**
      * Layout for field:
@@ -1483,10 +1357,8 @@ public class p {
      * }
      */
     public static final OfLong runnext$layout() {
-        return runnext$LAYOUT;
+        return Fields.runnext$LAYOUT;
     }
-
-    private static final long runnext$OFFSET = $LAYOUT.byteOffset(groupElement("runnext"));
 
     /**
      * Offset for field:
@@ -1495,7 +1367,7 @@ public class p {
      * }
      */
     public static final long runnext$offset() {
-        return runnext$OFFSET;
+        return Fields.runnext$OFFSET;
     }
 
     /**
@@ -1505,7 +1377,7 @@ public class p {
      * }
      */
     public static long runnext(MemorySegment struct) {
-        return struct.get(runnext$LAYOUT, runnext$OFFSET);
+        return struct.get(Fields.runnext$LAYOUT, Fields.runnext$OFFSET);
     }
 
     /**
@@ -1515,10 +1387,8 @@ public class p {
      * }
      */
     public static void runnext(MemorySegment struct, long fieldValue) {
-        struct.set(runnext$LAYOUT, runnext$OFFSET, fieldValue);
+        struct.set(Fields.runnext$LAYOUT, Fields.runnext$OFFSET, fieldValue);
     }
-
-    private static final SequenceLayout runq$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("runq"));
 
     /**
      * Layout for field:
@@ -1527,10 +1397,8 @@ public class p {
      * }
      */
     public static final SequenceLayout runq$layout() {
-        return runq$LAYOUT;
+        return Fields.runq$LAYOUT;
     }
-
-    private static final long runq$OFFSET = $LAYOUT.byteOffset(groupElement("runq"));
 
     /**
      * Offset for field:
@@ -1539,7 +1407,7 @@ public class p {
      * }
      */
     public static final long runq$offset() {
-        return runq$OFFSET;
+        return Fields.runq$OFFSET;
     }
 
     /**
@@ -1549,7 +1417,7 @@ public class p {
      * }
      */
     public static MemorySegment runq(MemorySegment struct) {
-        return struct.asSlice(runq$OFFSET, runq$LAYOUT.byteSize());
+        return struct.asSlice(Fields.runq$OFFSET, Fields.runq$LAYOUT.byteSize());
     }
 
     /**
@@ -1559,7 +1427,7 @@ public class p {
      * }
      */
     public static void runq(MemorySegment struct, MemorySegment fieldValue) {
-        MemorySegment.copy(fieldValue, 0L, struct, runq$OFFSET, runq$LAYOUT.byteSize());
+        MemorySegment.copy(fieldValue, 0L, struct, Fields.runq$OFFSET, Fields.runq$LAYOUT.byteSize());
     }
 
     private static long[] runq$DIMS = { 256 };
@@ -1574,7 +1442,7 @@ public class p {
         return runq$DIMS;
     }
     private static class runq$ELEM {
-        static final VarHandle HANDLE = runq$LAYOUT.varHandle(sequenceElement());
+        static final VarHandle HANDLE = Fields.runq$LAYOUT.varHandle(sequenceElement());
     }
 
     /**
@@ -1584,7 +1452,7 @@ public class p {
      * }
      */
     public static long runq(MemorySegment struct, long index0) {
-        return (long)runq$ELEM.HANDLE.get(struct, runq$OFFSET, index0);
+        return (long)runq$ELEM.HANDLE.get(struct, Fields.runq$OFFSET, index0);
     }
 
     /**
@@ -1594,10 +1462,8 @@ public class p {
      * }
      */
     public static void runq(MemorySegment struct, long index0, long fieldValue) {
-        runq$ELEM.HANDLE.set(struct, runq$OFFSET, index0, fieldValue);
+        runq$ELEM.HANDLE.set(struct, Fields.runq$OFFSET, index0, fieldValue);
     }
-
-    private static final GroupLayout stat$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("stat"));
 
     /**
      * Layout for field:
@@ -1606,10 +1472,8 @@ public class p {
      * }
      */
     public static final GroupLayout stat$layout() {
-        return stat$LAYOUT;
+        return Fields.stat$LAYOUT;
     }
-
-    private static final long stat$OFFSET = $LAYOUT.byteOffset(groupElement("stat"));
 
     /**
      * Offset for field:
@@ -1618,7 +1482,7 @@ public class p {
      * }
      */
     public static final long stat$offset() {
-        return stat$OFFSET;
+        return Fields.stat$OFFSET;
     }
 
     /**
@@ -1628,7 +1492,7 @@ public class p {
      * }
      */
     public static MemorySegment stat(MemorySegment struct) {
-        return struct.asSlice(stat$OFFSET, stat$LAYOUT.byteSize());
+        return struct.asSlice(Fields.stat$OFFSET, Fields.stat$LAYOUT.byteSize());
     }
 
     /**
@@ -1638,7 +1502,7 @@ public class p {
      * }
      */
     public static void stat(MemorySegment struct, MemorySegment fieldValue) {
-        MemorySegment.copy(fieldValue, 0L, struct, stat$OFFSET, stat$LAYOUT.byteSize());
+        MemorySegment.copy(fieldValue, 0L, struct, Fields.stat$OFFSET, Fields.stat$LAYOUT.byteSize());
     }
 
     /**
@@ -1683,6 +1547,77 @@ public class p {
      */
     public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
+    }
+
+    private static final class Fields {
+        static final OfInt id$LAYOUT = (OfInt)$LAYOUT.select(groupElement("id"));
+        static final long id$OFFSET = $LAYOUT.byteOffset(groupElement("id"));
+        static final OfInt status$LAYOUT = (OfInt)$LAYOUT.select(groupElement("status"));
+        static final long status$OFFSET = $LAYOUT.byteOffset(groupElement("status"));
+        static final OfLong link$LAYOUT = (OfLong)$LAYOUT.select(groupElement("link"));
+        static final long link$OFFSET = $LAYOUT.byteOffset(groupElement("link"));
+        static final OfLong m$LAYOUT = (OfLong)$LAYOUT.select(groupElement("m"));
+        static final long m$OFFSET = $LAYOUT.byteOffset(groupElement("m"));
+        static final OfInt schedtick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("schedtick"));
+        static final long schedtick$OFFSET = $LAYOUT.byteOffset(groupElement("schedtick"));
+        static final OfInt syscalltick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("syscalltick"));
+        static final long syscalltick$OFFSET = $LAYOUT.byteOffset(groupElement("syscalltick"));
+        static final OfLong goidcache$LAYOUT = (OfLong)$LAYOUT.select(groupElement("goidcache"));
+        static final long goidcache$OFFSET = $LAYOUT.byteOffset(groupElement("goidcache"));
+        static final OfLong goidcacheend$LAYOUT = (OfLong)$LAYOUT.select(groupElement("goidcacheend"));
+        static final long goidcacheend$OFFSET = $LAYOUT.byteOffset(groupElement("goidcacheend"));
+        static final OfLong gfree$LAYOUT = (OfLong)$LAYOUT.select(groupElement("gfree"));
+        static final long gfree$OFFSET = $LAYOUT.byteOffset(groupElement("gfree"));
+        static final OfInt gfreen$LAYOUT = (OfInt)$LAYOUT.select(groupElement("gfreen"));
+        static final long gfreen$OFFSET = $LAYOUT.byteOffset(groupElement("gfreen"));
+        static final OfInt sudogn$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sudogn"));
+        static final long sudogn$OFFSET = $LAYOUT.byteOffset(groupElement("sudogn"));
+        static final OfLong sudogcache$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sudogcache"));
+        static final long sudogcache$OFFSET = $LAYOUT.byteOffset(groupElement("sudogcache"));
+        static final OfInt statsSeq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("statsSeq"));
+        static final long statsSeq$OFFSET = $LAYOUT.byteOffset(groupElement("statsSeq"));
+        static final OfInt node$LAYOUT = (OfInt)$LAYOUT.select(groupElement("node"));
+        static final long node$OFFSET = $LAYOUT.byteOffset(groupElement("node"));
+        static final OfLong nspawn$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nspawn"));
+        static final long nspawn$OFFSET = $LAYOUT.byteOffset(groupElement("nspawn"));
+        static final OfLong nexit$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nexit"));
+        static final long nexit$OFFSET = $LAYOUT.byteOffset(groupElement("nexit"));
+        static final OfLong nsteal$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nsteal"));
+        static final long nsteal$OFFSET = $LAYOUT.byteOffset(groupElement("nsteal"));
+        static final OfLong nstealtry$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nstealtry"));
+        static final long nstealtry$OFFSET = $LAYOUT.byteOffset(groupElement("nstealtry"));
+        static final OfLong nswitch$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nswitch"));
+        static final long nswitch$OFFSET = $LAYOUT.byteOffset(groupElement("nswitch"));
+        static final OfLong ninplace$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ninplace"));
+        static final long ninplace$OFFSET = $LAYOUT.byteOffset(groupElement("ninplace"));
+        static final OfLong idlesince$LAYOUT = (OfLong)$LAYOUT.select(groupElement("idlesince"));
+        static final long idlesince$OFFSET = $LAYOUT.byteOffset(groupElement("idlesince"));
+        static final OfLong idletime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("idletime"));
+        static final long idletime$OFFSET = $LAYOUT.byteOffset(groupElement("idletime"));
+        static final GroupLayout sysmontick$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("sysmontick"));
+        static final long sysmontick$OFFSET = $LAYOUT.byteOffset(groupElement("sysmontick"));
+        static final OfInt timersLock$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersLock"));
+        static final long timersLock$OFFSET = $LAYOUT.byteOffset(groupElement("timersLock"));
+        static final OfInt timersLen$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersLen"));
+        static final long timersLen$OFFSET = $LAYOUT.byteOffset(groupElement("timersLen"));
+        static final OfInt timersCap$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersCap"));
+        static final long timersCap$OFFSET = $LAYOUT.byteOffset(groupElement("timersCap"));
+        static final OfInt timersPad$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersPad"));
+        static final long timersPad$OFFSET = $LAYOUT.byteOffset(groupElement("timersPad"));
+        static final OfLong timers$LAYOUT = (OfLong)$LAYOUT.select(groupElement("timers"));
+        static final long timers$OFFSET = $LAYOUT.byteOffset(groupElement("timers"));
+        static final OfLong timer0When$LAYOUT = (OfLong)$LAYOUT.select(groupElement("timer0When"));
+        static final long timer0When$OFFSET = $LAYOUT.byteOffset(groupElement("timer0When"));
+        static final OfInt runqhead$LAYOUT = (OfInt)$LAYOUT.select(groupElement("runqhead"));
+        static final long runqhead$OFFSET = $LAYOUT.byteOffset(groupElement("runqhead"));
+        static final OfInt runqtail$LAYOUT = (OfInt)$LAYOUT.select(groupElement("runqtail"));
+        static final long runqtail$OFFSET = $LAYOUT.byteOffset(groupElement("runqtail"));
+        static final OfLong runnext$LAYOUT = (OfLong)$LAYOUT.select(groupElement("runnext"));
+        static final long runnext$OFFSET = $LAYOUT.byteOffset(groupElement("runnext"));
+        static final SequenceLayout runq$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("runq"));
+        static final long runq$OFFSET = $LAYOUT.byteOffset(groupElement("runq"));
+        static final GroupLayout stat$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("stat"));
+        static final long stat$OFFSET = $LAYOUT.byteOffset(groupElement("stat"));
     }
 }
 

@@ -43,8 +43,6 @@ public class pollDesc {
         return $LAYOUT;
     }
 
-    private static final OfLong rg$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rg"));
-
     /**
      * Layout for field:
      * {@snippet lang=c :
@@ -52,10 +50,8 @@ public class pollDesc {
      * }
      */
     public static final OfLong rg$layout() {
-        return rg$LAYOUT;
+        return Fields.rg$LAYOUT;
     }
-
-    private static final long rg$OFFSET = $LAYOUT.byteOffset(groupElement("rg"));
 
     /**
      * Offset for field:
@@ -64,7 +60,7 @@ public class pollDesc {
      * }
      */
     public static final long rg$offset() {
-        return rg$OFFSET;
+        return Fields.rg$OFFSET;
     }
 
     /**
@@ -74,7 +70,7 @@ public class pollDesc {
      * }
      */
     public static long rg(MemorySegment struct) {
-        return struct.get(rg$LAYOUT, rg$OFFSET);
+        return struct.get(Fields.rg$LAYOUT, Fields.rg$OFFSET);
     }
 
     /**
@@ -84,10 +80,8 @@ public class pollDesc {
      * }
      */
     public static void rg(MemorySegment struct, long fieldValue) {
-        struct.set(rg$LAYOUT, rg$OFFSET, fieldValue);
+        struct.set(Fields.rg$LAYOUT, Fields.rg$OFFSET, fieldValue);
     }
-
-    private static final OfLong wg$LAYOUT = (OfLong)$LAYOUT.select(groupElement("wg"));
 
     /**
      * Layout for field:
@@ -96,10 +90,8 @@ public class pollDesc {
      * }
      */
     public static final OfLong wg$layout() {
-        return wg$LAYOUT;
+        return Fields.wg$LAYOUT;
     }
-
-    private static final long wg$OFFSET = $LAYOUT.byteOffset(groupElement("wg"));
 
     /**
      * Offset for field:
@@ -108,7 +100,7 @@ public class pollDesc {
      * }
      */
     public static final long wg$offset() {
-        return wg$OFFSET;
+        return Fields.wg$OFFSET;
     }
 
     /**
@@ -118,7 +110,7 @@ public class pollDesc {
      * }
      */
     public static long wg(MemorySegment struct) {
-        return struct.get(wg$LAYOUT, wg$OFFSET);
+        return struct.get(Fields.wg$LAYOUT, Fields.wg$OFFSET);
     }
 
     /**
@@ -128,10 +120,8 @@ public class pollDesc {
      * }
      */
     public static void wg(MemorySegment struct, long fieldValue) {
-        struct.set(wg$LAYOUT, wg$OFFSET, fieldValue);
+        struct.set(Fields.wg$LAYOUT, Fields.wg$OFFSET, fieldValue);
     }
-
-    private static final OfInt rseq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rseq"));
 
     /**
      * Layout for field:
@@ -140,10 +130,8 @@ public class pollDesc {
      * }
      */
     public static final OfInt rseq$layout() {
-        return rseq$LAYOUT;
+        return Fields.rseq$LAYOUT;
     }
-
-    private static final long rseq$OFFSET = $LAYOUT.byteOffset(groupElement("rseq"));
 
     /**
      * Offset for field:
@@ -152,7 +140,7 @@ public class pollDesc {
      * }
      */
     public static final long rseq$offset() {
-        return rseq$OFFSET;
+        return Fields.rseq$OFFSET;
     }
 
     /**
@@ -162,7 +150,7 @@ public class pollDesc {
      * }
      */
     public static int rseq(MemorySegment struct) {
-        return struct.get(rseq$LAYOUT, rseq$OFFSET);
+        return struct.get(Fields.rseq$LAYOUT, Fields.rseq$OFFSET);
     }
 
     /**
@@ -172,10 +160,8 @@ public class pollDesc {
      * }
      */
     public static void rseq(MemorySegment struct, int fieldValue) {
-        struct.set(rseq$LAYOUT, rseq$OFFSET, fieldValue);
+        struct.set(Fields.rseq$LAYOUT, Fields.rseq$OFFSET, fieldValue);
     }
-
-    private static final OfInt wseq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("wseq"));
 
     /**
      * Layout for field:
@@ -184,10 +170,8 @@ public class pollDesc {
      * }
      */
     public static final OfInt wseq$layout() {
-        return wseq$LAYOUT;
+        return Fields.wseq$LAYOUT;
     }
-
-    private static final long wseq$OFFSET = $LAYOUT.byteOffset(groupElement("wseq"));
 
     /**
      * Offset for field:
@@ -196,7 +180,7 @@ public class pollDesc {
      * }
      */
     public static final long wseq$offset() {
-        return wseq$OFFSET;
+        return Fields.wseq$OFFSET;
     }
 
     /**
@@ -206,7 +190,7 @@ public class pollDesc {
      * }
      */
     public static int wseq(MemorySegment struct) {
-        return struct.get(wseq$LAYOUT, wseq$OFFSET);
+        return struct.get(Fields.wseq$LAYOUT, Fields.wseq$OFFSET);
     }
 
     /**
@@ -216,7 +200,7 @@ public class pollDesc {
      * }
      */
     public static void wseq(MemorySegment struct, int fieldValue) {
-        struct.set(wseq$LAYOUT, wseq$OFFSET, fieldValue);
+        struct.set(Fields.wseq$LAYOUT, Fields.wseq$OFFSET, fieldValue);
     }
 
     /**
@@ -261,6 +245,17 @@ public class pollDesc {
      */
     public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
+    }
+
+    private static final class Fields {
+        static final OfLong rg$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rg"));
+        static final long rg$OFFSET = $LAYOUT.byteOffset(groupElement("rg"));
+        static final OfLong wg$LAYOUT = (OfLong)$LAYOUT.select(groupElement("wg"));
+        static final long wg$OFFSET = $LAYOUT.byteOffset(groupElement("wg"));
+        static final OfInt rseq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rseq"));
+        static final long rseq$OFFSET = $LAYOUT.byteOffset(groupElement("rseq"));
+        static final OfInt wseq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("wseq"));
+        static final long wseq$OFFSET = $LAYOUT.byteOffset(groupElement("wseq"));
     }
 }
 

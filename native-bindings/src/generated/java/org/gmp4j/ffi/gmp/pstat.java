@@ -65,8 +65,6 @@ public class pstat {
         return $LAYOUT;
     }
 
-    private static final OfLong nlocal$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nlocal"));
-
     /**
      * Layout for field:
      * {@snippet lang=c :
@@ -74,10 +72,8 @@ public class pstat {
      * }
      */
     public static final OfLong nlocal$layout() {
-        return nlocal$LAYOUT;
+        return Fields.nlocal$LAYOUT;
     }
-
-    private static final long nlocal$OFFSET = $LAYOUT.byteOffset(groupElement("nlocal"));
 
     /**
      * Offset for field:
@@ -86,7 +82,7 @@ public class pstat {
      * }
      */
     public static final long nlocal$offset() {
-        return nlocal$OFFSET;
+        return Fields.nlocal$OFFSET;
     }
 
     /**
@@ -96,7 +92,7 @@ public class pstat {
      * }
      */
     public static long nlocal(MemorySegment struct) {
-        return struct.get(nlocal$LAYOUT, nlocal$OFFSET);
+        return struct.get(Fields.nlocal$LAYOUT, Fields.nlocal$OFFSET);
     }
 
     /**
@@ -106,10 +102,8 @@ public class pstat {
      * }
      */
     public static void nlocal(MemorySegment struct, long fieldValue) {
-        struct.set(nlocal$LAYOUT, nlocal$OFFSET, fieldValue);
+        struct.set(Fields.nlocal$LAYOUT, Fields.nlocal$OFFSET, fieldValue);
     }
-
-    private static final OfLong nstealok$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nstealok"));
 
     /**
      * Layout for field:
@@ -118,10 +112,8 @@ public class pstat {
      * }
      */
     public static final OfLong nstealok$layout() {
-        return nstealok$LAYOUT;
+        return Fields.nstealok$LAYOUT;
     }
-
-    private static final long nstealok$OFFSET = $LAYOUT.byteOffset(groupElement("nstealok"));
 
     /**
      * Offset for field:
@@ -130,7 +122,7 @@ public class pstat {
      * }
      */
     public static final long nstealok$offset() {
-        return nstealok$OFFSET;
+        return Fields.nstealok$OFFSET;
     }
 
     /**
@@ -140,7 +132,7 @@ public class pstat {
      * }
      */
     public static long nstealok(MemorySegment struct) {
-        return struct.get(nstealok$LAYOUT, nstealok$OFFSET);
+        return struct.get(Fields.nstealok$LAYOUT, Fields.nstealok$OFFSET);
     }
 
     /**
@@ -150,10 +142,8 @@ public class pstat {
      * }
      */
     public static void nstealok(MemorySegment struct, long fieldValue) {
-        struct.set(nstealok$LAYOUT, nstealok$OFFSET, fieldValue);
+        struct.set(Fields.nstealok$LAYOUT, Fields.nstealok$OFFSET, fieldValue);
     }
-
-    private static final OfLong nstealfail$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nstealfail"));
 
     /**
      * Layout for field:
@@ -162,10 +152,8 @@ public class pstat {
      * }
      */
     public static final OfLong nstealfail$layout() {
-        return nstealfail$LAYOUT;
+        return Fields.nstealfail$LAYOUT;
     }
-
-    private static final long nstealfail$OFFSET = $LAYOUT.byteOffset(groupElement("nstealfail"));
 
     /**
      * Offset for field:
@@ -174,7 +162,7 @@ public class pstat {
      * }
      */
     public static final long nstealfail$offset() {
-        return nstealfail$OFFSET;
+        return Fields.nstealfail$OFFSET;
     }
 
     /**
@@ -184,7 +172,7 @@ public class pstat {
      * }
      */
     public static long nstealfail(MemorySegment struct) {
-        return struct.get(nstealfail$LAYOUT, nstealfail$OFFSET);
+        return struct.get(Fields.nstealfail$LAYOUT, Fields.nstealfail$OFFSET);
     }
 
     /**
@@ -194,10 +182,8 @@ public class pstat {
      * }
      */
     public static void nstealfail(MemorySegment struct, long fieldValue) {
-        struct.set(nstealfail$LAYOUT, nstealfail$OFFSET, fieldValue);
+        struct.set(Fields.nstealfail$LAYOUT, Fields.nstealfail$OFFSET, fieldValue);
     }
-
-    private static final OfLong stolenfrom$LAYOUT = (OfLong)$LAYOUT.select(groupElement("stolenfrom"));
 
     /**
      * Layout for field:
@@ -206,10 +192,8 @@ public class pstat {
      * }
      */
     public static final OfLong stolenfrom$layout() {
-        return stolenfrom$LAYOUT;
+        return Fields.stolenfrom$LAYOUT;
     }
-
-    private static final long stolenfrom$OFFSET = $LAYOUT.byteOffset(groupElement("stolenfrom"));
 
     /**
      * Offset for field:
@@ -218,7 +202,7 @@ public class pstat {
      * }
      */
     public static final long stolenfrom$offset() {
-        return stolenfrom$OFFSET;
+        return Fields.stolenfrom$OFFSET;
     }
 
     /**
@@ -228,7 +212,7 @@ public class pstat {
      * }
      */
     public static long stolenfrom(MemorySegment struct) {
-        return struct.get(stolenfrom$LAYOUT, stolenfrom$OFFSET);
+        return struct.get(Fields.stolenfrom$LAYOUT, Fields.stolenfrom$OFFSET);
     }
 
     /**
@@ -238,10 +222,8 @@ public class pstat {
      * }
      */
     public static void stolenfrom(MemorySegment struct, long fieldValue) {
-        struct.set(stolenfrom$LAYOUT, stolenfrom$OFFSET, fieldValue);
+        struct.set(Fields.stolenfrom$LAYOUT, Fields.stolenfrom$OFFSET, fieldValue);
     }
-
-    private static final OfLong noverflow$LAYOUT = (OfLong)$LAYOUT.select(groupElement("noverflow"));
 
     /**
      * Layout for field:
@@ -250,10 +232,8 @@ public class pstat {
      * }
      */
     public static final OfLong noverflow$layout() {
-        return noverflow$LAYOUT;
+        return Fields.noverflow$LAYOUT;
     }
-
-    private static final long noverflow$OFFSET = $LAYOUT.byteOffset(groupElement("noverflow"));
 
     /**
      * Offset for field:
@@ -262,7 +242,7 @@ public class pstat {
      * }
      */
     public static final long noverflow$offset() {
-        return noverflow$OFFSET;
+        return Fields.noverflow$OFFSET;
     }
 
     /**
@@ -272,7 +252,7 @@ public class pstat {
      * }
      */
     public static long noverflow(MemorySegment struct) {
-        return struct.get(noverflow$LAYOUT, noverflow$OFFSET);
+        return struct.get(Fields.noverflow$LAYOUT, Fields.noverflow$OFFSET);
     }
 
     /**
@@ -282,10 +262,8 @@ public class pstat {
      * }
      */
     public static void noverflow(MemorySegment struct, long fieldValue) {
-        struct.set(noverflow$LAYOUT, noverflow$OFFSET, fieldValue);
+        struct.set(Fields.noverflow$LAYOUT, Fields.noverflow$OFFSET, fieldValue);
     }
-
-    private static final OfLong nglobal$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nglobal"));
 
     /**
      * Layout for field:
@@ -294,10 +272,8 @@ public class pstat {
      * }
      */
     public static final OfLong nglobal$layout() {
-        return nglobal$LAYOUT;
+        return Fields.nglobal$LAYOUT;
     }
-
-    private static final long nglobal$OFFSET = $LAYOUT.byteOffset(groupElement("nglobal"));
 
     /**
      * Offset for field:
@@ -306,7 +282,7 @@ public class pstat {
      * }
      */
     public static final long nglobal$offset() {
-        return nglobal$OFFSET;
+        return Fields.nglobal$OFFSET;
     }
 
     /**
@@ -316,7 +292,7 @@ public class pstat {
      * }
      */
     public static long nglobal(MemorySegment struct) {
-        return struct.get(nglobal$LAYOUT, nglobal$OFFSET);
+        return struct.get(Fields.nglobal$LAYOUT, Fields.nglobal$OFFSET);
     }
 
     /**
@@ -326,10 +302,8 @@ public class pstat {
      * }
      */
     public static void nglobal(MemorySegment struct, long fieldValue) {
-        struct.set(nglobal$LAYOUT, nglobal$OFFSET, fieldValue);
+        struct.set(Fields.nglobal$LAYOUT, Fields.nglobal$OFFSET, fieldValue);
     }
-
-    private static final OfLong npolled$LAYOUT = (OfLong)$LAYOUT.select(groupElement("npolled"));
 
     /**
      * Layout for field:
@@ -338,10 +312,8 @@ public class pstat {
      * }
      */
     public static final OfLong npolled$layout() {
-        return npolled$LAYOUT;
+        return Fields.npolled$LAYOUT;
     }
-
-    private static final long npolled$OFFSET = $LAYOUT.byteOffset(groupElement("npolled"));
 
     /**
      * Offset for field:
@@ -350,7 +322,7 @@ public class pstat {
      * }
      */
     public static final long npolled$offset() {
-        return npolled$OFFSET;
+        return Fields.npolled$OFFSET;
     }
 
     /**
@@ -360,7 +332,7 @@ public class pstat {
      * }
      */
     public static long npolled(MemorySegment struct) {
-        return struct.get(npolled$LAYOUT, npolled$OFFSET);
+        return struct.get(Fields.npolled$LAYOUT, Fields.npolled$OFFSET);
     }
 
     /**
@@ -370,10 +342,8 @@ public class pstat {
      * }
      */
     public static void npolled(MemorySegment struct, long fieldValue) {
-        struct.set(npolled$LAYOUT, npolled$OFFSET, fieldValue);
+        struct.set(Fields.npolled$LAYOUT, Fields.npolled$OFFSET, fieldValue);
     }
-
-    private static final OfLong nspin$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nspin"));
 
     /**
      * Layout for field:
@@ -382,10 +352,8 @@ public class pstat {
      * }
      */
     public static final OfLong nspin$layout() {
-        return nspin$LAYOUT;
+        return Fields.nspin$LAYOUT;
     }
-
-    private static final long nspin$OFFSET = $LAYOUT.byteOffset(groupElement("nspin"));
 
     /**
      * Offset for field:
@@ -394,7 +362,7 @@ public class pstat {
      * }
      */
     public static final long nspin$offset() {
-        return nspin$OFFSET;
+        return Fields.nspin$OFFSET;
     }
 
     /**
@@ -404,7 +372,7 @@ public class pstat {
      * }
      */
     public static long nspin(MemorySegment struct) {
-        return struct.get(nspin$LAYOUT, nspin$OFFSET);
+        return struct.get(Fields.nspin$LAYOUT, Fields.nspin$OFFSET);
     }
 
     /**
@@ -414,10 +382,8 @@ public class pstat {
      * }
      */
     public static void nspin(MemorySegment struct, long fieldValue) {
-        struct.set(nspin$LAYOUT, nspin$OFFSET, fieldValue);
+        struct.set(Fields.nspin$LAYOUT, Fields.nspin$OFFSET, fieldValue);
     }
-
-    private static final OfLong nnap$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nnap"));
 
     /**
      * Layout for field:
@@ -426,10 +392,8 @@ public class pstat {
      * }
      */
     public static final OfLong nnap$layout() {
-        return nnap$LAYOUT;
+        return Fields.nnap$LAYOUT;
     }
-
-    private static final long nnap$OFFSET = $LAYOUT.byteOffset(groupElement("nnap"));
 
     /**
      * Offset for field:
@@ -438,7 +402,7 @@ public class pstat {
      * }
      */
     public static final long nnap$offset() {
-        return nnap$OFFSET;
+        return Fields.nnap$OFFSET;
     }
 
     /**
@@ -448,7 +412,7 @@ public class pstat {
      * }
      */
     public static long nnap(MemorySegment struct) {
-        return struct.get(nnap$LAYOUT, nnap$OFFSET);
+        return struct.get(Fields.nnap$LAYOUT, Fields.nnap$OFFSET);
     }
 
     /**
@@ -458,10 +422,8 @@ public class pstat {
      * }
      */
     public static void nnap(MemorySegment struct, long fieldValue) {
-        struct.set(nnap$LAYOUT, nnap$OFFSET, fieldValue);
+        struct.set(Fields.nnap$LAYOUT, Fields.nnap$OFFSET, fieldValue);
     }
-
-    private static final OfLong npreempt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("npreempt"));
 
     /**
      * Layout for field:
@@ -470,10 +432,8 @@ public class pstat {
      * }
      */
     public static final OfLong npreempt$layout() {
-        return npreempt$LAYOUT;
+        return Fields.npreempt$LAYOUT;
     }
-
-    private static final long npreempt$OFFSET = $LAYOUT.byteOffset(groupElement("npreempt"));
 
     /**
      * Offset for field:
@@ -482,7 +442,7 @@ public class pstat {
      * }
      */
     public static final long npreempt$offset() {
-        return npreempt$OFFSET;
+        return Fields.npreempt$OFFSET;
     }
 
     /**
@@ -492,7 +452,7 @@ public class pstat {
      * }
      */
     public static long npreempt(MemorySegment struct) {
-        return struct.get(npreempt$LAYOUT, npreempt$OFFSET);
+        return struct.get(Fields.npreempt$LAYOUT, Fields.npreempt$OFFSET);
     }
 
     /**
@@ -502,10 +462,8 @@ public class pstat {
      * }
      */
     public static void npreempt(MemorySegment struct, long fieldValue) {
-        struct.set(npreempt$LAYOUT, npreempt$OFFSET, fieldValue);
+        struct.set(Fields.npreempt$LAYOUT, Fields.npreempt$OFFSET, fieldValue);
     }
-
-    private static final OfLong npoint$LAYOUT = (OfLong)$LAYOUT.select(groupElement("npoint"));
 
     /**
      * Layout for field:
@@ -514,10 +472,8 @@ public class pstat {
      * }
      */
     public static final OfLong npoint$layout() {
-        return npoint$LAYOUT;
+        return Fields.npoint$LAYOUT;
     }
-
-    private static final long npoint$OFFSET = $LAYOUT.byteOffset(groupElement("npoint"));
 
     /**
      * Offset for field:
@@ -526,7 +482,7 @@ public class pstat {
      * }
      */
     public static final long npoint$offset() {
-        return npoint$OFFSET;
+        return Fields.npoint$OFFSET;
     }
 
     /**
@@ -536,7 +492,7 @@ public class pstat {
      * }
      */
     public static long npoint(MemorySegment struct) {
-        return struct.get(npoint$LAYOUT, npoint$OFFSET);
+        return struct.get(Fields.npoint$LAYOUT, Fields.npoint$OFFSET);
     }
 
     /**
@@ -546,10 +502,8 @@ public class pstat {
      * }
      */
     public static void npoint(MemorySegment struct, long fieldValue) {
-        struct.set(npoint$LAYOUT, npoint$OFFSET, fieldValue);
+        struct.set(Fields.npoint$LAYOUT, Fields.npoint$OFFSET, fieldValue);
     }
-
-    private static final OfLong ntimer$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ntimer"));
 
     /**
      * Layout for field:
@@ -558,10 +512,8 @@ public class pstat {
      * }
      */
     public static final OfLong ntimer$layout() {
-        return ntimer$LAYOUT;
+        return Fields.ntimer$LAYOUT;
     }
-
-    private static final long ntimer$OFFSET = $LAYOUT.byteOffset(groupElement("ntimer"));
 
     /**
      * Offset for field:
@@ -570,7 +522,7 @@ public class pstat {
      * }
      */
     public static final long ntimer$offset() {
-        return ntimer$OFFSET;
+        return Fields.ntimer$OFFSET;
     }
 
     /**
@@ -580,7 +532,7 @@ public class pstat {
      * }
      */
     public static long ntimer(MemorySegment struct) {
-        return struct.get(ntimer$LAYOUT, ntimer$OFFSET);
+        return struct.get(Fields.ntimer$LAYOUT, Fields.ntimer$OFFSET);
     }
 
     /**
@@ -590,10 +542,8 @@ public class pstat {
      * }
      */
     public static void ntimer(MemorySegment struct, long fieldValue) {
-        struct.set(ntimer$LAYOUT, ntimer$OFFSET, fieldValue);
+        struct.set(Fields.ntimer$LAYOUT, Fields.ntimer$OFFSET, fieldValue);
     }
-
-    private static final OfLong mutexwait$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mutexwait"));
 
     /**
      * Layout for field:
@@ -602,10 +552,8 @@ public class pstat {
      * }
      */
     public static final OfLong mutexwait$layout() {
-        return mutexwait$LAYOUT;
+        return Fields.mutexwait$LAYOUT;
     }
-
-    private static final long mutexwait$OFFSET = $LAYOUT.byteOffset(groupElement("mutexwait"));
 
     /**
      * Offset for field:
@@ -614,7 +562,7 @@ public class pstat {
      * }
      */
     public static final long mutexwait$offset() {
-        return mutexwait$OFFSET;
+        return Fields.mutexwait$OFFSET;
     }
 
     /**
@@ -624,7 +572,7 @@ public class pstat {
      * }
      */
     public static long mutexwait(MemorySegment struct) {
-        return struct.get(mutexwait$LAYOUT, mutexwait$OFFSET);
+        return struct.get(Fields.mutexwait$LAYOUT, Fields.mutexwait$OFFSET);
     }
 
     /**
@@ -634,10 +582,8 @@ public class pstat {
      * }
      */
     public static void mutexwait(MemorySegment struct, long fieldValue) {
-        struct.set(mutexwait$LAYOUT, mutexwait$OFFSET, fieldValue);
+        struct.set(Fields.mutexwait$LAYOUT, Fields.mutexwait$OFFSET, fieldValue);
     }
-
-    private static final SequenceLayout latency$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("latency"));
 
     /**
      * Layout for field:
@@ -646,10 +592,8 @@ public class pstat {
      * }
      */
     public static final SequenceLayout latency$layout() {
-        return latency$LAYOUT;
+        return Fields.latency$LAYOUT;
     }
-
-    private static final long latency$OFFSET = $LAYOUT.byteOffset(groupElement("latency"));
 
     /**
      * Offset for field:
@@ -658,7 +602,7 @@ public class pstat {
      * }
      */
     public static final long latency$offset() {
-        return latency$OFFSET;
+        return Fields.latency$OFFSET;
     }
 
     /**
@@ -668,7 +612,7 @@ public class pstat {
      * }
      */
     public static MemorySegment latency(MemorySegment struct) {
-        return struct.asSlice(latency$OFFSET, latency$LAYOUT.byteSize());
+        return struct.asSlice(Fields.latency$OFFSET, Fields.latency$LAYOUT.byteSize());
     }
 
     /**
@@ -678,7 +622,7 @@ public class pstat {
      * }
      */
     public static void latency(MemorySegment struct, MemorySegment fieldValue) {
-        MemorySegment.copy(fieldValue, 0L, struct, latency$OFFSET, latency$LAYOUT.byteSize());
+        MemorySegment.copy(fieldValue, 0L, struct, Fields.latency$OFFSET, Fields.latency$LAYOUT.byteSize());
     }
 
     private static long[] latency$DIMS = { 160 };
@@ -693,7 +637,7 @@ public class pstat {
         return latency$DIMS;
     }
     private static class latency$ELEM {
-        static final VarHandle HANDLE = latency$LAYOUT.varHandle(sequenceElement());
+        static final VarHandle HANDLE = Fields.latency$LAYOUT.varHandle(sequenceElement());
     }
 
     /**
@@ -703,7 +647,7 @@ public class pstat {
      * }
      */
     public static long latency(MemorySegment struct, long index0) {
-        return (long)latency$ELEM.HANDLE.get(struct, latency$OFFSET, index0);
+        return (long)latency$ELEM.HANDLE.get(struct, Fields.latency$OFFSET, index0);
     }
 
     /**
@@ -713,10 +657,8 @@ public class pstat {
      * }
      */
     public static void latency(MemorySegment struct, long index0, long fieldValue) {
-        latency$ELEM.HANDLE.set(struct, latency$OFFSET, index0, fieldValue);
+        latency$ELEM.HANDLE.set(struct, Fields.latency$OFFSET, index0, fieldValue);
     }
-
-    private static final SequenceLayout wakeup$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("wakeup"));
 
     /**
      * Layout for field:
@@ -725,10 +667,8 @@ public class pstat {
      * }
      */
     public static final SequenceLayout wakeup$layout() {
-        return wakeup$LAYOUT;
+        return Fields.wakeup$LAYOUT;
     }
-
-    private static final long wakeup$OFFSET = $LAYOUT.byteOffset(groupElement("wakeup"));
 
     /**
      * Offset for field:
@@ -737,7 +677,7 @@ public class pstat {
      * }
      */
     public static final long wakeup$offset() {
-        return wakeup$OFFSET;
+        return Fields.wakeup$OFFSET;
     }
 
     /**
@@ -747,7 +687,7 @@ public class pstat {
      * }
      */
     public static MemorySegment wakeup(MemorySegment struct) {
-        return struct.asSlice(wakeup$OFFSET, wakeup$LAYOUT.byteSize());
+        return struct.asSlice(Fields.wakeup$OFFSET, Fields.wakeup$LAYOUT.byteSize());
     }
 
     /**
@@ -757,7 +697,7 @@ public class pstat {
      * }
      */
     public static void wakeup(MemorySegment struct, MemorySegment fieldValue) {
-        MemorySegment.copy(fieldValue, 0L, struct, wakeup$OFFSET, wakeup$LAYOUT.byteSize());
+        MemorySegment.copy(fieldValue, 0L, struct, Fields.wakeup$OFFSET, Fields.wakeup$LAYOUT.byteSize());
     }
 
     private static long[] wakeup$DIMS = { 160 };
@@ -772,7 +712,7 @@ public class pstat {
         return wakeup$DIMS;
     }
     private static class wakeup$ELEM {
-        static final VarHandle HANDLE = wakeup$LAYOUT.varHandle(sequenceElement());
+        static final VarHandle HANDLE = Fields.wakeup$LAYOUT.varHandle(sequenceElement());
     }
 
     /**
@@ -782,7 +722,7 @@ public class pstat {
      * }
      */
     public static long wakeup(MemorySegment struct, long index0) {
-        return (long)wakeup$ELEM.HANDLE.get(struct, wakeup$OFFSET, index0);
+        return (long)wakeup$ELEM.HANDLE.get(struct, Fields.wakeup$OFFSET, index0);
     }
 
     /**
@@ -792,7 +732,7 @@ public class pstat {
      * }
      */
     public static void wakeup(MemorySegment struct, long index0, long fieldValue) {
-        wakeup$ELEM.HANDLE.set(struct, wakeup$OFFSET, index0, fieldValue);
+        wakeup$ELEM.HANDLE.set(struct, Fields.wakeup$OFFSET, index0, fieldValue);
     }
 
     /**
@@ -837,6 +777,39 @@ public class pstat {
      */
     public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
+    }
+
+    private static final class Fields {
+        static final OfLong nlocal$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nlocal"));
+        static final long nlocal$OFFSET = $LAYOUT.byteOffset(groupElement("nlocal"));
+        static final OfLong nstealok$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nstealok"));
+        static final long nstealok$OFFSET = $LAYOUT.byteOffset(groupElement("nstealok"));
+        static final OfLong nstealfail$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nstealfail"));
+        static final long nstealfail$OFFSET = $LAYOUT.byteOffset(groupElement("nstealfail"));
+        static final OfLong stolenfrom$LAYOUT = (OfLong)$LAYOUT.select(groupElement("stolenfrom"));
+        static final long stolenfrom$OFFSET = $LAYOUT.byteOffset(groupElement("stolenfrom"));
+        static final OfLong noverflow$LAYOUT = (OfLong)$LAYOUT.select(groupElement("noverflow"));
+        static final long noverflow$OFFSET = $LAYOUT.byteOffset(groupElement("noverflow"));
+        static final OfLong nglobal$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nglobal"));
+        static final long nglobal$OFFSET = $LAYOUT.byteOffset(groupElement("nglobal"));
+        static final OfLong npolled$LAYOUT = (OfLong)$LAYOUT.select(groupElement("npolled"));
+        static final long npolled$OFFSET = $LAYOUT.byteOffset(groupElement("npolled"));
+        static final OfLong nspin$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nspin"));
+        static final long nspin$OFFSET = $LAYOUT.byteOffset(groupElement("nspin"));
+        static final OfLong nnap$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nnap"));
+        static final long nnap$OFFSET = $LAYOUT.byteOffset(groupElement("nnap"));
+        static final OfLong npreempt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("npreempt"));
+        static final long npreempt$OFFSET = $LAYOUT.byteOffset(groupElement("npreempt"));
+        static final OfLong npoint$LAYOUT = (OfLong)$LAYOUT.select(groupElement("npoint"));
+        static final long npoint$OFFSET = $LAYOUT.byteOffset(groupElement("npoint"));
+        static final OfLong ntimer$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ntimer"));
+        static final long ntimer$OFFSET = $LAYOUT.byteOffset(groupElement("ntimer"));
+        static final OfLong mutexwait$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mutexwait"));
+        static final long mutexwait$OFFSET = $LAYOUT.byteOffset(groupElement("mutexwait"));
+        static final SequenceLayout latency$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("latency"));
+        static final long latency$OFFSET = $LAYOUT.byteOffset(groupElement("latency"));
+        static final SequenceLayout wakeup$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("wakeup"));
+        static final long wakeup$OFFSET = $LAYOUT.byteOffset(groupElement("wakeup"));
     }
 }
 

@@ -51,8 +51,6 @@ public class schedstat {
         return $LAYOUT;
     }
 
-    private static final OfLong nretaken$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nretaken"));
-
     /**
      * Layout for field:
      * {@snippet lang=c :
@@ -60,10 +58,8 @@ public class schedstat {
      * }
      */
     public static final OfLong nretaken$layout() {
-        return nretaken$LAYOUT;
+        return Fields.nretaken$LAYOUT;
     }
-
-    private static final long nretaken$OFFSET = $LAYOUT.byteOffset(groupElement("nretaken"));
 
     /**
      * Offset for field:
@@ -72,7 +68,7 @@ public class schedstat {
      * }
      */
     public static final long nretaken$offset() {
-        return nretaken$OFFSET;
+        return Fields.nretaken$OFFSET;
     }
 
     /**
@@ -82,7 +78,7 @@ public class schedstat {
      * }
      */
     public static long nretaken(MemorySegment struct) {
-        return struct.get(nretaken$LAYOUT, nretaken$OFFSET);
+        return struct.get(Fields.nretaken$LAYOUT, Fields.nretaken$OFFSET);
     }
 
     /**
@@ -92,10 +88,8 @@ public class schedstat {
      * }
      */
     public static void nretaken(MemorySegment struct, long fieldValue) {
-        struct.set(nretaken$LAYOUT, nretaken$OFFSET, fieldValue);
+        struct.set(Fields.nretaken$LAYOUT, Fields.nretaken$OFFSET, fieldValue);
     }
-
-    private static final OfLong ntold$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ntold"));
 
     /**
      * Layout for field:
@@ -104,10 +98,8 @@ public class schedstat {
      * }
      */
     public static final OfLong ntold$layout() {
-        return ntold$LAYOUT;
+        return Fields.ntold$LAYOUT;
     }
-
-    private static final long ntold$OFFSET = $LAYOUT.byteOffset(groupElement("ntold"));
 
     /**
      * Offset for field:
@@ -116,7 +108,7 @@ public class schedstat {
      * }
      */
     public static final long ntold$offset() {
-        return ntold$OFFSET;
+        return Fields.ntold$OFFSET;
     }
 
     /**
@@ -126,7 +118,7 @@ public class schedstat {
      * }
      */
     public static long ntold(MemorySegment struct) {
-        return struct.get(ntold$LAYOUT, ntold$OFFSET);
+        return struct.get(Fields.ntold$LAYOUT, Fields.ntold$OFFSET);
     }
 
     /**
@@ -136,10 +128,8 @@ public class schedstat {
      * }
      */
     public static void ntold(MemorySegment struct, long fieldValue) {
-        struct.set(ntold$LAYOUT, ntold$OFFSET, fieldValue);
+        struct.set(Fields.ntold$LAYOUT, Fields.ntold$OFFSET, fieldValue);
     }
-
-    private static final OfLong npoll$LAYOUT = (OfLong)$LAYOUT.select(groupElement("npoll"));
 
     /**
      * Layout for field:
@@ -148,10 +138,8 @@ public class schedstat {
      * }
      */
     public static final OfLong npoll$layout() {
-        return npoll$LAYOUT;
+        return Fields.npoll$LAYOUT;
     }
-
-    private static final long npoll$OFFSET = $LAYOUT.byteOffset(groupElement("npoll"));
 
     /**
      * Offset for field:
@@ -160,7 +148,7 @@ public class schedstat {
      * }
      */
     public static final long npoll$offset() {
-        return npoll$OFFSET;
+        return Fields.npoll$OFFSET;
     }
 
     /**
@@ -170,7 +158,7 @@ public class schedstat {
      * }
      */
     public static long npoll(MemorySegment struct) {
-        return struct.get(npoll$LAYOUT, npoll$OFFSET);
+        return struct.get(Fields.npoll$LAYOUT, Fields.npoll$OFFSET);
     }
 
     /**
@@ -180,10 +168,8 @@ public class schedstat {
      * }
      */
     public static void npoll(MemorySegment struct, long fieldValue) {
-        struct.set(npoll$LAYOUT, npoll$OFFSET, fieldValue);
+        struct.set(Fields.npoll$LAYOUT, Fields.npoll$OFFSET, fieldValue);
     }
-
-    private static final OfLong nready$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nready"));
 
     /**
      * Layout for field:
@@ -192,10 +178,8 @@ public class schedstat {
      * }
      */
     public static final OfLong nready$layout() {
-        return nready$LAYOUT;
+        return Fields.nready$LAYOUT;
     }
-
-    private static final long nready$OFFSET = $LAYOUT.byteOffset(groupElement("nready"));
 
     /**
      * Offset for field:
@@ -204,7 +188,7 @@ public class schedstat {
      * }
      */
     public static final long nready$offset() {
-        return nready$OFFSET;
+        return Fields.nready$OFFSET;
     }
 
     /**
@@ -214,7 +198,7 @@ public class schedstat {
      * }
      */
     public static long nready(MemorySegment struct) {
-        return struct.get(nready$LAYOUT, nready$OFFSET);
+        return struct.get(Fields.nready$LAYOUT, Fields.nready$OFFSET);
     }
 
     /**
@@ -224,10 +208,8 @@ public class schedstat {
      * }
      */
     public static void nready(MemorySegment struct, long fieldValue) {
-        struct.set(nready$LAYOUT, nready$OFFSET, fieldValue);
+        struct.set(Fields.nready$LAYOUT, Fields.nready$OFFSET, fieldValue);
     }
-
-    private static final OfLong npollblock$LAYOUT = (OfLong)$LAYOUT.select(groupElement("npollblock"));
 
     /**
      * Layout for field:
@@ -236,10 +218,8 @@ public class schedstat {
      * }
      */
     public static final OfLong npollblock$layout() {
-        return npollblock$LAYOUT;
+        return Fields.npollblock$LAYOUT;
     }
-
-    private static final long npollblock$OFFSET = $LAYOUT.byteOffset(groupElement("npollblock"));
 
     /**
      * Offset for field:
@@ -248,7 +228,7 @@ public class schedstat {
      * }
      */
     public static final long npollblock$offset() {
-        return npollblock$OFFSET;
+        return Fields.npollblock$OFFSET;
     }
 
     /**
@@ -258,7 +238,7 @@ public class schedstat {
      * }
      */
     public static long npollblock(MemorySegment struct) {
-        return struct.get(npollblock$LAYOUT, npollblock$OFFSET);
+        return struct.get(Fields.npollblock$LAYOUT, Fields.npollblock$OFFSET);
     }
 
     /**
@@ -268,10 +248,8 @@ public class schedstat {
      * }
      */
     public static void npollblock(MemorySegment struct, long fieldValue) {
-        struct.set(npollblock$LAYOUT, npollblock$OFFSET, fieldValue);
+        struct.set(Fields.npollblock$LAYOUT, Fields.npollblock$OFFSET, fieldValue);
     }
-
-    private static final OfLong nreadyblock$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nreadyblock"));
 
     /**
      * Layout for field:
@@ -280,10 +258,8 @@ public class schedstat {
      * }
      */
     public static final OfLong nreadyblock$layout() {
-        return nreadyblock$LAYOUT;
+        return Fields.nreadyblock$LAYOUT;
     }
-
-    private static final long nreadyblock$OFFSET = $LAYOUT.byteOffset(groupElement("nreadyblock"));
 
     /**
      * Offset for field:
@@ -292,7 +268,7 @@ public class schedstat {
      * }
      */
     public static final long nreadyblock$offset() {
-        return nreadyblock$OFFSET;
+        return Fields.nreadyblock$OFFSET;
     }
 
     /**
@@ -302,7 +278,7 @@ public class schedstat {
      * }
      */
     public static long nreadyblock(MemorySegment struct) {
-        return struct.get(nreadyblock$LAYOUT, nreadyblock$OFFSET);
+        return struct.get(Fields.nreadyblock$LAYOUT, Fields.nreadyblock$OFFSET);
     }
 
     /**
@@ -312,10 +288,8 @@ public class schedstat {
      * }
      */
     public static void nreadyblock(MemorySegment struct, long fieldValue) {
-        struct.set(nreadyblock$LAYOUT, nreadyblock$OFFSET, fieldValue);
+        struct.set(Fields.nreadyblock$LAYOUT, Fields.nreadyblock$OFFSET, fieldValue);
     }
-
-    private static final SequenceLayout stopping$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("stopping"));
 
     /**
      * Layout for field:
@@ -324,10 +298,8 @@ public class schedstat {
      * }
      */
     public static final SequenceLayout stopping$layout() {
-        return stopping$LAYOUT;
+        return Fields.stopping$LAYOUT;
     }
-
-    private static final long stopping$OFFSET = $LAYOUT.byteOffset(groupElement("stopping"));
 
     /**
      * Offset for field:
@@ -336,7 +308,7 @@ public class schedstat {
      * }
      */
     public static final long stopping$offset() {
-        return stopping$OFFSET;
+        return Fields.stopping$OFFSET;
     }
 
     /**
@@ -346,7 +318,7 @@ public class schedstat {
      * }
      */
     public static MemorySegment stopping(MemorySegment struct) {
-        return struct.asSlice(stopping$OFFSET, stopping$LAYOUT.byteSize());
+        return struct.asSlice(Fields.stopping$OFFSET, Fields.stopping$LAYOUT.byteSize());
     }
 
     /**
@@ -356,7 +328,7 @@ public class schedstat {
      * }
      */
     public static void stopping(MemorySegment struct, MemorySegment fieldValue) {
-        MemorySegment.copy(fieldValue, 0L, struct, stopping$OFFSET, stopping$LAYOUT.byteSize());
+        MemorySegment.copy(fieldValue, 0L, struct, Fields.stopping$OFFSET, Fields.stopping$LAYOUT.byteSize());
     }
 
     private static long[] stopping$DIMS = { 160 };
@@ -371,7 +343,7 @@ public class schedstat {
         return stopping$DIMS;
     }
     private static class stopping$ELEM {
-        static final VarHandle HANDLE = stopping$LAYOUT.varHandle(sequenceElement());
+        static final VarHandle HANDLE = Fields.stopping$LAYOUT.varHandle(sequenceElement());
     }
 
     /**
@@ -381,7 +353,7 @@ public class schedstat {
      * }
      */
     public static long stopping(MemorySegment struct, long index0) {
-        return (long)stopping$ELEM.HANDLE.get(struct, stopping$OFFSET, index0);
+        return (long)stopping$ELEM.HANDLE.get(struct, Fields.stopping$OFFSET, index0);
     }
 
     /**
@@ -391,10 +363,8 @@ public class schedstat {
      * }
      */
     public static void stopping(MemorySegment struct, long index0, long fieldValue) {
-        stopping$ELEM.HANDLE.set(struct, stopping$OFFSET, index0, fieldValue);
+        stopping$ELEM.HANDLE.set(struct, Fields.stopping$OFFSET, index0, fieldValue);
     }
-
-    private static final SequenceLayout stopped$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("stopped"));
 
     /**
      * Layout for field:
@@ -403,10 +373,8 @@ public class schedstat {
      * }
      */
     public static final SequenceLayout stopped$layout() {
-        return stopped$LAYOUT;
+        return Fields.stopped$LAYOUT;
     }
-
-    private static final long stopped$OFFSET = $LAYOUT.byteOffset(groupElement("stopped"));
 
     /**
      * Offset for field:
@@ -415,7 +383,7 @@ public class schedstat {
      * }
      */
     public static final long stopped$offset() {
-        return stopped$OFFSET;
+        return Fields.stopped$OFFSET;
     }
 
     /**
@@ -425,7 +393,7 @@ public class schedstat {
      * }
      */
     public static MemorySegment stopped(MemorySegment struct) {
-        return struct.asSlice(stopped$OFFSET, stopped$LAYOUT.byteSize());
+        return struct.asSlice(Fields.stopped$OFFSET, Fields.stopped$LAYOUT.byteSize());
     }
 
     /**
@@ -435,7 +403,7 @@ public class schedstat {
      * }
      */
     public static void stopped(MemorySegment struct, MemorySegment fieldValue) {
-        MemorySegment.copy(fieldValue, 0L, struct, stopped$OFFSET, stopped$LAYOUT.byteSize());
+        MemorySegment.copy(fieldValue, 0L, struct, Fields.stopped$OFFSET, Fields.stopped$LAYOUT.byteSize());
     }
 
     private static long[] stopped$DIMS = { 160 };
@@ -450,7 +418,7 @@ public class schedstat {
         return stopped$DIMS;
     }
     private static class stopped$ELEM {
-        static final VarHandle HANDLE = stopped$LAYOUT.varHandle(sequenceElement());
+        static final VarHandle HANDLE = Fields.stopped$LAYOUT.varHandle(sequenceElement());
     }
 
     /**
@@ -460,7 +428,7 @@ public class schedstat {
      * }
      */
     public static long stopped(MemorySegment struct, long index0) {
-        return (long)stopped$ELEM.HANDLE.get(struct, stopped$OFFSET, index0);
+        return (long)stopped$ELEM.HANDLE.get(struct, Fields.stopped$OFFSET, index0);
     }
 
     /**
@@ -470,7 +438,7 @@ public class schedstat {
      * }
      */
     public static void stopped(MemorySegment struct, long index0, long fieldValue) {
-        stopped$ELEM.HANDLE.set(struct, stopped$OFFSET, index0, fieldValue);
+        stopped$ELEM.HANDLE.set(struct, Fields.stopped$OFFSET, index0, fieldValue);
     }
 
     /**
@@ -515,6 +483,25 @@ public class schedstat {
      */
     public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
+    }
+
+    private static final class Fields {
+        static final OfLong nretaken$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nretaken"));
+        static final long nretaken$OFFSET = $LAYOUT.byteOffset(groupElement("nretaken"));
+        static final OfLong ntold$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ntold"));
+        static final long ntold$OFFSET = $LAYOUT.byteOffset(groupElement("ntold"));
+        static final OfLong npoll$LAYOUT = (OfLong)$LAYOUT.select(groupElement("npoll"));
+        static final long npoll$OFFSET = $LAYOUT.byteOffset(groupElement("npoll"));
+        static final OfLong nready$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nready"));
+        static final long nready$OFFSET = $LAYOUT.byteOffset(groupElement("nready"));
+        static final OfLong npollblock$LAYOUT = (OfLong)$LAYOUT.select(groupElement("npollblock"));
+        static final long npollblock$OFFSET = $LAYOUT.byteOffset(groupElement("npollblock"));
+        static final OfLong nreadyblock$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nreadyblock"));
+        static final long nreadyblock$OFFSET = $LAYOUT.byteOffset(groupElement("nreadyblock"));
+        static final SequenceLayout stopping$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("stopping"));
+        static final long stopping$OFFSET = $LAYOUT.byteOffset(groupElement("stopping"));
+        static final SequenceLayout stopped$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("stopped"));
+        static final long stopped$OFFSET = $LAYOUT.byteOffset(groupElement("stopped"));
     }
 }
 

@@ -136,8 +136,6 @@ public class schedt {
         return $LAYOUT;
     }
 
-    private static final OfInt lock$LAYOUT = (OfInt)$LAYOUT.select(groupElement("lock"));
-
     /**
      * Layout for field:
      * {@snippet lang=c :
@@ -145,10 +143,8 @@ public class schedt {
      * }
      */
     public static final OfInt lock$layout() {
-        return lock$LAYOUT;
+        return Fields.lock$LAYOUT;
     }
-
-    private static final long lock$OFFSET = $LAYOUT.byteOffset(groupElement("lock"));
 
     /**
      * Offset for field:
@@ -157,7 +153,7 @@ public class schedt {
      * }
      */
     public static final long lock$offset() {
-        return lock$OFFSET;
+        return Fields.lock$OFFSET;
     }
 
     /**
@@ -167,7 +163,7 @@ public class schedt {
      * }
      */
     public static int lock(MemorySegment struct) {
-        return struct.get(lock$LAYOUT, lock$OFFSET);
+        return struct.get(Fields.lock$LAYOUT, Fields.lock$OFFSET);
     }
 
     /**
@@ -177,10 +173,8 @@ public class schedt {
      * }
      */
     public static void lock(MemorySegment struct, int fieldValue) {
-        struct.set(lock$LAYOUT, lock$OFFSET, fieldValue);
+        struct.set(Fields.lock$LAYOUT, Fields.lock$OFFSET, fieldValue);
     }
-
-    private static final OfInt maxmcount$LAYOUT = (OfInt)$LAYOUT.select(groupElement("maxmcount"));
 
     /**
      * Layout for field:
@@ -189,10 +183,8 @@ public class schedt {
      * }
      */
     public static final OfInt maxmcount$layout() {
-        return maxmcount$LAYOUT;
+        return Fields.maxmcount$LAYOUT;
     }
-
-    private static final long maxmcount$OFFSET = $LAYOUT.byteOffset(groupElement("maxmcount"));
 
     /**
      * Offset for field:
@@ -201,7 +193,7 @@ public class schedt {
      * }
      */
     public static final long maxmcount$offset() {
-        return maxmcount$OFFSET;
+        return Fields.maxmcount$OFFSET;
     }
 
     /**
@@ -211,7 +203,7 @@ public class schedt {
      * }
      */
     public static int maxmcount(MemorySegment struct) {
-        return struct.get(maxmcount$LAYOUT, maxmcount$OFFSET);
+        return struct.get(Fields.maxmcount$LAYOUT, Fields.maxmcount$OFFSET);
     }
 
     /**
@@ -221,10 +213,8 @@ public class schedt {
      * }
      */
     public static void maxmcount(MemorySegment struct, int fieldValue) {
-        struct.set(maxmcount$LAYOUT, maxmcount$OFFSET, fieldValue);
+        struct.set(Fields.maxmcount$LAYOUT, Fields.maxmcount$OFFSET, fieldValue);
     }
-
-    private static final OfLong midle$LAYOUT = (OfLong)$LAYOUT.select(groupElement("midle"));
 
     /**
      * Layout for field:
@@ -233,10 +223,8 @@ public class schedt {
      * }
      */
     public static final OfLong midle$layout() {
-        return midle$LAYOUT;
+        return Fields.midle$LAYOUT;
     }
-
-    private static final long midle$OFFSET = $LAYOUT.byteOffset(groupElement("midle"));
 
     /**
      * Offset for field:
@@ -245,7 +233,7 @@ public class schedt {
      * }
      */
     public static final long midle$offset() {
-        return midle$OFFSET;
+        return Fields.midle$OFFSET;
     }
 
     /**
@@ -255,7 +243,7 @@ public class schedt {
      * }
      */
     public static long midle(MemorySegment struct) {
-        return struct.get(midle$LAYOUT, midle$OFFSET);
+        return struct.get(Fields.midle$LAYOUT, Fields.midle$OFFSET);
     }
 
     /**
@@ -265,10 +253,8 @@ public class schedt {
      * }
      */
     public static void midle(MemorySegment struct, long fieldValue) {
-        struct.set(midle$LAYOUT, midle$OFFSET, fieldValue);
+        struct.set(Fields.midle$LAYOUT, Fields.midle$OFFSET, fieldValue);
     }
-
-    private static final OfInt nmidle$LAYOUT = (OfInt)$LAYOUT.select(groupElement("nmidle"));
 
     /**
      * Layout for field:
@@ -277,10 +263,8 @@ public class schedt {
      * }
      */
     public static final OfInt nmidle$layout() {
-        return nmidle$LAYOUT;
+        return Fields.nmidle$LAYOUT;
     }
-
-    private static final long nmidle$OFFSET = $LAYOUT.byteOffset(groupElement("nmidle"));
 
     /**
      * Offset for field:
@@ -289,7 +273,7 @@ public class schedt {
      * }
      */
     public static final long nmidle$offset() {
-        return nmidle$OFFSET;
+        return Fields.nmidle$OFFSET;
     }
 
     /**
@@ -299,7 +283,7 @@ public class schedt {
      * }
      */
     public static int nmidle(MemorySegment struct) {
-        return struct.get(nmidle$LAYOUT, nmidle$OFFSET);
+        return struct.get(Fields.nmidle$LAYOUT, Fields.nmidle$OFFSET);
     }
 
     /**
@@ -309,10 +293,8 @@ public class schedt {
      * }
      */
     public static void nmidle(MemorySegment struct, int fieldValue) {
-        struct.set(nmidle$LAYOUT, nmidle$OFFSET, fieldValue);
+        struct.set(Fields.nmidle$LAYOUT, Fields.nmidle$OFFSET, fieldValue);
     }
-
-    private static final OfInt nmidlelocked$LAYOUT = (OfInt)$LAYOUT.select(groupElement("nmidlelocked"));
 
     /**
      * Layout for field:
@@ -321,10 +303,8 @@ public class schedt {
      * }
      */
     public static final OfInt nmidlelocked$layout() {
-        return nmidlelocked$LAYOUT;
+        return Fields.nmidlelocked$LAYOUT;
     }
-
-    private static final long nmidlelocked$OFFSET = $LAYOUT.byteOffset(groupElement("nmidlelocked"));
 
     /**
      * Offset for field:
@@ -333,7 +313,7 @@ public class schedt {
      * }
      */
     public static final long nmidlelocked$offset() {
-        return nmidlelocked$OFFSET;
+        return Fields.nmidlelocked$OFFSET;
     }
 
     /**
@@ -343,7 +323,7 @@ public class schedt {
      * }
      */
     public static int nmidlelocked(MemorySegment struct) {
-        return struct.get(nmidlelocked$LAYOUT, nmidlelocked$OFFSET);
+        return struct.get(Fields.nmidlelocked$LAYOUT, Fields.nmidlelocked$OFFSET);
     }
 
     /**
@@ -353,10 +333,8 @@ public class schedt {
      * }
      */
     public static void nmidlelocked(MemorySegment struct, int fieldValue) {
-        struct.set(nmidlelocked$LAYOUT, nmidlelocked$OFFSET, fieldValue);
+        struct.set(Fields.nmidlelocked$LAYOUT, Fields.nmidlelocked$OFFSET, fieldValue);
     }
-
-    private static final OfLong mnext$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mnext"));
 
     /**
      * Layout for field:
@@ -365,10 +343,8 @@ public class schedt {
      * }
      */
     public static final OfLong mnext$layout() {
-        return mnext$LAYOUT;
+        return Fields.mnext$LAYOUT;
     }
-
-    private static final long mnext$OFFSET = $LAYOUT.byteOffset(groupElement("mnext"));
 
     /**
      * Offset for field:
@@ -377,7 +353,7 @@ public class schedt {
      * }
      */
     public static final long mnext$offset() {
-        return mnext$OFFSET;
+        return Fields.mnext$OFFSET;
     }
 
     /**
@@ -387,7 +363,7 @@ public class schedt {
      * }
      */
     public static long mnext(MemorySegment struct) {
-        return struct.get(mnext$LAYOUT, mnext$OFFSET);
+        return struct.get(Fields.mnext$LAYOUT, Fields.mnext$OFFSET);
     }
 
     /**
@@ -397,10 +373,8 @@ public class schedt {
      * }
      */
     public static void mnext(MemorySegment struct, long fieldValue) {
-        struct.set(mnext$LAYOUT, mnext$OFFSET, fieldValue);
+        struct.set(Fields.mnext$LAYOUT, Fields.mnext$OFFSET, fieldValue);
     }
-
-    private static final OfLong nmfreed$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nmfreed"));
 
     /**
      * Layout for field:
@@ -409,10 +383,8 @@ public class schedt {
      * }
      */
     public static final OfLong nmfreed$layout() {
-        return nmfreed$LAYOUT;
+        return Fields.nmfreed$LAYOUT;
     }
-
-    private static final long nmfreed$OFFSET = $LAYOUT.byteOffset(groupElement("nmfreed"));
 
     /**
      * Offset for field:
@@ -421,7 +393,7 @@ public class schedt {
      * }
      */
     public static final long nmfreed$offset() {
-        return nmfreed$OFFSET;
+        return Fields.nmfreed$OFFSET;
     }
 
     /**
@@ -431,7 +403,7 @@ public class schedt {
      * }
      */
     public static long nmfreed(MemorySegment struct) {
-        return struct.get(nmfreed$LAYOUT, nmfreed$OFFSET);
+        return struct.get(Fields.nmfreed$LAYOUT, Fields.nmfreed$OFFSET);
     }
 
     /**
@@ -441,10 +413,8 @@ public class schedt {
      * }
      */
     public static void nmfreed(MemorySegment struct, long fieldValue) {
-        struct.set(nmfreed$LAYOUT, nmfreed$OFFSET, fieldValue);
+        struct.set(Fields.nmfreed$LAYOUT, Fields.nmfreed$OFFSET, fieldValue);
     }
-
-    private static final OfInt nmsys$LAYOUT = (OfInt)$LAYOUT.select(groupElement("nmsys"));
 
     /**
      * Layout for field:
@@ -453,10 +423,8 @@ public class schedt {
      * }
      */
     public static final OfInt nmsys$layout() {
-        return nmsys$LAYOUT;
+        return Fields.nmsys$LAYOUT;
     }
-
-    private static final long nmsys$OFFSET = $LAYOUT.byteOffset(groupElement("nmsys"));
 
     /**
      * Offset for field:
@@ -465,7 +433,7 @@ public class schedt {
      * }
      */
     public static final long nmsys$offset() {
-        return nmsys$OFFSET;
+        return Fields.nmsys$OFFSET;
     }
 
     /**
@@ -475,7 +443,7 @@ public class schedt {
      * }
      */
     public static int nmsys(MemorySegment struct) {
-        return struct.get(nmsys$LAYOUT, nmsys$OFFSET);
+        return struct.get(Fields.nmsys$LAYOUT, Fields.nmsys$OFFSET);
     }
 
     /**
@@ -485,10 +453,8 @@ public class schedt {
      * }
      */
     public static void nmsys(MemorySegment struct, int fieldValue) {
-        struct.set(nmsys$LAYOUT, nmsys$OFFSET, fieldValue);
+        struct.set(Fields.nmsys$LAYOUT, Fields.nmsys$OFFSET, fieldValue);
     }
-
-    private static final OfInt stopwait$LAYOUT = (OfInt)$LAYOUT.select(groupElement("stopwait"));
 
     /**
      * Layout for field:
@@ -497,10 +463,8 @@ public class schedt {
      * }
      */
     public static final OfInt stopwait$layout() {
-        return stopwait$LAYOUT;
+        return Fields.stopwait$LAYOUT;
     }
-
-    private static final long stopwait$OFFSET = $LAYOUT.byteOffset(groupElement("stopwait"));
 
     /**
      * Offset for field:
@@ -509,7 +473,7 @@ public class schedt {
      * }
      */
     public static final long stopwait$offset() {
-        return stopwait$OFFSET;
+        return Fields.stopwait$OFFSET;
     }
 
     /**
@@ -519,7 +483,7 @@ public class schedt {
      * }
      */
     public static int stopwait(MemorySegment struct) {
-        return struct.get(stopwait$LAYOUT, stopwait$OFFSET);
+        return struct.get(Fields.stopwait$LAYOUT, Fields.stopwait$OFFSET);
     }
 
     /**
@@ -529,10 +493,8 @@ public class schedt {
      * }
      */
     public static void stopwait(MemorySegment struct, int fieldValue) {
-        struct.set(stopwait$LAYOUT, stopwait$OFFSET, fieldValue);
+        struct.set(Fields.stopwait$LAYOUT, Fields.stopwait$OFFSET, fieldValue);
     }
-
-    private static final OfLong pidle$LAYOUT = (OfLong)$LAYOUT.select(groupElement("pidle"));
 
     /**
      * Layout for field:
@@ -541,10 +503,8 @@ public class schedt {
      * }
      */
     public static final OfLong pidle$layout() {
-        return pidle$LAYOUT;
+        return Fields.pidle$LAYOUT;
     }
-
-    private static final long pidle$OFFSET = $LAYOUT.byteOffset(groupElement("pidle"));
 
     /**
      * Offset for field:
@@ -553,7 +513,7 @@ public class schedt {
      * }
      */
     public static final long pidle$offset() {
-        return pidle$OFFSET;
+        return Fields.pidle$OFFSET;
     }
 
     /**
@@ -563,7 +523,7 @@ public class schedt {
      * }
      */
     public static long pidle(MemorySegment struct) {
-        return struct.get(pidle$LAYOUT, pidle$OFFSET);
+        return struct.get(Fields.pidle$LAYOUT, Fields.pidle$OFFSET);
     }
 
     /**
@@ -573,10 +533,8 @@ public class schedt {
      * }
      */
     public static void pidle(MemorySegment struct, long fieldValue) {
-        struct.set(pidle$LAYOUT, pidle$OFFSET, fieldValue);
+        struct.set(Fields.pidle$LAYOUT, Fields.pidle$OFFSET, fieldValue);
     }
-
-    private static final GroupLayout runq$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("runq"));
 
     /**
      * Layout for field:
@@ -585,10 +543,8 @@ public class schedt {
      * }
      */
     public static final GroupLayout runq$layout() {
-        return runq$LAYOUT;
+        return Fields.runq$LAYOUT;
     }
-
-    private static final long runq$OFFSET = $LAYOUT.byteOffset(groupElement("runq"));
 
     /**
      * Offset for field:
@@ -597,7 +553,7 @@ public class schedt {
      * }
      */
     public static final long runq$offset() {
-        return runq$OFFSET;
+        return Fields.runq$OFFSET;
     }
 
     /**
@@ -607,7 +563,7 @@ public class schedt {
      * }
      */
     public static MemorySegment runq(MemorySegment struct) {
-        return struct.asSlice(runq$OFFSET, runq$LAYOUT.byteSize());
+        return struct.asSlice(Fields.runq$OFFSET, Fields.runq$LAYOUT.byteSize());
     }
 
     /**
@@ -617,10 +573,8 @@ public class schedt {
      * }
      */
     public static void runq(MemorySegment struct, MemorySegment fieldValue) {
-        MemorySegment.copy(fieldValue, 0L, struct, runq$OFFSET, runq$LAYOUT.byteSize());
+        MemorySegment.copy(fieldValue, 0L, struct, Fields.runq$OFFSET, Fields.runq$LAYOUT.byteSize());
     }
-
-    private static final OfLong freem$LAYOUT = (OfLong)$LAYOUT.select(groupElement("freem"));
 
     /**
      * Layout for field:
@@ -629,10 +583,8 @@ public class schedt {
      * }
      */
     public static final OfLong freem$layout() {
-        return freem$LAYOUT;
+        return Fields.freem$LAYOUT;
     }
-
-    private static final long freem$OFFSET = $LAYOUT.byteOffset(groupElement("freem"));
 
     /**
      * Offset for field:
@@ -641,7 +593,7 @@ public class schedt {
      * }
      */
     public static final long freem$offset() {
-        return freem$OFFSET;
+        return Fields.freem$OFFSET;
     }
 
     /**
@@ -651,7 +603,7 @@ public class schedt {
      * }
      */
     public static long freem(MemorySegment struct) {
-        return struct.get(freem$LAYOUT, freem$OFFSET);
+        return struct.get(Fields.freem$LAYOUT, Fields.freem$OFFSET);
     }
 
     /**
@@ -661,10 +613,8 @@ public class schedt {
      * }
      */
     public static void freem(MemorySegment struct, long fieldValue) {
-        struct.set(freem$LAYOUT, freem$OFFSET, fieldValue);
+        struct.set(Fields.freem$LAYOUT, Fields.freem$OFFSET, fieldValue);
     }
-
-    private static final OfLong allm$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allm"));
 
     /**
      * Layout for field:
@@ -673,10 +623,8 @@ public class schedt {
      * }
      */
     public static final OfLong allm$layout() {
-        return allm$LAYOUT;
+        return Fields.allm$LAYOUT;
     }
-
-    private static final long allm$OFFSET = $LAYOUT.byteOffset(groupElement("allm"));
 
     /**
      * Offset for field:
@@ -685,7 +633,7 @@ public class schedt {
      * }
      */
     public static final long allm$offset() {
-        return allm$OFFSET;
+        return Fields.allm$OFFSET;
     }
 
     /**
@@ -695,7 +643,7 @@ public class schedt {
      * }
      */
     public static long allm(MemorySegment struct) {
-        return struct.get(allm$LAYOUT, allm$OFFSET);
+        return struct.get(Fields.allm$LAYOUT, Fields.allm$OFFSET);
     }
 
     /**
@@ -705,10 +653,8 @@ public class schedt {
      * }
      */
     public static void allm(MemorySegment struct, long fieldValue) {
-        struct.set(allm$LAYOUT, allm$OFFSET, fieldValue);
+        struct.set(Fields.allm$LAYOUT, Fields.allm$OFFSET, fieldValue);
     }
-
-    private static final OfLong gfree$LAYOUT = (OfLong)$LAYOUT.select(groupElement("gfree"));
 
     /**
      * Layout for field:
@@ -717,10 +663,8 @@ public class schedt {
      * }
      */
     public static final OfLong gfree$layout() {
-        return gfree$LAYOUT;
+        return Fields.gfree$LAYOUT;
     }
-
-    private static final long gfree$OFFSET = $LAYOUT.byteOffset(groupElement("gfree"));
 
     /**
      * Offset for field:
@@ -729,7 +673,7 @@ public class schedt {
      * }
      */
     public static final long gfree$offset() {
-        return gfree$OFFSET;
+        return Fields.gfree$OFFSET;
     }
 
     /**
@@ -739,7 +683,7 @@ public class schedt {
      * }
      */
     public static long gfree(MemorySegment struct) {
-        return struct.get(gfree$LAYOUT, gfree$OFFSET);
+        return struct.get(Fields.gfree$LAYOUT, Fields.gfree$OFFSET);
     }
 
     /**
@@ -749,10 +693,8 @@ public class schedt {
      * }
      */
     public static void gfree(MemorySegment struct, long fieldValue) {
-        struct.set(gfree$LAYOUT, gfree$OFFSET, fieldValue);
+        struct.set(Fields.gfree$LAYOUT, Fields.gfree$OFFSET, fieldValue);
     }
-
-    private static final OfLong procresizetime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("procresizetime"));
 
     /**
      * Layout for field:
@@ -761,10 +703,8 @@ public class schedt {
      * }
      */
     public static final OfLong procresizetime$layout() {
-        return procresizetime$LAYOUT;
+        return Fields.procresizetime$LAYOUT;
     }
-
-    private static final long procresizetime$OFFSET = $LAYOUT.byteOffset(groupElement("procresizetime"));
 
     /**
      * Offset for field:
@@ -773,7 +713,7 @@ public class schedt {
      * }
      */
     public static final long procresizetime$offset() {
-        return procresizetime$OFFSET;
+        return Fields.procresizetime$OFFSET;
     }
 
     /**
@@ -783,7 +723,7 @@ public class schedt {
      * }
      */
     public static long procresizetime(MemorySegment struct) {
-        return struct.get(procresizetime$LAYOUT, procresizetime$OFFSET);
+        return struct.get(Fields.procresizetime$LAYOUT, Fields.procresizetime$OFFSET);
     }
 
     /**
@@ -793,10 +733,8 @@ public class schedt {
      * }
      */
     public static void procresizetime(MemorySegment struct, long fieldValue) {
-        struct.set(procresizetime$LAYOUT, procresizetime$OFFSET, fieldValue);
+        struct.set(Fields.procresizetime$LAYOUT, Fields.procresizetime$OFFSET, fieldValue);
     }
-
-    private static final OfLong totaltime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("totaltime"));
 
     /**
      * Layout for field:
@@ -805,10 +743,8 @@ public class schedt {
      * }
      */
     public static final OfLong totaltime$layout() {
-        return totaltime$LAYOUT;
+        return Fields.totaltime$LAYOUT;
     }
-
-    private static final long totaltime$OFFSET = $LAYOUT.byteOffset(groupElement("totaltime"));
 
     /**
      * Offset for field:
@@ -817,7 +753,7 @@ public class schedt {
      * }
      */
     public static final long totaltime$offset() {
-        return totaltime$OFFSET;
+        return Fields.totaltime$OFFSET;
     }
 
     /**
@@ -827,7 +763,7 @@ public class schedt {
      * }
      */
     public static long totaltime(MemorySegment struct) {
-        return struct.get(totaltime$LAYOUT, totaltime$OFFSET);
+        return struct.get(Fields.totaltime$LAYOUT, Fields.totaltime$OFFSET);
     }
 
     /**
@@ -837,10 +773,8 @@ public class schedt {
      * }
      */
     public static void totaltime(MemorySegment struct, long fieldValue) {
-        struct.set(totaltime$LAYOUT, totaltime$OFFSET, fieldValue);
+        struct.set(Fields.totaltime$LAYOUT, Fields.totaltime$OFFSET, fieldValue);
     }
-
-    private static final OfInt gomaxprocs$LAYOUT = (OfInt)$LAYOUT.select(groupElement("gomaxprocs"));
 
     /**
      * Layout for field:
@@ -849,10 +783,8 @@ public class schedt {
      * }
      */
     public static final OfInt gomaxprocs$layout() {
-        return gomaxprocs$LAYOUT;
+        return Fields.gomaxprocs$LAYOUT;
     }
-
-    private static final long gomaxprocs$OFFSET = $LAYOUT.byteOffset(groupElement("gomaxprocs"));
 
     /**
      * Offset for field:
@@ -861,7 +793,7 @@ public class schedt {
      * }
      */
     public static final long gomaxprocs$offset() {
-        return gomaxprocs$OFFSET;
+        return Fields.gomaxprocs$OFFSET;
     }
 
     /**
@@ -871,7 +803,7 @@ public class schedt {
      * }
      */
     public static int gomaxprocs(MemorySegment struct) {
-        return struct.get(gomaxprocs$LAYOUT, gomaxprocs$OFFSET);
+        return struct.get(Fields.gomaxprocs$LAYOUT, Fields.gomaxprocs$OFFSET);
     }
 
     /**
@@ -881,10 +813,8 @@ public class schedt {
      * }
      */
     public static void gomaxprocs(MemorySegment struct, int fieldValue) {
-        struct.set(gomaxprocs$LAYOUT, gomaxprocs$OFFSET, fieldValue);
+        struct.set(Fields.gomaxprocs$LAYOUT, Fields.gomaxprocs$OFFSET, fieldValue);
     }
-
-    private static final OfInt runqsize$LAYOUT = (OfInt)$LAYOUT.select(groupElement("runqsize"));
 
     /**
      * Layout for field:
@@ -893,10 +823,8 @@ public class schedt {
      * }
      */
     public static final OfInt runqsize$layout() {
-        return runqsize$LAYOUT;
+        return Fields.runqsize$LAYOUT;
     }
-
-    private static final long runqsize$OFFSET = $LAYOUT.byteOffset(groupElement("runqsize"));
 
     /**
      * Offset for field:
@@ -905,7 +833,7 @@ public class schedt {
      * }
      */
     public static final long runqsize$offset() {
-        return runqsize$OFFSET;
+        return Fields.runqsize$OFFSET;
     }
 
     /**
@@ -915,7 +843,7 @@ public class schedt {
      * }
      */
     public static int runqsize(MemorySegment struct) {
-        return struct.get(runqsize$LAYOUT, runqsize$OFFSET);
+        return struct.get(Fields.runqsize$LAYOUT, Fields.runqsize$OFFSET);
     }
 
     /**
@@ -925,10 +853,8 @@ public class schedt {
      * }
      */
     public static void runqsize(MemorySegment struct, int fieldValue) {
-        struct.set(runqsize$LAYOUT, runqsize$OFFSET, fieldValue);
+        struct.set(Fields.runqsize$LAYOUT, Fields.runqsize$OFFSET, fieldValue);
     }
-
-    private static final OfInt gcwaiting$LAYOUT = (OfInt)$LAYOUT.select(groupElement("gcwaiting"));
 
     /**
      * Layout for field:
@@ -937,10 +863,8 @@ public class schedt {
      * }
      */
     public static final OfInt gcwaiting$layout() {
-        return gcwaiting$LAYOUT;
+        return Fields.gcwaiting$LAYOUT;
     }
-
-    private static final long gcwaiting$OFFSET = $LAYOUT.byteOffset(groupElement("gcwaiting"));
 
     /**
      * Offset for field:
@@ -949,7 +873,7 @@ public class schedt {
      * }
      */
     public static final long gcwaiting$offset() {
-        return gcwaiting$OFFSET;
+        return Fields.gcwaiting$OFFSET;
     }
 
     /**
@@ -959,7 +883,7 @@ public class schedt {
      * }
      */
     public static int gcwaiting(MemorySegment struct) {
-        return struct.get(gcwaiting$LAYOUT, gcwaiting$OFFSET);
+        return struct.get(Fields.gcwaiting$LAYOUT, Fields.gcwaiting$OFFSET);
     }
 
     /**
@@ -969,10 +893,8 @@ public class schedt {
      * }
      */
     public static void gcwaiting(MemorySegment struct, int fieldValue) {
-        struct.set(gcwaiting$LAYOUT, gcwaiting$OFFSET, fieldValue);
+        struct.set(Fields.gcwaiting$LAYOUT, Fields.gcwaiting$OFFSET, fieldValue);
     }
-
-    private static final OfInt sysmonwait$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sysmonwait"));
 
     /**
      * Layout for field:
@@ -981,10 +903,8 @@ public class schedt {
      * }
      */
     public static final OfInt sysmonwait$layout() {
-        return sysmonwait$LAYOUT;
+        return Fields.sysmonwait$LAYOUT;
     }
-
-    private static final long sysmonwait$OFFSET = $LAYOUT.byteOffset(groupElement("sysmonwait"));
 
     /**
      * Offset for field:
@@ -993,7 +913,7 @@ public class schedt {
      * }
      */
     public static final long sysmonwait$offset() {
-        return sysmonwait$OFFSET;
+        return Fields.sysmonwait$OFFSET;
     }
 
     /**
@@ -1003,7 +923,7 @@ public class schedt {
      * }
      */
     public static int sysmonwait(MemorySegment struct) {
-        return struct.get(sysmonwait$LAYOUT, sysmonwait$OFFSET);
+        return struct.get(Fields.sysmonwait$LAYOUT, Fields.sysmonwait$OFFSET);
     }
 
     /**
@@ -1013,10 +933,8 @@ public class schedt {
      * }
      */
     public static void sysmonwait(MemorySegment struct, int fieldValue) {
-        struct.set(sysmonwait$LAYOUT, sysmonwait$OFFSET, fieldValue);
+        struct.set(Fields.sysmonwait$LAYOUT, Fields.sysmonwait$OFFSET, fieldValue);
     }
-
-    private static final OfInt closing$LAYOUT = (OfInt)$LAYOUT.select(groupElement("closing"));
 
     /**
      * Layout for field:
@@ -1025,10 +943,8 @@ public class schedt {
      * }
      */
     public static final OfInt closing$layout() {
-        return closing$LAYOUT;
+        return Fields.closing$LAYOUT;
     }
-
-    private static final long closing$OFFSET = $LAYOUT.byteOffset(groupElement("closing"));
 
     /**
      * Offset for field:
@@ -1037,7 +953,7 @@ public class schedt {
      * }
      */
     public static final long closing$offset() {
-        return closing$OFFSET;
+        return Fields.closing$OFFSET;
     }
 
     /**
@@ -1047,7 +963,7 @@ public class schedt {
      * }
      */
     public static int closing(MemorySegment struct) {
-        return struct.get(closing$LAYOUT, closing$OFFSET);
+        return struct.get(Fields.closing$LAYOUT, Fields.closing$OFFSET);
     }
 
     /**
@@ -1057,10 +973,8 @@ public class schedt {
      * }
      */
     public static void closing(MemorySegment struct, int fieldValue) {
-        struct.set(closing$LAYOUT, closing$OFFSET, fieldValue);
+        struct.set(Fields.closing$LAYOUT, Fields.closing$OFFSET, fieldValue);
     }
-
-    private static final OfInt dead$LAYOUT = (OfInt)$LAYOUT.select(groupElement("dead"));
 
     /**
      * Layout for field:
@@ -1069,10 +983,8 @@ public class schedt {
      * }
      */
     public static final OfInt dead$layout() {
-        return dead$LAYOUT;
+        return Fields.dead$LAYOUT;
     }
-
-    private static final long dead$OFFSET = $LAYOUT.byteOffset(groupElement("dead"));
 
     /**
      * Offset for field:
@@ -1081,7 +993,7 @@ public class schedt {
      * }
      */
     public static final long dead$offset() {
-        return dead$OFFSET;
+        return Fields.dead$OFFSET;
     }
 
     /**
@@ -1091,7 +1003,7 @@ public class schedt {
      * }
      */
     public static int dead(MemorySegment struct) {
-        return struct.get(dead$LAYOUT, dead$OFFSET);
+        return struct.get(Fields.dead$LAYOUT, Fields.dead$OFFSET);
     }
 
     /**
@@ -1101,10 +1013,8 @@ public class schedt {
      * }
      */
     public static void dead(MemorySegment struct, int fieldValue) {
-        struct.set(dead$LAYOUT, dead$OFFSET, fieldValue);
+        struct.set(Fields.dead$LAYOUT, Fields.dead$OFFSET, fieldValue);
     }
-
-    private static final OfLong allp$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allp"));
 
     /**
      * Layout for field:
@@ -1113,10 +1023,8 @@ public class schedt {
      * }
      */
     public static final OfLong allp$layout() {
-        return allp$LAYOUT;
+        return Fields.allp$LAYOUT;
     }
-
-    private static final long allp$OFFSET = $LAYOUT.byteOffset(groupElement("allp"));
 
     /**
      * Offset for field:
@@ -1125,7 +1033,7 @@ public class schedt {
      * }
      */
     public static final long allp$offset() {
-        return allp$OFFSET;
+        return Fields.allp$OFFSET;
     }
 
     /**
@@ -1135,7 +1043,7 @@ public class schedt {
      * }
      */
     public static long allp(MemorySegment struct) {
-        return struct.get(allp$LAYOUT, allp$OFFSET);
+        return struct.get(Fields.allp$LAYOUT, Fields.allp$OFFSET);
     }
 
     /**
@@ -1145,10 +1053,8 @@ public class schedt {
      * }
      */
     public static void allp(MemorySegment struct, long fieldValue) {
-        struct.set(allp$LAYOUT, allp$OFFSET, fieldValue);
+        struct.set(Fields.allp$LAYOUT, Fields.allp$OFFSET, fieldValue);
     }
-
-    private static final OfLong idlepMask$LAYOUT = (OfLong)$LAYOUT.select(groupElement("idlepMask"));
 
     /**
      * Layout for field:
@@ -1157,10 +1063,8 @@ public class schedt {
      * }
      */
     public static final OfLong idlepMask$layout() {
-        return idlepMask$LAYOUT;
+        return Fields.idlepMask$LAYOUT;
     }
-
-    private static final long idlepMask$OFFSET = $LAYOUT.byteOffset(groupElement("idlepMask"));
 
     /**
      * Offset for field:
@@ -1169,7 +1073,7 @@ public class schedt {
      * }
      */
     public static final long idlepMask$offset() {
-        return idlepMask$OFFSET;
+        return Fields.idlepMask$OFFSET;
     }
 
     /**
@@ -1179,7 +1083,7 @@ public class schedt {
      * }
      */
     public static long idlepMask(MemorySegment struct) {
-        return struct.get(idlepMask$LAYOUT, idlepMask$OFFSET);
+        return struct.get(Fields.idlepMask$LAYOUT, Fields.idlepMask$OFFSET);
     }
 
     /**
@@ -1189,10 +1093,8 @@ public class schedt {
      * }
      */
     public static void idlepMask(MemorySegment struct, long fieldValue) {
-        struct.set(idlepMask$LAYOUT, idlepMask$OFFSET, fieldValue);
+        struct.set(Fields.idlepMask$LAYOUT, Fields.idlepMask$OFFSET, fieldValue);
     }
-
-    private static final OfLong timerpMask$LAYOUT = (OfLong)$LAYOUT.select(groupElement("timerpMask"));
 
     /**
      * Layout for field:
@@ -1201,10 +1103,8 @@ public class schedt {
      * }
      */
     public static final OfLong timerpMask$layout() {
-        return timerpMask$LAYOUT;
+        return Fields.timerpMask$LAYOUT;
     }
-
-    private static final long timerpMask$OFFSET = $LAYOUT.byteOffset(groupElement("timerpMask"));
 
     /**
      * Offset for field:
@@ -1213,7 +1113,7 @@ public class schedt {
      * }
      */
     public static final long timerpMask$offset() {
-        return timerpMask$OFFSET;
+        return Fields.timerpMask$OFFSET;
     }
 
     /**
@@ -1223,7 +1123,7 @@ public class schedt {
      * }
      */
     public static long timerpMask(MemorySegment struct) {
-        return struct.get(timerpMask$LAYOUT, timerpMask$OFFSET);
+        return struct.get(Fields.timerpMask$LAYOUT, Fields.timerpMask$OFFSET);
     }
 
     /**
@@ -1233,10 +1133,8 @@ public class schedt {
      * }
      */
     public static void timerpMask(MemorySegment struct, long fieldValue) {
-        struct.set(timerpMask$LAYOUT, timerpMask$OFFSET, fieldValue);
+        struct.set(Fields.timerpMask$LAYOUT, Fields.timerpMask$OFFSET, fieldValue);
     }
-
-    private static final OfInt npidle$LAYOUT = (OfInt)$LAYOUT.select(groupElement("npidle"));
 
     /**
      * Layout for field:
@@ -1245,10 +1143,8 @@ public class schedt {
      * }
      */
     public static final OfInt npidle$layout() {
-        return npidle$LAYOUT;
+        return Fields.npidle$LAYOUT;
     }
-
-    private static final long npidle$OFFSET = $LAYOUT.byteOffset(groupElement("npidle"));
 
     /**
      * Offset for field:
@@ -1257,7 +1153,7 @@ public class schedt {
      * }
      */
     public static final long npidle$offset() {
-        return npidle$OFFSET;
+        return Fields.npidle$OFFSET;
     }
 
     /**
@@ -1267,7 +1163,7 @@ public class schedt {
      * }
      */
     public static int npidle(MemorySegment struct) {
-        return struct.get(npidle$LAYOUT, npidle$OFFSET);
+        return struct.get(Fields.npidle$LAYOUT, Fields.npidle$OFFSET);
     }
 
     /**
@@ -1277,10 +1173,8 @@ public class schedt {
      * }
      */
     public static void npidle(MemorySegment struct, int fieldValue) {
-        struct.set(npidle$LAYOUT, npidle$OFFSET, fieldValue);
+        struct.set(Fields.npidle$LAYOUT, Fields.npidle$OFFSET, fieldValue);
     }
-
-    private static final OfInt nmspinning$LAYOUT = (OfInt)$LAYOUT.select(groupElement("nmspinning"));
 
     /**
      * Layout for field:
@@ -1289,10 +1183,8 @@ public class schedt {
      * }
      */
     public static final OfInt nmspinning$layout() {
-        return nmspinning$LAYOUT;
+        return Fields.nmspinning$LAYOUT;
     }
-
-    private static final long nmspinning$OFFSET = $LAYOUT.byteOffset(groupElement("nmspinning"));
 
     /**
      * Offset for field:
@@ -1301,7 +1193,7 @@ public class schedt {
      * }
      */
     public static final long nmspinning$offset() {
-        return nmspinning$OFFSET;
+        return Fields.nmspinning$OFFSET;
     }
 
     /**
@@ -1311,7 +1203,7 @@ public class schedt {
      * }
      */
     public static int nmspinning(MemorySegment struct) {
-        return struct.get(nmspinning$LAYOUT, nmspinning$OFFSET);
+        return struct.get(Fields.nmspinning$LAYOUT, Fields.nmspinning$OFFSET);
     }
 
     /**
@@ -1321,10 +1213,8 @@ public class schedt {
      * }
      */
     public static void nmspinning(MemorySegment struct, int fieldValue) {
-        struct.set(nmspinning$LAYOUT, nmspinning$OFFSET, fieldValue);
+        struct.set(Fields.nmspinning$LAYOUT, Fields.nmspinning$OFFSET, fieldValue);
     }
-
-    private static final OfInt needspinning$LAYOUT = (OfInt)$LAYOUT.select(groupElement("needspinning"));
 
     /**
      * Layout for field:
@@ -1333,10 +1223,8 @@ public class schedt {
      * }
      */
     public static final OfInt needspinning$layout() {
-        return needspinning$LAYOUT;
+        return Fields.needspinning$LAYOUT;
     }
-
-    private static final long needspinning$OFFSET = $LAYOUT.byteOffset(groupElement("needspinning"));
 
     /**
      * Offset for field:
@@ -1345,7 +1233,7 @@ public class schedt {
      * }
      */
     public static final long needspinning$offset() {
-        return needspinning$OFFSET;
+        return Fields.needspinning$OFFSET;
     }
 
     /**
@@ -1355,7 +1243,7 @@ public class schedt {
      * }
      */
     public static int needspinning(MemorySegment struct) {
-        return struct.get(needspinning$LAYOUT, needspinning$OFFSET);
+        return struct.get(Fields.needspinning$LAYOUT, Fields.needspinning$OFFSET);
     }
 
     /**
@@ -1365,10 +1253,8 @@ public class schedt {
      * }
      */
     public static void needspinning(MemorySegment struct, int fieldValue) {
-        struct.set(needspinning$LAYOUT, needspinning$OFFSET, fieldValue);
+        struct.set(Fields.needspinning$LAYOUT, Fields.needspinning$OFFSET, fieldValue);
     }
-
-    private static final OfLong goidgen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("goidgen"));
 
     /**
      * Layout for field:
@@ -1377,10 +1263,8 @@ public class schedt {
      * }
      */
     public static final OfLong goidgen$layout() {
-        return goidgen$LAYOUT;
+        return Fields.goidgen$LAYOUT;
     }
-
-    private static final long goidgen$OFFSET = $LAYOUT.byteOffset(groupElement("goidgen"));
 
     /**
      * Offset for field:
@@ -1389,7 +1273,7 @@ public class schedt {
      * }
      */
     public static final long goidgen$offset() {
-        return goidgen$OFFSET;
+        return Fields.goidgen$OFFSET;
     }
 
     /**
@@ -1399,7 +1283,7 @@ public class schedt {
      * }
      */
     public static long goidgen(MemorySegment struct) {
-        return struct.get(goidgen$LAYOUT, goidgen$OFFSET);
+        return struct.get(Fields.goidgen$LAYOUT, Fields.goidgen$OFFSET);
     }
 
     /**
@@ -1409,10 +1293,8 @@ public class schedt {
      * }
      */
     public static void goidgen(MemorySegment struct, long fieldValue) {
-        struct.set(goidgen$LAYOUT, goidgen$OFFSET, fieldValue);
+        struct.set(Fields.goidgen$LAYOUT, Fields.goidgen$OFFSET, fieldValue);
     }
-
-    private static final OfLong ngsys$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ngsys"));
 
     /**
      * Layout for field:
@@ -1421,10 +1303,8 @@ public class schedt {
      * }
      */
     public static final OfLong ngsys$layout() {
-        return ngsys$LAYOUT;
+        return Fields.ngsys$LAYOUT;
     }
-
-    private static final long ngsys$OFFSET = $LAYOUT.byteOffset(groupElement("ngsys"));
 
     /**
      * Offset for field:
@@ -1433,7 +1313,7 @@ public class schedt {
      * }
      */
     public static final long ngsys$offset() {
-        return ngsys$OFFSET;
+        return Fields.ngsys$OFFSET;
     }
 
     /**
@@ -1443,7 +1323,7 @@ public class schedt {
      * }
      */
     public static long ngsys(MemorySegment struct) {
-        return struct.get(ngsys$LAYOUT, ngsys$OFFSET);
+        return struct.get(Fields.ngsys$LAYOUT, Fields.ngsys$OFFSET);
     }
 
     /**
@@ -1453,10 +1333,8 @@ public class schedt {
      * }
      */
     public static void ngsys(MemorySegment struct, long fieldValue) {
-        struct.set(ngsys$LAYOUT, ngsys$OFFSET, fieldValue);
+        struct.set(Fields.ngsys$LAYOUT, Fields.ngsys$OFFSET, fieldValue);
     }
-
-    private static final OfLong allglen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allglen"));
 
     /**
      * Layout for field:
@@ -1465,10 +1343,8 @@ public class schedt {
      * }
      */
     public static final OfLong allglen$layout() {
-        return allglen$LAYOUT;
+        return Fields.allglen$LAYOUT;
     }
-
-    private static final long allglen$OFFSET = $LAYOUT.byteOffset(groupElement("allglen"));
 
     /**
      * Offset for field:
@@ -1477,7 +1353,7 @@ public class schedt {
      * }
      */
     public static final long allglen$offset() {
-        return allglen$OFFSET;
+        return Fields.allglen$OFFSET;
     }
 
     /**
@@ -1487,7 +1363,7 @@ public class schedt {
      * }
      */
     public static long allglen(MemorySegment struct) {
-        return struct.get(allglen$LAYOUT, allglen$OFFSET);
+        return struct.get(Fields.allglen$LAYOUT, Fields.allglen$OFFSET);
     }
 
     /**
@@ -1497,10 +1373,8 @@ public class schedt {
      * }
      */
     public static void allglen(MemorySegment struct, long fieldValue) {
-        struct.set(allglen$LAYOUT, allglen$OFFSET, fieldValue);
+        struct.set(Fields.allglen$LAYOUT, Fields.allglen$OFFSET, fieldValue);
     }
-
-    private static final OfLong gfreecount$LAYOUT = (OfLong)$LAYOUT.select(groupElement("gfreecount"));
 
     /**
      * Layout for field:
@@ -1509,10 +1383,8 @@ public class schedt {
      * }
      */
     public static final OfLong gfreecount$layout() {
-        return gfreecount$LAYOUT;
+        return Fields.gfreecount$LAYOUT;
     }
-
-    private static final long gfreecount$OFFSET = $LAYOUT.byteOffset(groupElement("gfreecount"));
 
     /**
      * Offset for field:
@@ -1521,7 +1393,7 @@ public class schedt {
      * }
      */
     public static final long gfreecount$offset() {
-        return gfreecount$OFFSET;
+        return Fields.gfreecount$OFFSET;
     }
 
     /**
@@ -1531,7 +1403,7 @@ public class schedt {
      * }
      */
     public static long gfreecount(MemorySegment struct) {
-        return struct.get(gfreecount$LAYOUT, gfreecount$OFFSET);
+        return struct.get(Fields.gfreecount$LAYOUT, Fields.gfreecount$OFFSET);
     }
 
     /**
@@ -1541,10 +1413,8 @@ public class schedt {
      * }
      */
     public static void gfreecount(MemorySegment struct, long fieldValue) {
-        struct.set(gfreecount$LAYOUT, gfreecount$OFFSET, fieldValue);
+        struct.set(Fields.gfreecount$LAYOUT, Fields.gfreecount$OFFSET, fieldValue);
     }
-
-    private static final OfLong njdkwait$LAYOUT = (OfLong)$LAYOUT.select(groupElement("njdkwait"));
 
     /**
      * Layout for field:
@@ -1553,10 +1423,8 @@ public class schedt {
      * }
      */
     public static final OfLong njdkwait$layout() {
-        return njdkwait$LAYOUT;
+        return Fields.njdkwait$LAYOUT;
     }
-
-    private static final long njdkwait$OFFSET = $LAYOUT.byteOffset(groupElement("njdkwait"));
 
     /**
      * Offset for field:
@@ -1565,7 +1433,7 @@ public class schedt {
      * }
      */
     public static final long njdkwait$offset() {
-        return njdkwait$OFFSET;
+        return Fields.njdkwait$OFFSET;
     }
 
     /**
@@ -1575,7 +1443,7 @@ public class schedt {
      * }
      */
     public static long njdkwait(MemorySegment struct) {
-        return struct.get(njdkwait$LAYOUT, njdkwait$OFFSET);
+        return struct.get(Fields.njdkwait$LAYOUT, Fields.njdkwait$OFFSET);
     }
 
     /**
@@ -1585,10 +1453,8 @@ public class schedt {
      * }
      */
     public static void njdkwait(MemorySegment struct, long fieldValue) {
-        struct.set(njdkwait$LAYOUT, njdkwait$OFFSET, fieldValue);
+        struct.set(Fields.njdkwait$LAYOUT, Fields.njdkwait$OFFSET, fieldValue);
     }
-
-    private static final OfLong nspawnextern$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nspawnextern"));
 
     /**
      * Layout for field:
@@ -1597,10 +1463,8 @@ public class schedt {
      * }
      */
     public static final OfLong nspawnextern$layout() {
-        return nspawnextern$LAYOUT;
+        return Fields.nspawnextern$LAYOUT;
     }
-
-    private static final long nspawnextern$OFFSET = $LAYOUT.byteOffset(groupElement("nspawnextern"));
 
     /**
      * Offset for field:
@@ -1609,7 +1473,7 @@ public class schedt {
      * }
      */
     public static final long nspawnextern$offset() {
-        return nspawnextern$OFFSET;
+        return Fields.nspawnextern$OFFSET;
     }
 
     /**
@@ -1619,7 +1483,7 @@ public class schedt {
      * }
      */
     public static long nspawnextern(MemorySegment struct) {
-        return struct.get(nspawnextern$LAYOUT, nspawnextern$OFFSET);
+        return struct.get(Fields.nspawnextern$LAYOUT, Fields.nspawnextern$OFFSET);
     }
 
     /**
@@ -1629,10 +1493,8 @@ public class schedt {
      * }
      */
     public static void nspawnextern(MemorySegment struct, long fieldValue) {
-        struct.set(nspawnextern$LAYOUT, nspawnextern$OFFSET, fieldValue);
+        struct.set(Fields.nspawnextern$LAYOUT, Fields.nspawnextern$OFFSET, fieldValue);
     }
-
-    private static final OfLong nexitextern$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nexitextern"));
 
     /**
      * Layout for field:
@@ -1641,10 +1503,8 @@ public class schedt {
      * }
      */
     public static final OfLong nexitextern$layout() {
-        return nexitextern$LAYOUT;
+        return Fields.nexitextern$LAYOUT;
     }
-
-    private static final long nexitextern$OFFSET = $LAYOUT.byteOffset(groupElement("nexitextern"));
 
     /**
      * Offset for field:
@@ -1653,7 +1513,7 @@ public class schedt {
      * }
      */
     public static final long nexitextern$offset() {
-        return nexitextern$OFFSET;
+        return Fields.nexitextern$OFFSET;
     }
 
     /**
@@ -1663,7 +1523,7 @@ public class schedt {
      * }
      */
     public static long nexitextern(MemorySegment struct) {
-        return struct.get(nexitextern$LAYOUT, nexitextern$OFFSET);
+        return struct.get(Fields.nexitextern$LAYOUT, Fields.nexitextern$OFFSET);
     }
 
     /**
@@ -1673,10 +1533,8 @@ public class schedt {
      * }
      */
     public static void nexitextern(MemorySegment struct, long fieldValue) {
-        struct.set(nexitextern$LAYOUT, nexitextern$OFFSET, fieldValue);
+        struct.set(Fields.nexitextern$LAYOUT, Fields.nexitextern$OFFSET, fieldValue);
     }
-
-    private static final OfLong inject$LAYOUT = (OfLong)$LAYOUT.select(groupElement("inject"));
 
     /**
      * Layout for field:
@@ -1685,10 +1543,8 @@ public class schedt {
      * }
      */
     public static final OfLong inject$layout() {
-        return inject$LAYOUT;
+        return Fields.inject$LAYOUT;
     }
-
-    private static final long inject$OFFSET = $LAYOUT.byteOffset(groupElement("inject"));
 
     /**
      * Offset for field:
@@ -1697,7 +1553,7 @@ public class schedt {
      * }
      */
     public static final long inject$offset() {
-        return inject$OFFSET;
+        return Fields.inject$OFFSET;
     }
 
     /**
@@ -1707,7 +1563,7 @@ public class schedt {
      * }
      */
     public static long inject(MemorySegment struct) {
-        return struct.get(inject$LAYOUT, inject$OFFSET);
+        return struct.get(Fields.inject$LAYOUT, Fields.inject$OFFSET);
     }
 
     /**
@@ -1717,10 +1573,8 @@ public class schedt {
      * }
      */
     public static void inject(MemorySegment struct, long fieldValue) {
-        struct.set(inject$LAYOUT, inject$OFFSET, fieldValue);
+        struct.set(Fields.inject$LAYOUT, Fields.inject$OFFSET, fieldValue);
     }
-
-    private static final OfLong lastpoll$LAYOUT = (OfLong)$LAYOUT.select(groupElement("lastpoll"));
 
     /**
      * Layout for field:
@@ -1729,10 +1583,8 @@ public class schedt {
      * }
      */
     public static final OfLong lastpoll$layout() {
-        return lastpoll$LAYOUT;
+        return Fields.lastpoll$LAYOUT;
     }
-
-    private static final long lastpoll$OFFSET = $LAYOUT.byteOffset(groupElement("lastpoll"));
 
     /**
      * Offset for field:
@@ -1741,7 +1593,7 @@ public class schedt {
      * }
      */
     public static final long lastpoll$offset() {
-        return lastpoll$OFFSET;
+        return Fields.lastpoll$OFFSET;
     }
 
     /**
@@ -1751,7 +1603,7 @@ public class schedt {
      * }
      */
     public static long lastpoll(MemorySegment struct) {
-        return struct.get(lastpoll$LAYOUT, lastpoll$OFFSET);
+        return struct.get(Fields.lastpoll$LAYOUT, Fields.lastpoll$OFFSET);
     }
 
     /**
@@ -1761,10 +1613,8 @@ public class schedt {
      * }
      */
     public static void lastpoll(MemorySegment struct, long fieldValue) {
-        struct.set(lastpoll$LAYOUT, lastpoll$OFFSET, fieldValue);
+        struct.set(Fields.lastpoll$LAYOUT, Fields.lastpoll$OFFSET, fieldValue);
     }
-
-    private static final OfLong pollUntil$LAYOUT = (OfLong)$LAYOUT.select(groupElement("pollUntil"));
 
     /**
      * Layout for field:
@@ -1773,10 +1623,8 @@ public class schedt {
      * }
      */
     public static final OfLong pollUntil$layout() {
-        return pollUntil$LAYOUT;
+        return Fields.pollUntil$LAYOUT;
     }
-
-    private static final long pollUntil$OFFSET = $LAYOUT.byteOffset(groupElement("pollUntil"));
 
     /**
      * Offset for field:
@@ -1785,7 +1633,7 @@ public class schedt {
      * }
      */
     public static final long pollUntil$offset() {
-        return pollUntil$OFFSET;
+        return Fields.pollUntil$OFFSET;
     }
 
     /**
@@ -1795,7 +1643,7 @@ public class schedt {
      * }
      */
     public static long pollUntil(MemorySegment struct) {
-        return struct.get(pollUntil$LAYOUT, pollUntil$OFFSET);
+        return struct.get(Fields.pollUntil$LAYOUT, Fields.pollUntil$OFFSET);
     }
 
     /**
@@ -1805,10 +1653,8 @@ public class schedt {
      * }
      */
     public static void pollUntil(MemorySegment struct, long fieldValue) {
-        struct.set(pollUntil$LAYOUT, pollUntil$OFFSET, fieldValue);
+        struct.set(Fields.pollUntil$LAYOUT, Fields.pollUntil$OFFSET, fieldValue);
     }
-
-    private static final OfInt pollBreak$LAYOUT = (OfInt)$LAYOUT.select(groupElement("pollBreak"));
 
     /**
      * Layout for field:
@@ -1817,10 +1663,8 @@ public class schedt {
      * }
      */
     public static final OfInt pollBreak$layout() {
-        return pollBreak$LAYOUT;
+        return Fields.pollBreak$LAYOUT;
     }
-
-    private static final long pollBreak$OFFSET = $LAYOUT.byteOffset(groupElement("pollBreak"));
 
     /**
      * Offset for field:
@@ -1829,7 +1673,7 @@ public class schedt {
      * }
      */
     public static final long pollBreak$offset() {
-        return pollBreak$OFFSET;
+        return Fields.pollBreak$OFFSET;
     }
 
     /**
@@ -1839,7 +1683,7 @@ public class schedt {
      * }
      */
     public static int pollBreak(MemorySegment struct) {
-        return struct.get(pollBreak$LAYOUT, pollBreak$OFFSET);
+        return struct.get(Fields.pollBreak$LAYOUT, Fields.pollBreak$OFFSET);
     }
 
     /**
@@ -1849,10 +1693,8 @@ public class schedt {
      * }
      */
     public static void pollBreak(MemorySegment struct, int fieldValue) {
-        struct.set(pollBreak$LAYOUT, pollBreak$OFFSET, fieldValue);
+        struct.set(Fields.pollBreak$LAYOUT, Fields.pollBreak$OFFSET, fieldValue);
     }
-
-    private static final OfInt pollingNet$LAYOUT = (OfInt)$LAYOUT.select(groupElement("pollingNet"));
 
     /**
      * Layout for field:
@@ -1861,10 +1703,8 @@ public class schedt {
      * }
      */
     public static final OfInt pollingNet$layout() {
-        return pollingNet$LAYOUT;
+        return Fields.pollingNet$LAYOUT;
     }
-
-    private static final long pollingNet$OFFSET = $LAYOUT.byteOffset(groupElement("pollingNet"));
 
     /**
      * Offset for field:
@@ -1873,7 +1713,7 @@ public class schedt {
      * }
      */
     public static final long pollingNet$offset() {
-        return pollingNet$OFFSET;
+        return Fields.pollingNet$OFFSET;
     }
 
     /**
@@ -1883,7 +1723,7 @@ public class schedt {
      * }
      */
     public static int pollingNet(MemorySegment struct) {
-        return struct.get(pollingNet$LAYOUT, pollingNet$OFFSET);
+        return struct.get(Fields.pollingNet$LAYOUT, Fields.pollingNet$OFFSET);
     }
 
     /**
@@ -1893,10 +1733,8 @@ public class schedt {
      * }
      */
     public static void pollingNet(MemorySegment struct, int fieldValue) {
-        struct.set(pollingNet$LAYOUT, pollingNet$OFFSET, fieldValue);
+        struct.set(Fields.pollingNet$LAYOUT, Fields.pollingNet$OFFSET, fieldValue);
     }
-
-    private static final OfInt netpollWaiters$LAYOUT = (OfInt)$LAYOUT.select(groupElement("netpollWaiters"));
 
     /**
      * Layout for field:
@@ -1905,10 +1743,8 @@ public class schedt {
      * }
      */
     public static final OfInt netpollWaiters$layout() {
-        return netpollWaiters$LAYOUT;
+        return Fields.netpollWaiters$LAYOUT;
     }
-
-    private static final long netpollWaiters$OFFSET = $LAYOUT.byteOffset(groupElement("netpollWaiters"));
 
     /**
      * Offset for field:
@@ -1917,7 +1753,7 @@ public class schedt {
      * }
      */
     public static final long netpollWaiters$offset() {
-        return netpollWaiters$OFFSET;
+        return Fields.netpollWaiters$OFFSET;
     }
 
     /**
@@ -1927,7 +1763,7 @@ public class schedt {
      * }
      */
     public static int netpollWaiters(MemorySegment struct) {
-        return struct.get(netpollWaiters$LAYOUT, netpollWaiters$OFFSET);
+        return struct.get(Fields.netpollWaiters$LAYOUT, Fields.netpollWaiters$OFFSET);
     }
 
     /**
@@ -1937,10 +1773,8 @@ public class schedt {
      * }
      */
     public static void netpollWaiters(MemorySegment struct, int fieldValue) {
-        struct.set(netpollWaiters$LAYOUT, netpollWaiters$OFFSET, fieldValue);
+        struct.set(Fields.netpollWaiters$LAYOUT, Fields.netpollWaiters$OFFSET, fieldValue);
     }
-
-    private static final OfInt netpollWakeSig$LAYOUT = (OfInt)$LAYOUT.select(groupElement("netpollWakeSig"));
 
     /**
      * Layout for field:
@@ -1949,10 +1783,8 @@ public class schedt {
      * }
      */
     public static final OfInt netpollWakeSig$layout() {
-        return netpollWakeSig$LAYOUT;
+        return Fields.netpollWakeSig$LAYOUT;
     }
-
-    private static final long netpollWakeSig$OFFSET = $LAYOUT.byteOffset(groupElement("netpollWakeSig"));
 
     /**
      * Offset for field:
@@ -1961,7 +1793,7 @@ public class schedt {
      * }
      */
     public static final long netpollWakeSig$offset() {
-        return netpollWakeSig$OFFSET;
+        return Fields.netpollWakeSig$OFFSET;
     }
 
     /**
@@ -1971,7 +1803,7 @@ public class schedt {
      * }
      */
     public static int netpollWakeSig(MemorySegment struct) {
-        return struct.get(netpollWakeSig$LAYOUT, netpollWakeSig$OFFSET);
+        return struct.get(Fields.netpollWakeSig$LAYOUT, Fields.netpollWakeSig$OFFSET);
     }
 
     /**
@@ -1981,10 +1813,8 @@ public class schedt {
      * }
      */
     public static void netpollWakeSig(MemorySegment struct, int fieldValue) {
-        struct.set(netpollWakeSig$LAYOUT, netpollWakeSig$OFFSET, fieldValue);
+        struct.set(Fields.netpollWakeSig$LAYOUT, Fields.netpollWakeSig$OFFSET, fieldValue);
     }
-
-    private static final OfInt sysmonnote$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sysmonnote"));
 
     /**
      * Layout for field:
@@ -1993,10 +1823,8 @@ public class schedt {
      * }
      */
     public static final OfInt sysmonnote$layout() {
-        return sysmonnote$LAYOUT;
+        return Fields.sysmonnote$LAYOUT;
     }
-
-    private static final long sysmonnote$OFFSET = $LAYOUT.byteOffset(groupElement("sysmonnote"));
 
     /**
      * Offset for field:
@@ -2005,7 +1833,7 @@ public class schedt {
      * }
      */
     public static final long sysmonnote$offset() {
-        return sysmonnote$OFFSET;
+        return Fields.sysmonnote$OFFSET;
     }
 
     /**
@@ -2015,7 +1843,7 @@ public class schedt {
      * }
      */
     public static int sysmonnote(MemorySegment struct) {
-        return struct.get(sysmonnote$LAYOUT, sysmonnote$OFFSET);
+        return struct.get(Fields.sysmonnote$LAYOUT, Fields.sysmonnote$OFFSET);
     }
 
     /**
@@ -2025,10 +1853,8 @@ public class schedt {
      * }
      */
     public static void sysmonnote(MemorySegment struct, int fieldValue) {
-        struct.set(sysmonnote$LAYOUT, sysmonnote$OFFSET, fieldValue);
+        struct.set(Fields.sysmonnote$LAYOUT, Fields.sysmonnote$OFFSET, fieldValue);
     }
-
-    private static final OfInt stopnote$LAYOUT = (OfInt)$LAYOUT.select(groupElement("stopnote"));
 
     /**
      * Layout for field:
@@ -2037,10 +1863,8 @@ public class schedt {
      * }
      */
     public static final OfInt stopnote$layout() {
-        return stopnote$LAYOUT;
+        return Fields.stopnote$LAYOUT;
     }
-
-    private static final long stopnote$OFFSET = $LAYOUT.byteOffset(groupElement("stopnote"));
 
     /**
      * Offset for field:
@@ -2049,7 +1873,7 @@ public class schedt {
      * }
      */
     public static final long stopnote$offset() {
-        return stopnote$OFFSET;
+        return Fields.stopnote$OFFSET;
     }
 
     /**
@@ -2059,7 +1883,7 @@ public class schedt {
      * }
      */
     public static int stopnote(MemorySegment struct) {
-        return struct.get(stopnote$LAYOUT, stopnote$OFFSET);
+        return struct.get(Fields.stopnote$LAYOUT, Fields.stopnote$OFFSET);
     }
 
     /**
@@ -2069,10 +1893,8 @@ public class schedt {
      * }
      */
     public static void stopnote(MemorySegment struct, int fieldValue) {
-        struct.set(stopnote$LAYOUT, stopnote$OFFSET, fieldValue);
+        struct.set(Fields.stopnote$LAYOUT, Fields.stopnote$OFFSET, fieldValue);
     }
-
-    private static final OfInt sysmonlock$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sysmonlock"));
 
     /**
      * Layout for field:
@@ -2081,10 +1903,8 @@ public class schedt {
      * }
      */
     public static final OfInt sysmonlock$layout() {
-        return sysmonlock$LAYOUT;
+        return Fields.sysmonlock$LAYOUT;
     }
-
-    private static final long sysmonlock$OFFSET = $LAYOUT.byteOffset(groupElement("sysmonlock"));
 
     /**
      * Offset for field:
@@ -2093,7 +1913,7 @@ public class schedt {
      * }
      */
     public static final long sysmonlock$offset() {
-        return sysmonlock$OFFSET;
+        return Fields.sysmonlock$OFFSET;
     }
 
     /**
@@ -2103,7 +1923,7 @@ public class schedt {
      * }
      */
     public static int sysmonlock(MemorySegment struct) {
-        return struct.get(sysmonlock$LAYOUT, sysmonlock$OFFSET);
+        return struct.get(Fields.sysmonlock$LAYOUT, Fields.sysmonlock$OFFSET);
     }
 
     /**
@@ -2113,10 +1933,8 @@ public class schedt {
      * }
      */
     public static void sysmonlock(MemorySegment struct, int fieldValue) {
-        struct.set(sysmonlock$LAYOUT, sysmonlock$OFFSET, fieldValue);
+        struct.set(Fields.sysmonlock$LAYOUT, Fields.sysmonlock$OFFSET, fieldValue);
     }
-
-    private static final GroupLayout stat$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("stat"));
 
     /**
      * Layout for field:
@@ -2125,10 +1943,8 @@ public class schedt {
      * }
      */
     public static final GroupLayout stat$layout() {
-        return stat$LAYOUT;
+        return Fields.stat$LAYOUT;
     }
-
-    private static final long stat$OFFSET = $LAYOUT.byteOffset(groupElement("stat"));
 
     /**
      * Offset for field:
@@ -2137,7 +1953,7 @@ public class schedt {
      * }
      */
     public static final long stat$offset() {
-        return stat$OFFSET;
+        return Fields.stat$OFFSET;
     }
 
     /**
@@ -2147,7 +1963,7 @@ public class schedt {
      * }
      */
     public static MemorySegment stat(MemorySegment struct) {
-        return struct.asSlice(stat$OFFSET, stat$LAYOUT.byteSize());
+        return struct.asSlice(Fields.stat$OFFSET, Fields.stat$LAYOUT.byteSize());
     }
 
     /**
@@ -2157,7 +1973,7 @@ public class schedt {
      * }
      */
     public static void stat(MemorySegment struct, MemorySegment fieldValue) {
-        MemorySegment.copy(fieldValue, 0L, struct, stat$OFFSET, stat$LAYOUT.byteSize());
+        MemorySegment.copy(fieldValue, 0L, struct, Fields.stat$OFFSET, Fields.stat$LAYOUT.byteSize());
     }
 
     /**
@@ -2202,6 +2018,101 @@ public class schedt {
      */
     public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
+    }
+
+    private static final class Fields {
+        static final OfInt lock$LAYOUT = (OfInt)$LAYOUT.select(groupElement("lock"));
+        static final long lock$OFFSET = $LAYOUT.byteOffset(groupElement("lock"));
+        static final OfInt maxmcount$LAYOUT = (OfInt)$LAYOUT.select(groupElement("maxmcount"));
+        static final long maxmcount$OFFSET = $LAYOUT.byteOffset(groupElement("maxmcount"));
+        static final OfLong midle$LAYOUT = (OfLong)$LAYOUT.select(groupElement("midle"));
+        static final long midle$OFFSET = $LAYOUT.byteOffset(groupElement("midle"));
+        static final OfInt nmidle$LAYOUT = (OfInt)$LAYOUT.select(groupElement("nmidle"));
+        static final long nmidle$OFFSET = $LAYOUT.byteOffset(groupElement("nmidle"));
+        static final OfInt nmidlelocked$LAYOUT = (OfInt)$LAYOUT.select(groupElement("nmidlelocked"));
+        static final long nmidlelocked$OFFSET = $LAYOUT.byteOffset(groupElement("nmidlelocked"));
+        static final OfLong mnext$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mnext"));
+        static final long mnext$OFFSET = $LAYOUT.byteOffset(groupElement("mnext"));
+        static final OfLong nmfreed$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nmfreed"));
+        static final long nmfreed$OFFSET = $LAYOUT.byteOffset(groupElement("nmfreed"));
+        static final OfInt nmsys$LAYOUT = (OfInt)$LAYOUT.select(groupElement("nmsys"));
+        static final long nmsys$OFFSET = $LAYOUT.byteOffset(groupElement("nmsys"));
+        static final OfInt stopwait$LAYOUT = (OfInt)$LAYOUT.select(groupElement("stopwait"));
+        static final long stopwait$OFFSET = $LAYOUT.byteOffset(groupElement("stopwait"));
+        static final OfLong pidle$LAYOUT = (OfLong)$LAYOUT.select(groupElement("pidle"));
+        static final long pidle$OFFSET = $LAYOUT.byteOffset(groupElement("pidle"));
+        static final GroupLayout runq$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("runq"));
+        static final long runq$OFFSET = $LAYOUT.byteOffset(groupElement("runq"));
+        static final OfLong freem$LAYOUT = (OfLong)$LAYOUT.select(groupElement("freem"));
+        static final long freem$OFFSET = $LAYOUT.byteOffset(groupElement("freem"));
+        static final OfLong allm$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allm"));
+        static final long allm$OFFSET = $LAYOUT.byteOffset(groupElement("allm"));
+        static final OfLong gfree$LAYOUT = (OfLong)$LAYOUT.select(groupElement("gfree"));
+        static final long gfree$OFFSET = $LAYOUT.byteOffset(groupElement("gfree"));
+        static final OfLong procresizetime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("procresizetime"));
+        static final long procresizetime$OFFSET = $LAYOUT.byteOffset(groupElement("procresizetime"));
+        static final OfLong totaltime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("totaltime"));
+        static final long totaltime$OFFSET = $LAYOUT.byteOffset(groupElement("totaltime"));
+        static final OfInt gomaxprocs$LAYOUT = (OfInt)$LAYOUT.select(groupElement("gomaxprocs"));
+        static final long gomaxprocs$OFFSET = $LAYOUT.byteOffset(groupElement("gomaxprocs"));
+        static final OfInt runqsize$LAYOUT = (OfInt)$LAYOUT.select(groupElement("runqsize"));
+        static final long runqsize$OFFSET = $LAYOUT.byteOffset(groupElement("runqsize"));
+        static final OfInt gcwaiting$LAYOUT = (OfInt)$LAYOUT.select(groupElement("gcwaiting"));
+        static final long gcwaiting$OFFSET = $LAYOUT.byteOffset(groupElement("gcwaiting"));
+        static final OfInt sysmonwait$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sysmonwait"));
+        static final long sysmonwait$OFFSET = $LAYOUT.byteOffset(groupElement("sysmonwait"));
+        static final OfInt closing$LAYOUT = (OfInt)$LAYOUT.select(groupElement("closing"));
+        static final long closing$OFFSET = $LAYOUT.byteOffset(groupElement("closing"));
+        static final OfInt dead$LAYOUT = (OfInt)$LAYOUT.select(groupElement("dead"));
+        static final long dead$OFFSET = $LAYOUT.byteOffset(groupElement("dead"));
+        static final OfLong allp$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allp"));
+        static final long allp$OFFSET = $LAYOUT.byteOffset(groupElement("allp"));
+        static final OfLong idlepMask$LAYOUT = (OfLong)$LAYOUT.select(groupElement("idlepMask"));
+        static final long idlepMask$OFFSET = $LAYOUT.byteOffset(groupElement("idlepMask"));
+        static final OfLong timerpMask$LAYOUT = (OfLong)$LAYOUT.select(groupElement("timerpMask"));
+        static final long timerpMask$OFFSET = $LAYOUT.byteOffset(groupElement("timerpMask"));
+        static final OfInt npidle$LAYOUT = (OfInt)$LAYOUT.select(groupElement("npidle"));
+        static final long npidle$OFFSET = $LAYOUT.byteOffset(groupElement("npidle"));
+        static final OfInt nmspinning$LAYOUT = (OfInt)$LAYOUT.select(groupElement("nmspinning"));
+        static final long nmspinning$OFFSET = $LAYOUT.byteOffset(groupElement("nmspinning"));
+        static final OfInt needspinning$LAYOUT = (OfInt)$LAYOUT.select(groupElement("needspinning"));
+        static final long needspinning$OFFSET = $LAYOUT.byteOffset(groupElement("needspinning"));
+        static final OfLong goidgen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("goidgen"));
+        static final long goidgen$OFFSET = $LAYOUT.byteOffset(groupElement("goidgen"));
+        static final OfLong ngsys$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ngsys"));
+        static final long ngsys$OFFSET = $LAYOUT.byteOffset(groupElement("ngsys"));
+        static final OfLong allglen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allglen"));
+        static final long allglen$OFFSET = $LAYOUT.byteOffset(groupElement("allglen"));
+        static final OfLong gfreecount$LAYOUT = (OfLong)$LAYOUT.select(groupElement("gfreecount"));
+        static final long gfreecount$OFFSET = $LAYOUT.byteOffset(groupElement("gfreecount"));
+        static final OfLong njdkwait$LAYOUT = (OfLong)$LAYOUT.select(groupElement("njdkwait"));
+        static final long njdkwait$OFFSET = $LAYOUT.byteOffset(groupElement("njdkwait"));
+        static final OfLong nspawnextern$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nspawnextern"));
+        static final long nspawnextern$OFFSET = $LAYOUT.byteOffset(groupElement("nspawnextern"));
+        static final OfLong nexitextern$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nexitextern"));
+        static final long nexitextern$OFFSET = $LAYOUT.byteOffset(groupElement("nexitextern"));
+        static final OfLong inject$LAYOUT = (OfLong)$LAYOUT.select(groupElement("inject"));
+        static final long inject$OFFSET = $LAYOUT.byteOffset(groupElement("inject"));
+        static final OfLong lastpoll$LAYOUT = (OfLong)$LAYOUT.select(groupElement("lastpoll"));
+        static final long lastpoll$OFFSET = $LAYOUT.byteOffset(groupElement("lastpoll"));
+        static final OfLong pollUntil$LAYOUT = (OfLong)$LAYOUT.select(groupElement("pollUntil"));
+        static final long pollUntil$OFFSET = $LAYOUT.byteOffset(groupElement("pollUntil"));
+        static final OfInt pollBreak$LAYOUT = (OfInt)$LAYOUT.select(groupElement("pollBreak"));
+        static final long pollBreak$OFFSET = $LAYOUT.byteOffset(groupElement("pollBreak"));
+        static final OfInt pollingNet$LAYOUT = (OfInt)$LAYOUT.select(groupElement("pollingNet"));
+        static final long pollingNet$OFFSET = $LAYOUT.byteOffset(groupElement("pollingNet"));
+        static final OfInt netpollWaiters$LAYOUT = (OfInt)$LAYOUT.select(groupElement("netpollWaiters"));
+        static final long netpollWaiters$OFFSET = $LAYOUT.byteOffset(groupElement("netpollWaiters"));
+        static final OfInt netpollWakeSig$LAYOUT = (OfInt)$LAYOUT.select(groupElement("netpollWakeSig"));
+        static final long netpollWakeSig$OFFSET = $LAYOUT.byteOffset(groupElement("netpollWakeSig"));
+        static final OfInt sysmonnote$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sysmonnote"));
+        static final long sysmonnote$OFFSET = $LAYOUT.byteOffset(groupElement("sysmonnote"));
+        static final OfInt stopnote$LAYOUT = (OfInt)$LAYOUT.select(groupElement("stopnote"));
+        static final long stopnote$OFFSET = $LAYOUT.byteOffset(groupElement("stopnote"));
+        static final OfInt sysmonlock$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sysmonlock"));
+        static final long sysmonlock$OFFSET = $LAYOUT.byteOffset(groupElement("sysmonlock"));
+        static final GroupLayout stat$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("stat"));
+        static final long stat$OFFSET = $LAYOUT.byteOffset(groupElement("stat"));
     }
 }
 

@@ -21,15 +21,17 @@ public class shims_h extends shims_h$shared {
 
     static final Arena LIBRARY_ARENA = Arena.ofAuto();
 
-    static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.loaderLookup()
-            .or(Linker.nativeLinker().defaultLookup());
+    static class Symbols {
+        static final SymbolLookup LOOKUP = SymbolLookup.loaderLookup()
+                .or(Linker.nativeLinker().defaultLookup());
+    }
 
 
     private static class gmp_abi_version {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_abi_version");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_abi_version");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -93,7 +95,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_futex_wait");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_futex_wait");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -156,7 +158,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_futex_wake");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_futex_wake");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -216,7 +218,7 @@ public class shims_h extends shims_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_LONG    );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_stack_left");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_stack_left");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -278,7 +280,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_stack_trim");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_stack_trim");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -341,7 +343,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_stack_shorten");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_stack_shorten");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -403,7 +405,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_map");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_map");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -466,7 +468,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_unmap");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_unmap");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -530,7 +532,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_advise");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_advise");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -594,7 +596,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_protect");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_protect");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -658,7 +660,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_affinity_get");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_affinity_get");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -722,7 +724,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_affinity_set");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_affinity_set");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -786,7 +788,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_signal_queue");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_signal_queue");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -849,7 +851,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_tgkill");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_tgkill");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -913,7 +915,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_mbind_preferred");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_mbind_preferred");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -975,7 +977,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_signal_handler");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_signal_handler");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1035,7 +1037,7 @@ public class shims_h extends shims_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_membarrier_register");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_membarrier_register");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1098,7 +1100,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_sched_slice");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_sched_slice");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1160,7 +1162,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_vm_slice");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_vm_slice");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1220,7 +1222,7 @@ public class shims_h extends shims_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_LONG    );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_ticks");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_ticks");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1280,7 +1282,7 @@ public class shims_h extends shims_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_vm_counted_loops_poll");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_vm_counted_loops_poll");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1342,7 +1344,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_state");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_state");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1404,7 +1406,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_cpu");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_cpu");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1464,7 +1466,7 @@ public class shims_h extends shims_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_membarrier");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_membarrier");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1527,7 +1529,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_begin");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_begin");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1587,7 +1589,7 @@ public class shims_h extends shims_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_plain");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_plain");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1650,7 +1652,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_place");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_place");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1710,7 +1712,7 @@ public class shims_h extends shims_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_thread_hook");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_hook");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1772,7 +1774,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_preempt_install");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_preempt_install");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1834,7 +1836,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_ready");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_ready");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1898,7 +1900,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_read");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_read");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1962,7 +1964,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_write");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_write");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2026,7 +2028,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_send");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_send");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2105,7 +2107,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_sendv");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_sendv");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2184,7 +2186,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_readv");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_readv");
 
         public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
     }
@@ -2248,7 +2250,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_recvfrom");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_recvfrom");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2314,7 +2316,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_sendto");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_sendto");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2379,7 +2381,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_accept");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_accept");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2444,7 +2446,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_epoll_wait");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_epoll_wait");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2509,7 +2511,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_epoll_wait_ns");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_epoll_wait_ns");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2575,7 +2577,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_epoll_ctl");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_epoll_ctl");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2635,7 +2637,7 @@ public class shims_h extends shims_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_epoll_create");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_epoll_create");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2695,7 +2697,7 @@ public class shims_h extends shims_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_eventfd");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_eventfd");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2757,7 +2759,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_close");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_close");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2820,7 +2822,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_eventfd_add");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_eventfd_add");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2882,7 +2884,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_eventfd_take");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_eventfd_take");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2944,7 +2946,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_floor_pushpop");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_floor_pushpop");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -3007,7 +3009,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_floor_steal");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_floor_steal");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -3069,7 +3071,7 @@ public class shims_h extends shims_h$shared {
             shims_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gmp_floor_failed_probe");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_floor_failed_probe");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);

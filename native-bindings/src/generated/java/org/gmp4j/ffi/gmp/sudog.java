@@ -57,8 +57,6 @@ public class sudog {
         return $LAYOUT;
     }
 
-    private static final OfLong g$LAYOUT = (OfLong)$LAYOUT.select(groupElement("g"));
-
     /**
      * Layout for field:
      * {@snippet lang=c :
@@ -66,10 +64,8 @@ public class sudog {
      * }
      */
     public static final OfLong g$layout() {
-        return g$LAYOUT;
+        return Fields.g$LAYOUT;
     }
-
-    private static final long g$OFFSET = $LAYOUT.byteOffset(groupElement("g"));
 
     /**
      * Offset for field:
@@ -78,7 +74,7 @@ public class sudog {
      * }
      */
     public static final long g$offset() {
-        return g$OFFSET;
+        return Fields.g$OFFSET;
     }
 
     /**
@@ -88,7 +84,7 @@ public class sudog {
      * }
      */
     public static long g(MemorySegment struct) {
-        return struct.get(g$LAYOUT, g$OFFSET);
+        return struct.get(Fields.g$LAYOUT, Fields.g$OFFSET);
     }
 
     /**
@@ -98,10 +94,8 @@ public class sudog {
      * }
      */
     public static void g(MemorySegment struct, long fieldValue) {
-        struct.set(g$LAYOUT, g$OFFSET, fieldValue);
+        struct.set(Fields.g$LAYOUT, Fields.g$OFFSET, fieldValue);
     }
-
-    private static final OfLong next$LAYOUT = (OfLong)$LAYOUT.select(groupElement("next"));
 
     /**
      * Layout for field:
@@ -110,10 +104,8 @@ public class sudog {
      * }
      */
     public static final OfLong next$layout() {
-        return next$LAYOUT;
+        return Fields.next$LAYOUT;
     }
-
-    private static final long next$OFFSET = $LAYOUT.byteOffset(groupElement("next"));
 
     /**
      * Offset for field:
@@ -122,7 +114,7 @@ public class sudog {
      * }
      */
     public static final long next$offset() {
-        return next$OFFSET;
+        return Fields.next$OFFSET;
     }
 
     /**
@@ -132,7 +124,7 @@ public class sudog {
      * }
      */
     public static long next(MemorySegment struct) {
-        return struct.get(next$LAYOUT, next$OFFSET);
+        return struct.get(Fields.next$LAYOUT, Fields.next$OFFSET);
     }
 
     /**
@@ -142,10 +134,8 @@ public class sudog {
      * }
      */
     public static void next(MemorySegment struct, long fieldValue) {
-        struct.set(next$LAYOUT, next$OFFSET, fieldValue);
+        struct.set(Fields.next$LAYOUT, Fields.next$OFFSET, fieldValue);
     }
-
-    private static final OfLong prev$LAYOUT = (OfLong)$LAYOUT.select(groupElement("prev"));
 
     /**
      * Layout for field:
@@ -154,10 +144,8 @@ public class sudog {
      * }
      */
     public static final OfLong prev$layout() {
-        return prev$LAYOUT;
+        return Fields.prev$LAYOUT;
     }
-
-    private static final long prev$OFFSET = $LAYOUT.byteOffset(groupElement("prev"));
 
     /**
      * Offset for field:
@@ -166,7 +154,7 @@ public class sudog {
      * }
      */
     public static final long prev$offset() {
-        return prev$OFFSET;
+        return Fields.prev$OFFSET;
     }
 
     /**
@@ -176,7 +164,7 @@ public class sudog {
      * }
      */
     public static long prev(MemorySegment struct) {
-        return struct.get(prev$LAYOUT, prev$OFFSET);
+        return struct.get(Fields.prev$LAYOUT, Fields.prev$OFFSET);
     }
 
     /**
@@ -186,10 +174,8 @@ public class sudog {
      * }
      */
     public static void prev(MemorySegment struct, long fieldValue) {
-        struct.set(prev$LAYOUT, prev$OFFSET, fieldValue);
+        struct.set(Fields.prev$LAYOUT, Fields.prev$OFFSET, fieldValue);
     }
-
-    private static final OfLong waitlink$LAYOUT = (OfLong)$LAYOUT.select(groupElement("waitlink"));
 
     /**
      * Layout for field:
@@ -198,10 +184,8 @@ public class sudog {
      * }
      */
     public static final OfLong waitlink$layout() {
-        return waitlink$LAYOUT;
+        return Fields.waitlink$LAYOUT;
     }
-
-    private static final long waitlink$OFFSET = $LAYOUT.byteOffset(groupElement("waitlink"));
 
     /**
      * Offset for field:
@@ -210,7 +194,7 @@ public class sudog {
      * }
      */
     public static final long waitlink$offset() {
-        return waitlink$OFFSET;
+        return Fields.waitlink$OFFSET;
     }
 
     /**
@@ -220,7 +204,7 @@ public class sudog {
      * }
      */
     public static long waitlink(MemorySegment struct) {
-        return struct.get(waitlink$LAYOUT, waitlink$OFFSET);
+        return struct.get(Fields.waitlink$LAYOUT, Fields.waitlink$OFFSET);
     }
 
     /**
@@ -230,10 +214,8 @@ public class sudog {
      * }
      */
     public static void waitlink(MemorySegment struct, long fieldValue) {
-        struct.set(waitlink$LAYOUT, waitlink$OFFSET, fieldValue);
+        struct.set(Fields.waitlink$LAYOUT, Fields.waitlink$OFFSET, fieldValue);
     }
-
-    private static final OfLong releasetime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("releasetime"));
 
     /**
      * Layout for field:
@@ -242,10 +224,8 @@ public class sudog {
      * }
      */
     public static final OfLong releasetime$layout() {
-        return releasetime$LAYOUT;
+        return Fields.releasetime$LAYOUT;
     }
-
-    private static final long releasetime$OFFSET = $LAYOUT.byteOffset(groupElement("releasetime"));
 
     /**
      * Offset for field:
@@ -254,7 +234,7 @@ public class sudog {
      * }
      */
     public static final long releasetime$offset() {
-        return releasetime$OFFSET;
+        return Fields.releasetime$OFFSET;
     }
 
     /**
@@ -264,7 +244,7 @@ public class sudog {
      * }
      */
     public static long releasetime(MemorySegment struct) {
-        return struct.get(releasetime$LAYOUT, releasetime$OFFSET);
+        return struct.get(Fields.releasetime$LAYOUT, Fields.releasetime$OFFSET);
     }
 
     /**
@@ -274,10 +254,8 @@ public class sudog {
      * }
      */
     public static void releasetime(MemorySegment struct, long fieldValue) {
-        struct.set(releasetime$LAYOUT, releasetime$OFFSET, fieldValue);
+        struct.set(Fields.releasetime$LAYOUT, Fields.releasetime$OFFSET, fieldValue);
     }
-
-    private static final OfInt index$LAYOUT = (OfInt)$LAYOUT.select(groupElement("index"));
 
     /**
      * Layout for field:
@@ -286,10 +264,8 @@ public class sudog {
      * }
      */
     public static final OfInt index$layout() {
-        return index$LAYOUT;
+        return Fields.index$LAYOUT;
     }
-
-    private static final long index$OFFSET = $LAYOUT.byteOffset(groupElement("index"));
 
     /**
      * Offset for field:
@@ -298,7 +274,7 @@ public class sudog {
      * }
      */
     public static final long index$offset() {
-        return index$OFFSET;
+        return Fields.index$OFFSET;
     }
 
     /**
@@ -308,7 +284,7 @@ public class sudog {
      * }
      */
     public static int index(MemorySegment struct) {
-        return struct.get(index$LAYOUT, index$OFFSET);
+        return struct.get(Fields.index$LAYOUT, Fields.index$OFFSET);
     }
 
     /**
@@ -318,10 +294,8 @@ public class sudog {
      * }
      */
     public static void index(MemorySegment struct, int fieldValue) {
-        struct.set(index$LAYOUT, index$OFFSET, fieldValue);
+        struct.set(Fields.index$LAYOUT, Fields.index$OFFSET, fieldValue);
     }
-
-    private static final OfInt ticket$LAYOUT = (OfInt)$LAYOUT.select(groupElement("ticket"));
 
     /**
      * Layout for field:
@@ -330,10 +304,8 @@ public class sudog {
      * }
      */
     public static final OfInt ticket$layout() {
-        return ticket$LAYOUT;
+        return Fields.ticket$LAYOUT;
     }
-
-    private static final long ticket$OFFSET = $LAYOUT.byteOffset(groupElement("ticket"));
 
     /**
      * Offset for field:
@@ -342,7 +314,7 @@ public class sudog {
      * }
      */
     public static final long ticket$offset() {
-        return ticket$OFFSET;
+        return Fields.ticket$OFFSET;
     }
 
     /**
@@ -352,7 +324,7 @@ public class sudog {
      * }
      */
     public static int ticket(MemorySegment struct) {
-        return struct.get(ticket$LAYOUT, ticket$OFFSET);
+        return struct.get(Fields.ticket$LAYOUT, Fields.ticket$OFFSET);
     }
 
     /**
@@ -362,10 +334,8 @@ public class sudog {
      * }
      */
     public static void ticket(MemorySegment struct, int fieldValue) {
-        struct.set(ticket$LAYOUT, ticket$OFFSET, fieldValue);
+        struct.set(Fields.ticket$LAYOUT, Fields.ticket$OFFSET, fieldValue);
     }
-
-    private static final OfInt isSelect$LAYOUT = (OfInt)$LAYOUT.select(groupElement("isSelect"));
 
     /**
      * Layout for field:
@@ -374,10 +344,8 @@ public class sudog {
      * }
      */
     public static final OfInt isSelect$layout() {
-        return isSelect$LAYOUT;
+        return Fields.isSelect$LAYOUT;
     }
-
-    private static final long isSelect$OFFSET = $LAYOUT.byteOffset(groupElement("isSelect"));
 
     /**
      * Offset for field:
@@ -386,7 +354,7 @@ public class sudog {
      * }
      */
     public static final long isSelect$offset() {
-        return isSelect$OFFSET;
+        return Fields.isSelect$OFFSET;
     }
 
     /**
@@ -396,7 +364,7 @@ public class sudog {
      * }
      */
     public static int isSelect(MemorySegment struct) {
-        return struct.get(isSelect$LAYOUT, isSelect$OFFSET);
+        return struct.get(Fields.isSelect$LAYOUT, Fields.isSelect$OFFSET);
     }
 
     /**
@@ -406,10 +374,8 @@ public class sudog {
      * }
      */
     public static void isSelect(MemorySegment struct, int fieldValue) {
-        struct.set(isSelect$LAYOUT, isSelect$OFFSET, fieldValue);
+        struct.set(Fields.isSelect$LAYOUT, Fields.isSelect$OFFSET, fieldValue);
     }
-
-    private static final OfInt success$LAYOUT = (OfInt)$LAYOUT.select(groupElement("success"));
 
     /**
      * Layout for field:
@@ -418,10 +384,8 @@ public class sudog {
      * }
      */
     public static final OfInt success$layout() {
-        return success$LAYOUT;
+        return Fields.success$LAYOUT;
     }
-
-    private static final long success$OFFSET = $LAYOUT.byteOffset(groupElement("success"));
 
     /**
      * Offset for field:
@@ -430,7 +394,7 @@ public class sudog {
      * }
      */
     public static final long success$offset() {
-        return success$OFFSET;
+        return Fields.success$OFFSET;
     }
 
     /**
@@ -440,7 +404,7 @@ public class sudog {
      * }
      */
     public static int success(MemorySegment struct) {
-        return struct.get(success$LAYOUT, success$OFFSET);
+        return struct.get(Fields.success$LAYOUT, Fields.success$OFFSET);
     }
 
     /**
@@ -450,10 +414,8 @@ public class sudog {
      * }
      */
     public static void success(MemorySegment struct, int fieldValue) {
-        struct.set(success$LAYOUT, success$OFFSET, fieldValue);
+        struct.set(Fields.success$LAYOUT, Fields.success$OFFSET, fieldValue);
     }
-
-    private static final OfInt caseIndex$LAYOUT = (OfInt)$LAYOUT.select(groupElement("caseIndex"));
 
     /**
      * Layout for field:
@@ -462,10 +424,8 @@ public class sudog {
      * }
      */
     public static final OfInt caseIndex$layout() {
-        return caseIndex$LAYOUT;
+        return Fields.caseIndex$LAYOUT;
     }
-
-    private static final long caseIndex$OFFSET = $LAYOUT.byteOffset(groupElement("caseIndex"));
 
     /**
      * Offset for field:
@@ -474,7 +434,7 @@ public class sudog {
      * }
      */
     public static final long caseIndex$offset() {
-        return caseIndex$OFFSET;
+        return Fields.caseIndex$OFFSET;
     }
 
     /**
@@ -484,7 +444,7 @@ public class sudog {
      * }
      */
     public static int caseIndex(MemorySegment struct) {
-        return struct.get(caseIndex$LAYOUT, caseIndex$OFFSET);
+        return struct.get(Fields.caseIndex$LAYOUT, Fields.caseIndex$OFFSET);
     }
 
     /**
@@ -494,10 +454,8 @@ public class sudog {
      * }
      */
     public static void caseIndex(MemorySegment struct, int fieldValue) {
-        struct.set(caseIndex$LAYOUT, caseIndex$OFFSET, fieldValue);
+        struct.set(Fields.caseIndex$LAYOUT, Fields.caseIndex$OFFSET, fieldValue);
     }
-
-    private static final OfInt thread$LAYOUT = (OfInt)$LAYOUT.select(groupElement("thread"));
 
     /**
      * Layout for field:
@@ -506,10 +464,8 @@ public class sudog {
      * }
      */
     public static final OfInt thread$layout() {
-        return thread$LAYOUT;
+        return Fields.thread$LAYOUT;
     }
-
-    private static final long thread$OFFSET = $LAYOUT.byteOffset(groupElement("thread"));
 
     /**
      * Offset for field:
@@ -518,7 +474,7 @@ public class sudog {
      * }
      */
     public static final long thread$offset() {
-        return thread$OFFSET;
+        return Fields.thread$OFFSET;
     }
 
     /**
@@ -528,7 +484,7 @@ public class sudog {
      * }
      */
     public static int thread(MemorySegment struct) {
-        return struct.get(thread$LAYOUT, thread$OFFSET);
+        return struct.get(Fields.thread$LAYOUT, Fields.thread$OFFSET);
     }
 
     /**
@@ -538,7 +494,7 @@ public class sudog {
      * }
      */
     public static void thread(MemorySegment struct, int fieldValue) {
-        struct.set(thread$LAYOUT, thread$OFFSET, fieldValue);
+        struct.set(Fields.thread$LAYOUT, Fields.thread$OFFSET, fieldValue);
     }
 
     /**
@@ -583,6 +539,31 @@ public class sudog {
      */
     public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
+    }
+
+    private static final class Fields {
+        static final OfLong g$LAYOUT = (OfLong)$LAYOUT.select(groupElement("g"));
+        static final long g$OFFSET = $LAYOUT.byteOffset(groupElement("g"));
+        static final OfLong next$LAYOUT = (OfLong)$LAYOUT.select(groupElement("next"));
+        static final long next$OFFSET = $LAYOUT.byteOffset(groupElement("next"));
+        static final OfLong prev$LAYOUT = (OfLong)$LAYOUT.select(groupElement("prev"));
+        static final long prev$OFFSET = $LAYOUT.byteOffset(groupElement("prev"));
+        static final OfLong waitlink$LAYOUT = (OfLong)$LAYOUT.select(groupElement("waitlink"));
+        static final long waitlink$OFFSET = $LAYOUT.byteOffset(groupElement("waitlink"));
+        static final OfLong releasetime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("releasetime"));
+        static final long releasetime$OFFSET = $LAYOUT.byteOffset(groupElement("releasetime"));
+        static final OfInt index$LAYOUT = (OfInt)$LAYOUT.select(groupElement("index"));
+        static final long index$OFFSET = $LAYOUT.byteOffset(groupElement("index"));
+        static final OfInt ticket$LAYOUT = (OfInt)$LAYOUT.select(groupElement("ticket"));
+        static final long ticket$OFFSET = $LAYOUT.byteOffset(groupElement("ticket"));
+        static final OfInt isSelect$LAYOUT = (OfInt)$LAYOUT.select(groupElement("isSelect"));
+        static final long isSelect$OFFSET = $LAYOUT.byteOffset(groupElement("isSelect"));
+        static final OfInt success$LAYOUT = (OfInt)$LAYOUT.select(groupElement("success"));
+        static final long success$OFFSET = $LAYOUT.byteOffset(groupElement("success"));
+        static final OfInt caseIndex$LAYOUT = (OfInt)$LAYOUT.select(groupElement("caseIndex"));
+        static final long caseIndex$OFFSET = $LAYOUT.byteOffset(groupElement("caseIndex"));
+        static final OfInt thread$LAYOUT = (OfInt)$LAYOUT.select(groupElement("thread"));
+        static final long thread$OFFSET = $LAYOUT.byteOffset(groupElement("thread"));
     }
 }
 

@@ -43,8 +43,6 @@ public class sysmontick {
         return $LAYOUT;
     }
 
-    private static final OfInt schedtick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("schedtick"));
-
     /**
      * Layout for field:
      * {@snippet lang=c :
@@ -52,10 +50,8 @@ public class sysmontick {
      * }
      */
     public static final OfInt schedtick$layout() {
-        return schedtick$LAYOUT;
+        return Fields.schedtick$LAYOUT;
     }
-
-    private static final long schedtick$OFFSET = $LAYOUT.byteOffset(groupElement("schedtick"));
 
     /**
      * Offset for field:
@@ -64,7 +60,7 @@ public class sysmontick {
      * }
      */
     public static final long schedtick$offset() {
-        return schedtick$OFFSET;
+        return Fields.schedtick$OFFSET;
     }
 
     /**
@@ -74,7 +70,7 @@ public class sysmontick {
      * }
      */
     public static int schedtick(MemorySegment struct) {
-        return struct.get(schedtick$LAYOUT, schedtick$OFFSET);
+        return struct.get(Fields.schedtick$LAYOUT, Fields.schedtick$OFFSET);
     }
 
     /**
@@ -84,10 +80,8 @@ public class sysmontick {
      * }
      */
     public static void schedtick(MemorySegment struct, int fieldValue) {
-        struct.set(schedtick$LAYOUT, schedtick$OFFSET, fieldValue);
+        struct.set(Fields.schedtick$LAYOUT, Fields.schedtick$OFFSET, fieldValue);
     }
-
-    private static final OfInt syscalltick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("syscalltick"));
 
     /**
      * Layout for field:
@@ -96,10 +90,8 @@ public class sysmontick {
      * }
      */
     public static final OfInt syscalltick$layout() {
-        return syscalltick$LAYOUT;
+        return Fields.syscalltick$LAYOUT;
     }
-
-    private static final long syscalltick$OFFSET = $LAYOUT.byteOffset(groupElement("syscalltick"));
 
     /**
      * Offset for field:
@@ -108,7 +100,7 @@ public class sysmontick {
      * }
      */
     public static final long syscalltick$offset() {
-        return syscalltick$OFFSET;
+        return Fields.syscalltick$OFFSET;
     }
 
     /**
@@ -118,7 +110,7 @@ public class sysmontick {
      * }
      */
     public static int syscalltick(MemorySegment struct) {
-        return struct.get(syscalltick$LAYOUT, syscalltick$OFFSET);
+        return struct.get(Fields.syscalltick$LAYOUT, Fields.syscalltick$OFFSET);
     }
 
     /**
@@ -128,10 +120,8 @@ public class sysmontick {
      * }
      */
     public static void syscalltick(MemorySegment struct, int fieldValue) {
-        struct.set(syscalltick$LAYOUT, syscalltick$OFFSET, fieldValue);
+        struct.set(Fields.syscalltick$LAYOUT, Fields.syscalltick$OFFSET, fieldValue);
     }
-
-    private static final OfLong schedwhen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("schedwhen"));
 
     /**
      * Layout for field:
@@ -140,10 +130,8 @@ public class sysmontick {
      * }
      */
     public static final OfLong schedwhen$layout() {
-        return schedwhen$LAYOUT;
+        return Fields.schedwhen$LAYOUT;
     }
-
-    private static final long schedwhen$OFFSET = $LAYOUT.byteOffset(groupElement("schedwhen"));
 
     /**
      * Offset for field:
@@ -152,7 +140,7 @@ public class sysmontick {
      * }
      */
     public static final long schedwhen$offset() {
-        return schedwhen$OFFSET;
+        return Fields.schedwhen$OFFSET;
     }
 
     /**
@@ -162,7 +150,7 @@ public class sysmontick {
      * }
      */
     public static long schedwhen(MemorySegment struct) {
-        return struct.get(schedwhen$LAYOUT, schedwhen$OFFSET);
+        return struct.get(Fields.schedwhen$LAYOUT, Fields.schedwhen$OFFSET);
     }
 
     /**
@@ -172,10 +160,8 @@ public class sysmontick {
      * }
      */
     public static void schedwhen(MemorySegment struct, long fieldValue) {
-        struct.set(schedwhen$LAYOUT, schedwhen$OFFSET, fieldValue);
+        struct.set(Fields.schedwhen$LAYOUT, Fields.schedwhen$OFFSET, fieldValue);
     }
-
-    private static final OfLong syscallwhen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("syscallwhen"));
 
     /**
      * Layout for field:
@@ -184,10 +170,8 @@ public class sysmontick {
      * }
      */
     public static final OfLong syscallwhen$layout() {
-        return syscallwhen$LAYOUT;
+        return Fields.syscallwhen$LAYOUT;
     }
-
-    private static final long syscallwhen$OFFSET = $LAYOUT.byteOffset(groupElement("syscallwhen"));
 
     /**
      * Offset for field:
@@ -196,7 +180,7 @@ public class sysmontick {
      * }
      */
     public static final long syscallwhen$offset() {
-        return syscallwhen$OFFSET;
+        return Fields.syscallwhen$OFFSET;
     }
 
     /**
@@ -206,7 +190,7 @@ public class sysmontick {
      * }
      */
     public static long syscallwhen(MemorySegment struct) {
-        return struct.get(syscallwhen$LAYOUT, syscallwhen$OFFSET);
+        return struct.get(Fields.syscallwhen$LAYOUT, Fields.syscallwhen$OFFSET);
     }
 
     /**
@@ -216,7 +200,7 @@ public class sysmontick {
      * }
      */
     public static void syscallwhen(MemorySegment struct, long fieldValue) {
-        struct.set(syscallwhen$LAYOUT, syscallwhen$OFFSET, fieldValue);
+        struct.set(Fields.syscallwhen$LAYOUT, Fields.syscallwhen$OFFSET, fieldValue);
     }
 
     /**
@@ -261,6 +245,17 @@ public class sysmontick {
      */
     public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
+    }
+
+    private static final class Fields {
+        static final OfInt schedtick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("schedtick"));
+        static final long schedtick$OFFSET = $LAYOUT.byteOffset(groupElement("schedtick"));
+        static final OfInt syscalltick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("syscalltick"));
+        static final long syscalltick$OFFSET = $LAYOUT.byteOffset(groupElement("syscalltick"));
+        static final OfLong schedwhen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("schedwhen"));
+        static final long schedwhen$OFFSET = $LAYOUT.byteOffset(groupElement("schedwhen"));
+        static final OfLong syscallwhen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("syscallwhen"));
+        static final long syscallwhen$OFFSET = $LAYOUT.byteOffset(groupElement("syscallwhen"));
     }
 }
 

@@ -21,8 +21,10 @@ public class linux_h extends linux_h$shared {
 
     static final Arena LIBRARY_ARENA = Arena.ofAuto();
 
-    static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.loaderLookup()
-            .or(Linker.nativeLinker().defaultLookup());
+    static class Symbols {
+        static final SymbolLookup LOOKUP = SymbolLookup.loaderLookup()
+                .or(Linker.nativeLinker().defaultLookup());
+    }
 
     private static final int O_NONBLOCK = (int)2048L;
     /**
@@ -622,7 +624,7 @@ public class linux_h extends linux_h$shared {
                 linux_h.C_INT,
                 linux_h.C_INT
             );
-        private static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("fcntl");
+        private static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("fcntl");
 
         private final MethodHandle handle;
         private final FunctionDescriptor descriptor;
@@ -781,7 +783,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("socket");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("socket");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -845,7 +847,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("bind");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("bind");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -909,7 +911,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_POINTER
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("getsockname");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("getsockname");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -973,7 +975,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("connect");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("connect");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1037,7 +1039,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_POINTER
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("getpeername");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("getpeername");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1102,7 +1104,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("send");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("send");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1167,7 +1169,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("recv");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("recv");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1233,7 +1235,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_POINTER
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("getsockopt");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("getsockopt");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1299,7 +1301,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("setsockopt");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("setsockopt");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1362,7 +1364,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("listen");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("listen");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1425,7 +1427,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("shutdown");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("shutdown");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1507,7 +1509,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_POINTER
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("sched_setscheduler");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sched_setscheduler");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1569,7 +1571,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("sched_getscheduler");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sched_getscheduler");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1651,7 +1653,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_POINTER
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("sigaction");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sigaction");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1803,7 +1805,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("epoll_create1");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("epoll_create1");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1868,7 +1870,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_POINTER
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("epoll_ctl");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("epoll_ctl");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -1933,7 +1935,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("epoll_wait");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("epoll_wait");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2023,7 +2025,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("eventfd");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("eventfd");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2090,7 +2092,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("mmap");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("mmap");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2153,7 +2155,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("munmap");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("munmap");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2217,7 +2219,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("mprotect");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("mprotect");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2281,7 +2283,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("madvise");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("madvise");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2348,7 +2350,7 @@ public class linux_h extends linux_h$shared {
                 linux_h.C_INT,
                 linux_h.C_INT
             );
-        private static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("prctl");
+        private static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("prctl");
 
         private final MethodHandle handle;
         private final FunctionDescriptor descriptor;
@@ -2416,7 +2418,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_POINTER
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("clock_gettime");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("clock_gettime");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2506,7 +2508,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("timerfd_create");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("timerfd_create");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2571,7 +2573,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_POINTER
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("timerfd_settime");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("timerfd_settime");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2634,7 +2636,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_POINTER
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("timerfd_gettime");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("timerfd_gettime");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2696,7 +2698,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("close");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("close");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2760,7 +2762,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("read");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("read");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2824,7 +2826,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_LONG
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("write");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("write");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2886,7 +2888,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_POINTER
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("pipe");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("pipe");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -2946,7 +2948,7 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT    );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("getpid");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("getpid");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -3010,7 +3012,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_POINTER
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("sched_setaffinity");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sched_setaffinity");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -3074,7 +3076,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_POINTER
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("sched_getaffinity");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sched_getaffinity");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -3134,7 +3136,7 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT    );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("sched_getcpu");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sched_getcpu");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -3194,7 +3196,7 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT    );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("gettid");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gettid");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -3259,7 +3261,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("accept4");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("accept4");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -3321,7 +3323,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("strerrorname_np");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("strerrorname_np");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
@@ -3383,7 +3385,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT
         );
 
-        public static final MemorySegment ADDR = SYMBOL_LOOKUP.findOrThrow("strerrordesc_np");
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("strerrordesc_np");
 
         static class Linked {
             static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
