@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -21,6 +22,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
+import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.affinity.Topology;
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
@@ -35,6 +38,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Traceback;
 import org.gmp4j.proc.WaitReason;
+import org.gmp4j.queue.Places;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.JdkThreads;
@@ -137,7 +141,7 @@ public final class Gmp implements Executor, AutoCloseable {
      *
      * <p>Settings come from properties, and where those say nothing from variables: {@code gmp.default.procs} or
      * {@code GMP_DEFAULT_PROCS}, and in the same way {@code spin} (as {@link SpinPolicy#parse} reads it), {@code quantum}
-     * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code stalled} ({@code on}, {@code off}, or how often at
+     * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}), {@code stalled} ({@code on}, {@code off}, or how often at
      * most a stall is printed with its stack: {@code 100ms}) and {@code debug} (as GMPDEBUG).
      *
      * <p>What it cannot take: threads made before, and those that such a thread starts, stay on the JDK's scheduler. So do, when some
@@ -192,6 +196,12 @@ public final class Gmp implements Executor, AutoCloseable {
          * inherit that; threads that native code creates do.
          */
         Builder affinity(Affinity a);
+
+        /**
+         * In which order threads without work look into the queues of other Ps. Default {@link StealOrder#UNIFORM};
+         * {@link StealOrder#NEAREST} needs an affinity other than {@link Affinity#none()}.
+         */
+        Builder steal(StealOrder order);
 
         /**
          * The name of the scheduler: in those of its threads, in reports and thread dumps. Not blank; other schedulers may have the
@@ -282,6 +292,7 @@ public final class Gmp implements Executor, AutoCloseable {
 
         private Integer procs;
         private Affinity affinity = Affinity.none();
+        private StealOrder steal = StealOrder.UNIFORM;
         private SpinPolicy spin = SpinPolicy.go();
         private Duration quantum = DEFAULT_QUANTUM;
         private int maxThreads = DEFAULT_MAX_THREADS;
@@ -294,6 +305,12 @@ public final class Gmp implements Executor, AutoCloseable {
         private InetSocketAddress metrics;
         private Diagnosis diagnosis;
         private String name;
+
+        @Override
+        public Builder steal(StealOrder order) {
+            steal = Objects.requireNonNull(order);
+            return this;
+        }
 
         @Override
         public Builder name(String n) {
@@ -397,9 +414,15 @@ public final class Gmp implements Executor, AutoCloseable {
             if (maxStack < LEAST_STACK) {
                 throw new IllegalArgumentException("maxStack is " + maxStack + " bytes: use " + LEAST_STACK + " or more");
             }
-            Config config = new Config(n, byHand ? null : new Procs.OfSystem(), affinity.place(n), spin.spinNanos(),
-                    quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
-                    DebugVars.parse(debug));
+            List<BitSet> place = affinity.place(n);
+            Places places = place.isEmpty() ? null : Places.of(place, Topology.system());
+            if (steal == StealOrder.NEAREST && places == null) {
+                throw new IllegalArgumentException("steal order nearest needs an affinity other than none: without one nobody knows "
+                        + "how far apart two Ps are");
+            }
+            Config config = new Config(n, byHand ? null : new Procs.OfSystem(), place, places, steal,
+                    spin.spinNanos(), quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection,
+                    program, DebugVars.parse(debug));
             Rehearsal.once(program);
             return startServed(config);
         }
