@@ -9,6 +9,7 @@ import java.util.Properties;
 import java.util.function.Function;
 
 import org.gmp4j.affinity.Affinity;
+import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.DefaultPool;
 import org.gmp4j.struct.ProcessFlag;
@@ -17,7 +18,7 @@ import org.gmp4j.struct.ProcessFlag;
 final class DefaultGmp {
     private static final String PROPERTY = "gmp.default";
     private static final String VARIABLE = "GMP_DEFAULT";
-    private static final List<String> SETTINGS = List.of("procs", "spin", "quantum", "affinity", "stalled", "debug");
+    private static final List<String> SETTINGS = List.of("procs", "spin", "quantum", "affinity", "steal", "stalled", "debug");
     private static final String KNOWN = String.join(", ", SETTINGS);
 
     private static final String ON = "on";
@@ -103,6 +104,10 @@ final class DefaultGmp {
         if (quantum != null) {
             b.quantum(quantum.duration("a duration from 200us to 60s, such as 500us or 10ms", Settings.LEAST_QUANTUM,
                     Settings.LONGEST_QUANTUM));
+        }
+        Setting steal = setting("steal");
+        if (steal != null) {
+            b.steal(steal.read(StealOrder::parse));
         }
         Setting affinity = setting("affinity");
         if (affinity != null) {

@@ -16,6 +16,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
+import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.metrics.Dashboard;
 import org.gmp4j.metrics.GoroutineProfile;
 import org.gmp4j.metrics.Metrics;
@@ -118,7 +119,7 @@ public final class Gmp implements Executor, AutoCloseable {
      *
      * <p>Settings come from properties, and where those say nothing from variables: {@code gmp.default.procs} or
      * {@code GMP_DEFAULT_PROCS}, and in the same way {@code spin} (as {@link SpinPolicy#parse} reads it), {@code quantum}
-     * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code stalled} ({@code on}, {@code off}, or how often at
+     * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}), {@code stalled} ({@code on}, {@code off}, or how often at
      * most a stall is printed with its stack: {@code 100ms}) and {@code debug} (as GMPDEBUG).
      *
      * <p>What it cannot take: threads made before, and those that such a thread starts, stay on the JDK's scheduler. So do, when some
@@ -173,6 +174,12 @@ public final class Gmp implements Executor, AutoCloseable {
          * inherit that; threads that native code creates do.
          */
         Builder affinity(Affinity a);
+
+        /**
+         * In which order threads without work look into the queues of other Ps. Default {@link StealOrder#UNIFORM};
+         * {@link StealOrder#NEAREST} needs an affinity other than {@link Affinity#none()}.
+         */
+        Builder steal(StealOrder order);
 
         /**
          * The name of the scheduler, as it stands in the names of its threads, in reports and thread dumps. Not blank. Where several

@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -14,12 +15,15 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
+import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.affinity.Topology;
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.queue.Places;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.sysmon.Stalls;
@@ -42,6 +46,7 @@ final class Settings implements Gmp.Builder {
 
     private Integer procs;
     private Affinity affinity = Affinity.none();
+    private StealOrder steal = StealOrder.UNIFORM;
     private SpinPolicy spin = SpinPolicy.go();
     private Duration quantum = DEFAULT_QUANTUM;
     private int maxThreads = DEFAULT_MAX_THREADS;
@@ -55,6 +60,12 @@ final class Settings implements Gmp.Builder {
     private Integer dashboard;
     private Diagnosis diagnosis;
     private String name;
+
+    @Override
+    public Gmp.Builder steal(StealOrder order) {
+        steal = Objects.requireNonNull(order);
+        return this;
+    }
 
     @Override
     public Gmp.Builder name(String n) {
@@ -164,7 +175,13 @@ final class Settings implements Gmp.Builder {
         if (maxStack < LEAST_STACK) {
             throw new IllegalArgumentException("maxStack is " + maxStack + " bytes: use " + LEAST_STACK + " or more");
         }
-        Config config = new Config(n, byHand ? null : new Procs.OfSystem(), affinity.place(n), spin.spinNanos(),
+        List<BitSet> place = affinity.place(n);
+        Places places = place.isEmpty() ? null : Places.of(place, Topology.system());
+        if (steal == StealOrder.NEAREST && places == null) {
+            throw new IllegalArgumentException("steal order nearest needs an affinity other than none: without one nobody knows "
+                    + "how far apart two Ps are");
+        }
+        Config config = new Config(n, byHand ? null : new Procs.OfSystem(), place, places, steal, spin.spinNanos(),
                 quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
                 DebugVars.parse(debug));
         Rehearsal.once(program);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench;
 
+import org.gmp4j.bench.affinity.AffinityCommand;
 import org.gmp4j.bench.peers.PeersCommand;
 import org.gmp4j.bench.preempt.PreemptCommand;
 import org.gmp4j.bench.resp.RespCommand;
 import org.gmp4j.bench.scale.ScaleCommand;
 import org.gmp4j.bench.service.ServiceCommand;
+import org.gmp4j.bench.simulate.SimulateCommand;
 import org.gmp4j.bench.steal.StealCommand;
 import org.gmp4j.bench.top.TopCommand;
+import org.gmp4j.bench.topo.TopoCommand;
 import org.gmp4j.bench.trace.TraceCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -37,7 +40,10 @@ import picocli.CommandLine.Spec;
             ServiceCommand.class,
             RespCommand.class,
             TraceCommand.class,
-            TopCommand.class
+            TopCommand.class,
+            TopoCommand.class,
+            SimulateCommand.class,
+            AffinityCommand.class
         })
 public final class GmpCommand implements Runnable {
     static final int FAILED = 1;

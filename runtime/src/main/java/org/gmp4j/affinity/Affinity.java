@@ -151,7 +151,14 @@ public final class Affinity {
         return kind == Kind.NONE ? List.of() : place(procs, kind == Kind.LIST ? null : Topology.system());
     }
 
-    List<BitSet> place(int procs, Topology topology) {
+    /**
+     * The CPUs of each P on a machine, this one or another.
+     *
+     * @param procs number of Ps, at least 1
+     * @param topology the machine; a list of CPUs is taken as it is
+     * @return as {@link #place(int)}
+     */
+    public List<BitSet> place(int procs, Topology topology) {
         List<BitSet> places = switch (kind) {
             case NONE -> List.of();
             case COMPACT -> singles(compactOrder(topology).stream().mapToInt(Topology.Cpu::id));

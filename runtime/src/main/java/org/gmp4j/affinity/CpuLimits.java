@@ -4,6 +4,7 @@ package org.gmp4j.affinity;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,16 +23,40 @@ final class CpuLimits {
     private record Mount(boolean v2, String root, String point) {}
 
     private final SysFiles files;
+    private final List<String> problems = new ArrayList<>();
+    private final boolean withSets;
     private final Map<Path, Topology.CpuLimit> found = new LinkedHashMap<>();
+    private final Map<Path, Topology.Cpuset> sets = new LinkedHashMap<>();
 
-    private CpuLimits(SysFiles files) {
+    private CpuLimits(SysFiles files, boolean withSets) {
         this.files = files;
+        this.withSets = withSets;
     }
 
     /** The limits, from the process's own cgroup upwards; empty when there are none. */
     static List<Topology.CpuLimit> read(SysFiles files) {
-        CpuLimits limits = new CpuLimits(files);
-        List<Mount> mounts = mounts(files);
+        return new CpuLimits(files, false).read().limits();
+    }
+
+    /** Limits and cpusets. */
+    static CpuLimits all(SysFiles files) {
+        return new CpuLimits(files, true).read();
+    }
+
+    /** What has another form than the kernel's: a sentence for each, without a full stop. */
+    List<String> problems() {
+        return problems;
+    }
+
+    List<Topology.CpuLimit> limits() {
+        return List.copyOf(found.values());
+    }
+
+    List<Topology.Cpuset> cpusets() {
+        return List.copyOf(sets.values());
+    }
+
+    private CpuLimits read() {
         for (String line : SysFiles.lines(files.at("/proc/self/cgroup"))) {
             String[] parts = line.split(":", 3); // hierarchy-ID:controllers:path
             if (parts.length < 3) {
@@ -39,19 +64,16 @@ final class CpuLimits {
             }
             boolean v2 = parts[0].equals("0") && parts[1].isEmpty();
             if (v2 || has(parts[1], "cpu")) {
-                List<Mount> same = new ArrayList<>();
-                for (Mount m : mounts) {
-                    if (m.v2 == v2) {
-                        same.add(m);
-                    }
-                }
-                limits.walk(same, parts[2]);
+                walk(mounts(v2, "cpu"), parts[2]);
+            }
+            if (!v2 && withSets && has(parts[1], "cpuset")) {
+                walk(mounts(false, "cpuset"), parts[2]);
             }
         }
-        return List.copyOf(limits.found.values());
+        return this;
     }
 
-    private static List<Mount> mounts(SysFiles files) {
+    private List<Mount> mounts(boolean wantedV2, String controller) {
         List<Mount> mounts = new ArrayList<>();
         for (String line : SysFiles.lines(files.at("/proc/self/mountinfo"))) {
             // id parent major:minor root mount-point options [optional fields] - type source super-options
@@ -65,8 +87,8 @@ final class CpuLimits {
                 continue;
             }
             boolean v2 = after[0].equals("cgroup2");
-            boolean v1 = after[0].equals("cgroup") && has(after[after.length - 1], "cpu");
-            if (v2 || v1) {
+            boolean v1 = after[0].equals("cgroup") && has(after[after.length - 1], controller);
+            if (wantedV2 ? v2 : v1) {
                 mounts.add(new Mount(v2, unescape(before[3]), unescape(before[4])));
             }
         }
@@ -96,6 +118,9 @@ final class CpuLimits {
             if (limit != null) {
                 found.putIfAbsent(dir, limit);
             }
+            if (withSets) {
+                set(dir);
+            }
         }
     }
 
@@ -108,6 +133,22 @@ final class CpuLimits {
             return root.equals("/") ? path : "";
         }
         return path.startsWith(root + "/") ? path.substring(root.length()) : null;
+    }
+
+    /** What is in force: v2's file, v1's, or what was asked for where a kernel has neither. */
+    private void set(Path dir) {
+        for (String name : new String[] {"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"}) {
+            String text = SysFiles.text(dir.resolve(name));
+            if (text != null && !text.isEmpty()) {
+                BitSet cpus = CpuList.parse(text);
+                if (cpus.isEmpty()) {
+                    problems.add(SysFiles.shown(dir.resolve(name)) + " says \"" + SysFiles.cut(text) + "\", which is no list of CPUs");
+                } else {
+                    sets.putIfAbsent(dir, new Topology.Cpuset("/" + files.root().relativize(dir), cpus));
+                }
+                return;
+            }
+        }
     }
 
     /** {@code cpu.max}: "max 100000" or "150000 100000"; the period may be left out. */
@@ -132,6 +173,10 @@ final class CpuLimits {
             long p = period == null ? -1 : Long.parseLong(period);
             return q > 0 && p > 0 ? new Topology.CpuLimit("/" + files.root().relativize(dir), q, p) : null;
         } catch (NumberFormatException e) {
+            if (!quota.equals("max")) {
+                problems.add("the cgroup " + SysFiles.shown(dir) + " has the CPU limit \"" + SysFiles.cut(quota) + "\" every \""
+                        + SysFiles.cut(period) + "\" us, which are no numbers");
+            }
             return null;
         }
     }

@@ -2,6 +2,7 @@
 package org.gmp4j.affinity;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,10 +19,19 @@ record SysFiles(Path root) {
         return root.resolve(path.startsWith("/") ? path.substring(1) : path);
     }
 
-    /** The file's text without surrounding space, or null. */
+    /** No file that is read here is as long: one that is does not come from a kernel. */
+    private static final int MOST_BYTES = 4 << 20;
+
+    private static final int SHOWN = 60;
+
+    /** The file's text without surrounding space, or null: also for what is no file, a pipe say, which nobody may ever write to. */
     static String text(Path file) {
-        try {
-            return new String(Files.readAllBytes(file), StandardCharsets.UTF_8).strip();
+        if (!Files.isRegularFile(file)) {
+            return null;
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(MOST_BYTES);
+            return bytes.length == MOST_BYTES ? null : new String(bytes, StandardCharsets.UTF_8).strip();
         } catch (IOException | SecurityException e) {
             return null;
         }
@@ -42,5 +52,19 @@ record SysFiles(Path root) {
         } catch (NumberFormatException e) {
             return otherwise;
         }
+    }
+
+    /** A file's name for a message: whatever it is called it stays on one line. */
+    static String shown(Path file) {
+        return printable(file.toString());
+    }
+
+    /** The beginning of what a file says, for a message. */
+    static String cut(String text) {
+        return text == null ? "nothing" : printable(text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "...");
+    }
+
+    private static String printable(String text) {
+        return text.replaceAll("\\p{Cntrl}", "?");
     }
 }

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -55,8 +56,12 @@ public final class Topology {
             return copy(siblings);
         }
 
-        /** Names those who share this one's last data cache: the first of them. Without caches its core. */
-        int cacheGroup() {
+        /**
+         * Names those who share this one's last data cache: the first of them. Without caches its core.
+         *
+         * @return a CPU's number
+         */
+        public int cacheGroup() {
             return caches.stream()
                     .filter(c -> c.type != CacheType.INSTRUCTION && c.cpus.get(id))
                     .max(Comparator.comparingInt(Cache::level))
@@ -64,8 +69,12 @@ public final class Topology {
                     .orElseGet(this::coreGroup);
         }
 
-        /** First CPU of this one's core: names the core. */
-        int coreGroup() {
+        /**
+         * Names the core: its first CPU.
+         *
+         * @return a CPU's number
+         */
+        public int coreGroup() {
             return siblings.nextSetBit(0);
         }
     }
@@ -160,8 +169,35 @@ public final class Topology {
         }
     }
 
+    /**
+     * The CPUs of one cgroup.
+     *
+     * @param cgroup its directory
+     * @param cpus those that its processes may use
+     */
+    public record Cpuset(String cgroup, BitSet cpus) {
+        /**
+         * Copies what can change.
+         *
+         * @param cpus copied
+         */
+        public Cpuset {
+            cpus = copy(cpus);
+        }
+
+        /**
+         * The CPUs.
+         *
+         * @return a copy
+         */
+        @Override
+        public BitSet cpus() {
+            return copy(cpus);
+        }
+    }
+
     /** What the firmware says for "the same node" (ACPI SLIT). */
-    private static final int LOCAL_DISTANCE = 10;
+    static final int LOCAL_DISTANCE = 10;
 
     /** What the kernel assumes between two nodes when the firmware says nothing. */
     private static final int REMOTE_DISTANCE = 20;
@@ -172,6 +208,13 @@ public final class Topology {
     private final List<Node> nodes;
     private final Map<Integer, Map<Integer, Integer>> distances;
     private final List<CpuLimit> limits;
+    private final List<Cpuset> cpusets;
+    private final BitSet isolated;
+    private final Map<String, BitSet> kinds;
+    private final Map<Integer, Long> memory = new TreeMap<>();
+    /** The same machine when all CPUs may be used; this one where that is so. */
+    private final Topology whole;
+    private final Path root;
 
     /**
      * Reads the tree below {@code root} in place of the system's own.
@@ -179,16 +222,28 @@ public final class Topology {
      * @param allowed CPUs that the process may use, at least one
      */
     Topology(Path root, BitSet allowed) {
+        this(root, allowed, false);
+    }
+
+    private Topology(Path root, BitSet allowed, boolean withWhole) {
         SysFiles files = new SysFiles(root);
         this.allowed = copy(allowed);
         BitSet told = CpuList.parse(SysFiles.text(files.at("/sys/devices/system/cpu/online")));
         told.or(allowed); // a CPU that we may use is online, whatever the file says
         this.online = told;
-        Map<Integer, BitSet> nodeCpus = readNodes(files, allowed);
+        Map<Integer, BitSet> nodeCpus = TopologyFiles.nodes(files, allowed);
         this.nodes = nodeCpus.entrySet().stream().map(e -> new Node(e.getKey(), e.getValue())).toList();
-        this.distances = readDistances(files, nodeCpus);
-        this.cpus = allowed.stream().mapToObj(id -> readCpu(files, id, nodeOf(id))).toList();
-        this.limits = CpuLimits.read(files);
+        this.distances = TopologyFiles.distances(files, nodeCpus);
+        this.cpus = allowed.stream().mapToObj(id -> TopologyFiles.cpu(files, id, nodeOf(id))).toList();
+        CpuLimits cgroups = CpuLimits.all(files);
+        this.limits = cgroups.limits();
+        this.cpusets = cgroups.cpusets();
+        this.isolated = CpuList.parse(SysFiles.text(files.at(TopologyFiles.CPUS + "isolated")));
+        this.isolated.and(online);
+        this.kinds = TopologyFiles.kinds(files, online);
+        this.nodes.forEach(n -> memory.put(n.id, TopologyFiles.memory(files, n.id)));
+        this.root = root;
+        this.whole = allowed.equals(online) ? this : withWhole ? new Topology(root, online, false) : null;
     }
 
     /**
@@ -201,6 +256,43 @@ public final class Topology {
      */
     public static Topology system() {
         return new Topology(Path.of("/"), mask());
+    }
+
+    /**
+     * A recorded machine: {@code sys} and {@code proc} below a folder in place of the system's own. The CPUs that the process may
+     * use are {@code Cpus_allowed_list} of {@code proc/self/status}, or all that are online, less what the cpusets of its cgroups
+     * leave out.
+     *
+     * @param folder what stands in for {@code /}
+     * @return a new description
+     * @throws IllegalArgumentException in one sentence, when the folder has no such files, when one of them cannot be read or has
+     *     another form than the kernel's, or when they contradict each other
+     */
+    public static Topology recorded(Path folder) {
+        SysFiles files = new SysFiles(folder);
+        SysCheck check = SysCheck.of(files);
+        if (!check.problems().isEmpty()) {
+            throw new IllegalArgumentException(check.problems().getFirst());
+        }
+        return new Topology(folder, check.allowed(), true);
+    }
+
+    /**
+     * What is wrong with the machine's own files, as {@link #recorded} would refuse it: unreadable, of another form, or contradictory.
+     *
+     * @return a sentence for each, without a full stop, a few at most; empty when all is well
+     */
+    public static List<String> problems() {
+        return SysCheck.of(new SysFiles(Path.of("/"))).problems();
+    }
+
+    /**
+     * The same machine as a process sees it that may use all CPUs that are online.
+     *
+     * @return a description; of {@link #system()} a new one, of now
+     */
+    public Topology whole() {
+        return whole != null ? whole : new Topology(root, online);
     }
 
     private static BitSet mask() {
@@ -223,6 +315,45 @@ public final class Topology {
      */
     public BitSet online() {
         return copy(online);
+    }
+
+    /**
+     * The CPUs that the kernel keeps its own balancing away from ({@code isolcpus=}).
+     *
+     * @return a copy; usually empty
+     */
+    public BitSet isolated() {
+        return copy(isolated);
+    }
+
+    /**
+     * Kinds of cores, fastest first: {@code performance}, {@code efficiency} and {@code low power} on x86, {@code capacity N} on ARM.
+     *
+     * @return name to CPUs; empty when all are alike, or nothing is told
+     */
+    public Map<String, BitSet> kinds() {
+        Map<String, BitSet> copies = new LinkedHashMap<>();
+        kinds.forEach((kind, of) -> copies.put(kind, copy(of)));
+        return copies;
+    }
+
+    /**
+     * How much memory a node has.
+     *
+     * @param node its number
+     * @return bytes; 0 when unknown
+     */
+    public long memory(int node) {
+        return memory.getOrDefault(node, 0L);
+    }
+
+    /**
+     * The cpusets on the way from the process's cgroup up to the root, of both cgroup versions.
+     *
+     * @return in that order; empty when there is none
+     */
+    public List<Cpuset> cpusets() {
+        return cpusets;
     }
 
     /**
@@ -381,92 +512,6 @@ public final class Topology {
 
     private int nodeOf(int cpu) {
         return nodes.stream().filter(n -> n.cpus.get(cpu)).mapToInt(Node::id).findFirst().orElseThrow();
-    }
-
-    /** Node to its usable CPUs, such that each usable CPU is in exactly one. */
-    private static Map<Integer, BitSet> readNodes(SysFiles files, BitSet allowed) {
-        Map<Integer, BitSet> nodes = new TreeMap<>();
-        BitSet homeless = copy(allowed);
-        CpuList.parse(SysFiles.text(files.at("/sys/devices/system/node/online"))).stream().forEach(id -> {
-            BitSet mine = CpuList.parse(SysFiles.text(files.at("/sys/devices/system/node/node" + id + "/cpulist")));
-            mine.and(homeless);
-            homeless.andNot(mine);
-            nodes.put(id, mine);
-        });
-        if (nodes.isEmpty()) {
-            nodes.put(0, new BitSet());
-        }
-        nodes.values().iterator().next().or(homeless);
-        return nodes;
-    }
-
-    /** A node's file has one number for each online node, in ascending order. */
-    private static Map<Integer, Map<Integer, Integer>> readDistances(SysFiles files, Map<Integer, BitSet> nodes) {
-        List<Integer> ids = List.copyOf(nodes.keySet());
-        Map<Integer, Map<Integer, Integer>> all = new TreeMap<>();
-        for (int from : ids) {
-            String text = SysFiles.text(files.at("/sys/devices/system/node/node" + from + "/distance"));
-            String[] numbers = text == null ? new String[0] : text.split("\\s+");
-            Map<Integer, Integer> row = new TreeMap<>();
-            for (int i = 0; numbers.length == ids.size() && i < numbers.length; i++) {
-                int d = CpuList.number(numbers[i]);
-                if (d >= LOCAL_DISTANCE) {
-                    row.put(ids.get(i), d);
-                }
-            }
-            all.put(from, row);
-        }
-        return all;
-    }
-
-    private static Cpu readCpu(SysFiles files, int id, int node) {
-        Path dir = files.at("/sys/devices/system/cpu/cpu" + id);
-        Path topology = dir.resolve("topology");
-        BitSet siblings = CpuList.parse(SysFiles.text(topology.resolve("core_cpus_list")));
-        if (!siblings.get(id)) {
-            siblings = CpuList.parse(SysFiles.text(topology.resolve("thread_siblings_list"))); // before Linux 5.3
-        }
-        if (!siblings.get(id)) {
-            siblings = new BitSet();
-            siblings.set(id);
-        }
-        int core = SysFiles.number(topology.resolve("core_id"), id);
-        int socket = SysFiles.number(topology.resolve("physical_package_id"), 0);
-        return new Cpu(id, core, socket, node, siblings, readCaches(dir.resolve("cache"), id));
-    }
-
-    private static List<Cache> readCaches(Path dir, int cpu) {
-        List<Cache> caches = new ArrayList<>();
-        for (int i = 0; ; i++) {
-            Path index = dir.resolve("index" + i);
-            int level = SysFiles.number(index.resolve("level"), 0);
-            if (level == 0) {
-                caches.sort(Comparator.comparingInt(Cache::level).thenComparing(Cache::type));
-                return caches;
-            }
-            CacheType type = switch (String.valueOf(SysFiles.text(index.resolve("type")))) {
-                case "Data" -> CacheType.DATA;
-                case "Instruction" -> CacheType.INSTRUCTION;
-                default -> CacheType.UNIFIED;
-            };
-            BitSet shared = CpuList.parse(SysFiles.text(index.resolve("shared_cpu_list")));
-            shared.set(cpu);
-            caches.add(new Cache(level, type, bytes(SysFiles.text(index.resolve("size"))), shared));
-        }
-    }
-
-    /** "48K", "1M"; 0 for anything else. */
-    private static long bytes(String size) {
-        if (size == null || !size.matches("[0-9]{1,12}[KMG]?")) {
-            return 0;
-        }
-        int shift = switch (size.charAt(size.length() - 1)) {
-            case 'K' -> 10;
-            case 'M' -> 20;
-            case 'G' -> 30;
-            default -> 0;
-        };
-        return Long.parseLong(shift == 0 ? size : size.substring(0, size.length() - 1)) << shift;
     }
 
     private static String size(long bytes) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.Function;
 
 import org.gmp4j.metrics.Description.Kind;
+import org.gmp4j.queue.Places;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
@@ -28,6 +29,7 @@ final class Catalog {
         go();
         runs();
         stealing();
+        distances();
         threads();
         preemption();
         waking();
@@ -115,6 +117,19 @@ final class Catalog {
         counter("/sched/steals/moved/total:goroutines", "Goroutines taken from the queues of other Ps.", r -> r.sum(P::nstealOpaque));
         add("/sched/steals/moved:goroutines", Kind.BY_PAIR, true, "Goroutines taken from the queues of other Ps: a row for each "
                 + "thief, in it a number for each victim.", Reading::stolen);
+    }
+
+    private static void distances() {
+        String where = "Goroutines taken from the queues of other Ps, as the affinity places them: ";
+        over("core", Places.Distance.CORE, where + "of the same CPU or core.");
+        over("cache", Places.Distance.CACHE, where + "of another core that shares the last cache.");
+        over("node", Places.Distance.NODE, where + "of another cache in the same NUMA node.");
+        over("package", Places.Distance.PACKAGE, where + "of another NUMA node in the same package.");
+        over("remote", Places.Distance.REMOTE, where + "of another package.");
+    }
+
+    private static void over(String name, Places.Distance distance, String help) {
+        counter("/sched/steals/moved/" + name + ":goroutines", help + " 0 without an affinity.", r -> r.stolenOver(distance));
     }
 
     private static void threads() {

@@ -9,6 +9,7 @@ import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Processor;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.Places;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.Buckets;
 import org.gmp4j.struct.LongField;
@@ -34,6 +35,8 @@ final class Reading {
 
     final Scheduler s;
     private final Processor[] procs;
+    /** By {@link Places.Distance}; null until somebody asks. */
+    private long[] stolenOver;
 
     // Goroutines.
     final long goroutines;
@@ -146,6 +149,22 @@ final class Reading {
             }
         }
         return n;
+    }
+
+    /** How many Gs were stolen over a distance, as the Ps are placed; 0 when they are not. */
+    long stolenOver(Places.Distance distance) {
+        if (stolenOver == null) {
+            long[] n = new long[Places.DISTANCES];
+            Places places = s.config.places();
+            long[][] stolen = places == null ? new long[0][] : stolen();
+            for (int thief = 0; thief < stolen.length; thief++) {
+                for (int victim = 0; victim < stolen[thief].length; victim++) {
+                    n[places.between(thief, victim).ordinal()] += stolen[thief][victim];
+                }
+            }
+            stolenOver = n;
+        }
+        return stolenOver[distance.ordinal()];
     }
 
     Histogram histogram(Buckets ofP) {

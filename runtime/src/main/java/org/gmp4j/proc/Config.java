@@ -6,12 +6,17 @@ import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 
+import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.queue.Places;
+
 /**
  * The settings of one scheduler, checked by the builder.
  *
  * @param procs number of Ps, 1 to 4096
  * @param autoProcs what procs should be now, asked at most once a second until setProcs is called; null when set by hand
  * @param place the CPUs of each P, round robin; empty when Ms roam
+ * @param places what those say of how far apart Ps are; null when Ms roam
+ * @param steal the order in which thieves look at other Ps; without places not the nearest first
  * @param spinNanos how long an M searches before it sleeps: 0 as Go does, Long.MAX_VALUE for ever
  * @param quantumNanos how long a goroutine runs before it is told to yield, when others wait
  * @param maxThreads most Ms
@@ -22,8 +27,9 @@ import java.util.function.IntSupplier;
  * @param program whether this is program mode, where fatal errors end the process
  * @param debug GMPDEBUG
  */
-public record Config(int procs, IntSupplier autoProcs, List<BitSet> place, long spinNanos, long quantumNanos, int maxThreads,
-        long idleNanos, long maxStack, BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program,
+public record Config(int procs, IntSupplier autoProcs, List<BitSet> place, Places places, StealOrder steal,
+        long spinNanos, long quantumNanos, int maxThreads, long idleNanos, long maxStack,
+        BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program,
         DebugVars debug) {
     /** Most Ps. */
     public static final int MOST_PROCS = 4096;

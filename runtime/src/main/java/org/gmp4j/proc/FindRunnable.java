@@ -7,7 +7,6 @@ import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
-import org.gmp4j.queue.StealOrder;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
@@ -26,7 +25,7 @@ import org.gmp4j.struct.Schedt;
  * <li>before a global queue with something in it: the network, unless somebody asked it just now
  * <li>the global queue, a fair share
  * <li>the network poller, without blocking
- * <li>other Ps' rings, four walks; on the last their timers and runnext too
+ * <li>other Ps' rings, four walks; on the last their timers and runnext too ({@link org.gmp4j.queue.StealWalk})
  * <li>idle-time work
  * <li>the global queue again, under the lock under which the P is given up
  * <li>all rings and timers once more without a P, on the idle list already
@@ -36,7 +35,6 @@ import org.gmp4j.struct.Schedt;
 final class FindRunnable {
     /** Every so many schedules the global queue comes first, or two goroutines that ready each other would starve it. */
     private static final int GLOBAL_FIRST = 61;
-    private static final int STEAL_TRIES = 4;
     private static final int IN_VAIN = 4;
     private static final long NAP_NANOS = 50_000;
     /** With work in the global queue nobody asks the network more often: a poll takes a microsecond. */
@@ -82,7 +80,7 @@ final class FindRunnable {
                 if (gp != 0) {
                     return gp;
                 }
-                if (m.newWork || (m.spinUntil != 0 ? mayGoOn(m) : nap(m))) {
+                if (m.walk.newWork() || (m.spinUntil != 0 ? mayGoOn(m) : nap(m))) {
                     continue;
                 }
             }
@@ -226,63 +224,15 @@ final class FindRunnable {
     }
 
     /**
-     * Four walks over the other Ps, each from a random start with a random coprime step.
+     * Looks through the other Ps, in the order that the scheduler has for that.
      *
-     * @return a G, or 0; then {@code m.newWork} says to start over
+     * @return a G, or 0; then {@code m.walk.newWork()} says to start over
      */
     private static long stealWork(Machine m, long pp) {
         Scheduler s = m.s;
-        long sched = s.sched;
-        StealOrder order = s.stealOrder;
-        m.newWork = false;
-        boolean ranTimer = false;
-        long tried = 0;
-        long failed = 0;
-        long gp = 0;
-        walks:
-        for (int i = 0; i < STEAL_TRIES; i++) {
-            boolean last = i == STEAL_TRIES - 1;
-            int seed = m.cheaprand();
-            int step = order.step(seed);
-            for (int k = order.count(), pos = order.start(seed); k > 0; k--, pos = order.next(pos, step)) {
-                if (Schedt.gcwaitingAcquire(sched) != 0) {
-                    m.newWork = true;
-                    break walks;
-                }
-                long p2 = Idle.allp(sched, pos);
-                if (p2 == pp) {
-                    continue;
-                }
-                if (last && Idle.maskRead(Schedt.timerpMaskAcquire(sched), pos)) {
-                    s.timers.check(m, p2);
-                    if (m.ranTimer) {
-                        gp = runqget(pp); // A timer may have readied one of ours.
-                        if (gp != 0) {
-                            break walks;
-                        }
-                        ranTimer = true;
-                    }
-                }
-                if (!Idle.maskRead(Schedt.idlepMaskAcquire(sched), pos)) {
-                    tried++;
-                    int pushed = Runq.pushed(pp);
-                    gp = Runq.runqsteal(pp, p2, last, s.config.politeNanos());
-                    if (gp != 0) {
-                        int stolen = 1 + Runq.pushed(pp) - pushed;
-                        PStat.stole(pp, p2, stolen);
-                        if (m.trace != null) {
-                            m.trace.event(Ev.STEAL, 0, stolen, pos);
-                        }
-                        break walks;
-                    }
-                    failed++;
-                }
-            }
-        }
-        P.setNstealtryOpaque(pp, P.nstealtryOpaque(pp) + tried);
-        PStat.NSTEALFAIL.addOpaque(pp, failed);
-        if (gp == 0 && ranTimer) {
-            m.newWork = true;
+        long gp = m.walk.steal(s.victimOrder, s.sched, pp, s.config.politeNanos());
+        if (m.trace != null && m.walk.stolen() != 0) {
+            m.trace.event(Ev.STEAL, 0, m.walk.stolen(), m.walk.victim());
         }
         return gp;
     }

@@ -6,6 +6,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.gmp4j.events.EventRing;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.stack.Host;
+import org.gmp4j.queue.StealWalk;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 
@@ -40,7 +41,8 @@ public final class Machine extends Host {
     long rung;
     /** Results of a look at timers and of stealWork. */
     boolean ranTimer;
-    boolean newWork;
+    /** This M's search through other Ps. */
+    final StealWalk walk = new Walk(this);
     /**
      * On the idle list though it still looks for work, or was until somebody took it from there. Written by the M's thread, read
      * by Checkdead, both under sched.lock.
@@ -86,7 +88,6 @@ public final class Machine extends Host {
         spinUntil = 0;
         rung = 0;
         ranTimer = false;
-        newWork = false;
         listed = false;
         untold = 0;
         inVain = 0;
@@ -153,5 +154,24 @@ public final class Machine extends Host {
         x ^= x >>> 27;
         M.setFastrand(mp, x);
         return (int) (x * 0x2545F4914F6CDD1DL >>> 32);
+    }
+
+    private static final class Walk extends StealWalk {
+        private final Machine m;
+
+        Walk(Machine m) {
+            this.m = m;
+        }
+
+        @Override
+        protected int cheaprand() {
+            return m.cheaprand();
+        }
+
+        @Override
+        protected boolean runTimers(long victim) {
+            m.s.timers.check(m, victim);
+            return m.ranTimer;
+        }
     }
 }

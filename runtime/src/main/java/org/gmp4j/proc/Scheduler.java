@@ -12,7 +12,7 @@ import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.Idle;
-import org.gmp4j.queue.StealOrder;
+import org.gmp4j.queue.VictimOrder;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
@@ -48,7 +48,7 @@ public final class Scheduler {
     final Goroutines goroutines;
     Netpoll netpoll; // Tests put their own here.
 
-    volatile StealOrder stealOrder;
+    volatile VictimOrder victimOrder;
     /** What users know it by; null in program mode. Written once. */
     private volatile Object owner;
     /** Of events; null when it is off. Set with the world stopped, by {@link Tracing}. */

@@ -10,7 +10,7 @@ import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
-import org.gmp4j.queue.StealOrder;
+import org.gmp4j.queue.VictimOrder;
 import org.gmp4j.queue.SudogCache;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.M;
@@ -168,7 +168,7 @@ final class StopTheWorld {
     static final class Procs {
         private final int count;
         private final Object room;
-        private final StealOrder order;
+        private final VictimOrder order;
 
         /** By whoever holds WORLDSEMA, before the world is stopped. */
         Procs(Scheduler s, int count) {
@@ -177,7 +177,7 @@ final class StopTheWorld {
             if (s.tracer != null) {
                 s.tracer.prepare(count);
             }
-            order = new StealOrder(count);
+            order = new VictimOrder(s.config.steal(), count, s.config.places());
         }
     }
 
@@ -299,7 +299,7 @@ final class StopTheWorld {
         }
         Schedt.setGomaxprocsOpaque(sched, procs);
         if (to != null) {
-            s.stealOrder = to.order;
+            s.victimOrder = to.order;
         }
         long runnable = 0;
         for (int i = procs - 1; i >= 0; i--) {

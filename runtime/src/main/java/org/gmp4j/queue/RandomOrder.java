@@ -5,12 +5,12 @@ package org.gmp4j.queue;
  * In which order a thief visits the other Ps: a start and a step that is coprime to their number, so that one walk of
  * {@code count} steps visits each P once. A random start and step for each walk, no table of permutations.
  */
-public final class StealOrder {
+public final class RandomOrder {
     private final int count;
     private final int[] coprimes;
 
     /** The order over {@code count} Ps, at least 1. */
-    public StealOrder(int count) {
+    public RandomOrder(int count) {
         this.count = count;
         int[] found = new int[count];
         int n = 0;

@@ -12,13 +12,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class StealOrderTest {
+class RandomOrderTest {
     /** Go: {@code RunStealOrderTest}: every walk visits every P once, for any number of Ps and any seed. */
     @Test
     void everyWalkVisitsEachOnce() {
         Random random = new Random(7);
         for (int procs = 1; procs <= 64; procs++) {
-            StealOrder order = new StealOrder(procs);
+            RandomOrder order = new RandomOrder(procs);
             assertEquals(procs, order.count());
             for (int i = 0; i < 3 * procs * procs; i++) {
                 int seed = i < procs * procs ? i : random.nextInt();
@@ -36,7 +36,7 @@ class StealOrderTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 7, 12, 64, 4096})
     void allStartsAndSteps(int procs) {
-        StealOrder order = new StealOrder(procs);
+        RandomOrder order = new RandomOrder(procs);
         Set<Long> pairs = new HashSet<>();
         long phi = 0;
         for (int i = 1; i <= procs; i++) {

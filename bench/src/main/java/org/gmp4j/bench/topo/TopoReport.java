@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.topo;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
+import org.gmp4j.affinity.Affinity;
+import org.gmp4j.affinity.Topology;
+import org.gmp4j.bench.steal.Format;
+
+/** A machine as a text tree and as a map for JSON. */
+final class TopoReport {
+    private static final int SHOWN_PS = 8;
+    private static final int MIB = 20;
+
+    final Topology topology;
+    final Topology whole;
+
+    TopoReport(Topology topology) {
+        this.topology = topology;
+        this.whole = topology.whole();
+    }
+
+    /** Things by number, in order: packages of a machine, nodes of a package and so on. */
+    static Map<Integer, List<Topology.Cpu>> by(List<Topology.Cpu> cpus, ToIntFunction<Topology.Cpu> key) {
+        return cpus.stream().collect(Collectors.groupingBy(key::applyAsInt, TreeMap::new, Collectors.toList()));
+    }
+
+    static String list(List<Topology.Cpu> cpus) {
+        BitSet set = new BitSet();
+        cpus.forEach(c -> set.set(c.id()));
+        return list(set);
+    }
+
+    /** 0-3,8 */
+    static String list(BitSet set) {
+        StringBuilder text = new StringBuilder();
+        for (int first = set.nextSetBit(0); first >= 0; ) {
+            int last = set.nextClearBit(first) - 1;
+            text.append(text.isEmpty() ? "" : ",").append(first).append(last > first ? "-" + last : "");
+            first = set.nextSetBit(last + 1);
+        }
+        return text.toString();
+    }
+
+    /** The last data cache of a CPU. */
+    static Optional<Topology.Cache> lastCache(Topology.Cpu cpu) {
+        return cpu.caches().stream().filter(c -> c.type() != Topology.CacheType.INSTRUCTION)
+                .max(Comparator.comparingInt(Topology.Cache::level));
+    }
+
+    static String size(long bytes) {
+        if (bytes == 0) {
+            return "";
+        }
+        return bytes % (1L << 30) == 0 ? " " + (bytes >> 30) + " GiB"
+                : bytes % (1 << MIB) == 0 ? " " + (bytes >> MIB) + " MiB" : " " + Format.plain(bytes / 1024.0) + " KiB";
+    }
+
+    static String cacheName(Topology.Cache c) {
+        String letter = switch (c.type()) {
+            case DATA -> "d";
+            case INSTRUCTION -> "i";
+            case UNIFIED -> "";
+        };
+        return "L" + c.level() + letter + size(c.bytes());
+    }
+
+    private BitSet without(BitSet less) {
+        BitSet rest = topology.online();
+        rest.andNot(less);
+        return rest;
+    }
+
+    /** The tree, several lines. */
+    String text() {
+        StringBuilder t = new StringBuilder();
+        BitSet refused = without(topology.allowed());
+        line(t, 0, whole.cpus().size() + " CPUs online (" + list(topology.online()) + "), " + topology.cpus().size() + " usable ("
+                + list(topology.allowed()) + ")");
+        if (!refused.isEmpty()) {
+            line(t, 0, "not usable: " + list(refused));
+        }
+        if (!topology.isolated().isEmpty()) {
+            line(t, 0, "isolated: " + list(topology.isolated()));
+        }
+        topology.kinds().forEach((kind, cpus) -> line(t, 0, kind + " cores: CPUs " + list(cpus)));
+        by(whole.cpus(), Topology.Cpu::socket).forEach((number, inPackage) -> {
+            line(t, 0, "package " + number);
+            by(inPackage, Topology.Cpu::node).forEach((node, inNode) -> {
+                line(t, 1, "node " + node + size(topology.memory(node)) + ": CPUs " + list(inNode));
+                by(inNode, Topology.Cpu::cacheGroup).forEach((first, inCache) -> cache(t, inCache));
+            });
+        });
+        whole.nodes().stream().filter(n -> n.cpus().isEmpty())
+                .forEach(n -> line(t, 0, "node " + n.id() + size(topology.memory(n.id())) + ": no CPUs"));
+        distances(t);
+        line(t, 0, "caches: " + (caches().isEmpty() ? "unknown" : ""));
+        caches().forEach((name, count) -> line(t, 1, count + " x " + name));
+        cgroups(t);
+        line(t, 0, "Ps by default: " + topology.defaultProcs() + "; the first of them by affinity:");
+        for (Affinity a : List.of(Affinity.compact(), Affinity.scatter(), Affinity.perNode())) {
+            List<BitSet> places = a.place(Math.min(SHOWN_PS, topology.defaultProcs()), topology);
+            line(t, 1, String.format(Locale.ROOT, "%-8s %s", a,
+                    places.stream().map(TopoReport::list).collect(Collectors.joining(a.equals(Affinity.perNode()) ? "  " : " "))));
+        }
+        return t.toString();
+    }
+
+    private static void cache(StringBuilder t, List<Topology.Cpu> cpus) {
+        Optional<Topology.Cache> last = lastCache(cpus.getFirst());
+        String cores = by(cpus, Topology.Cpu::coreGroup).values().stream().map(TopoReport::list).collect(Collectors.joining(" "));
+        line(t, 2, last.map(c -> cacheName(c) + ", cores ").orElse("core ") + cores);
+    }
+
+    private void distances(StringBuilder t) {
+        if (whole.nodes().size() > 1) {
+            line(t, 0, "distances between nodes");
+            for (Topology.Node from : whole.nodes()) {
+                line(t, 1, String.format("%3d:", from.id()) + whole.nodes().stream()
+                        .map(to -> String.format("%4d", topology.distance(from.id(), to.id()))).collect(Collectors.joining()));
+            }
+        }
+    }
+
+    /** How many of each kind, online CPUs only: a cache counts once however many share it. */
+    private Map<String, Long> caches() {
+        return whole.cpus().stream().flatMap(c -> c.caches().stream()).distinct().collect(Collectors.groupingBy(
+                c -> cacheName(c) + ", of " + c.cpus().cardinality() + (c.cpus().cardinality() == 1 ? " CPU" : " CPUs"),
+                TreeMap::new, Collectors.counting()));
+    }
+
+    private void cgroups(StringBuilder t) {
+        line(t, 0, "cgroup CPU limit: " + topology.limit().map(l -> Format.plain(l.cpus()) + " CPUs").orElse("none"));
+        topology.limits().forEach(l -> line(t, 1, Format.plain(l.cpus()) + " CPUs (" + l.quotaMicros() + " us every "
+                + l.periodMicros() + " us) in " + l.cgroup()));
+        topology.cpusets().forEach(s -> line(t, 1, "CPUs " + list(s.cpus()) + " in " + s.cgroup()));
+    }
+
+    private static void line(StringBuilder t, int depth, String text) {
+        t.append("  ".repeat(depth)).append(text.stripTrailing()).append('\n');
+    }
+
+    /** All of it. */
+    Map<String, Object> json() {
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("online", list(topology.online()));
+        all.put("allowed", list(topology.allowed()));
+        all.put("isolated", list(topology.isolated()));
+        Map<String, Object> kinds = new LinkedHashMap<>();
+        topology.kinds().forEach((kind, cpus) -> kinds.put(kind, list(cpus)));
+        all.put("kinds", kinds);
+        List<Object> cpus = new ArrayList<>();
+        whole.cpus().forEach(c -> cpus.add(ordered("cpu", c.id(), "core", c.core(), "package", c.socket(), "node", c.node(),
+                "siblings", list(c.siblings()), "allowed", topology.allowed().get(c.id()),
+                "isolated", topology.isolated().get(c.id()))));
+        all.put("cpus", cpus);
+        all.put("caches", whole.cpus().stream().flatMap(c -> c.caches().stream()).distinct()
+                .map(c -> ordered("level", c.level(), "type", c.type().name().toLowerCase(Locale.ROOT), "bytes", c.bytes(),
+                        "cpus", list(c.cpus()))).toList());
+        all.put("nodes", whole.nodes().stream().map(n -> ordered("node", n.id(), "cpus", list(n.cpus()),
+                "bytes", topology.memory(n.id()),
+                "distances", whole.nodes().stream().map(to -> topology.distance(n.id(), to.id())).toList())).toList());
+        all.put("limits", topology.limits().stream().map(l -> ordered("cgroup", l.cgroup(), "quotaMicros", l.quotaMicros(),
+                "periodMicros", l.periodMicros(), "cpus", l.cpus())).toList());
+        all.put("cpusets", topology.cpusets().stream().map(s -> ordered("cgroup", s.cgroup(), "cpus", list(s.cpus()))).toList());
+        all.put("procs", topology.defaultProcs());
+        return all;
+    }
+
+    private static Map<String, Object> ordered(Object... keysAndValues) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        for (int i = 0; i < keysAndValues.length; i += 2) {
+            map.put(keysAndValues[i].toString(), keysAndValues[i + 1]);
+        }
+        return map;
+    }
+}

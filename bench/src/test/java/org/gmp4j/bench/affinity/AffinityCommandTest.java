@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.affinity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.gmp4j.bench.CommandLineRun;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class AffinityCommandTest {
+    /** Every workload ends, with every order, and the page and the JSON are well formed. What comes out is not looked at. */
+    @Test
+    void allWorkloads(@TempDir Path dir) throws Exception {
+        Path json = dir.resolve("a.json");
+        Path html = dir.resolve("a.html");
+        CommandLineRun run = CommandLineRun.of("affinity", "--procs=3", "--runs=5", "--seconds=0.01", "--policy=none;scatter",
+                "--json=" + json, "--html=" + html);
+        assertEquals(0, run.code(), run.err());
+        for (String w : List.of("forkjoin", "pairs", "ring", "resp")) {
+            assertTrue(run.out().contains("noise of " + w + ": none uniform"), run.out());
+        }
+        assertTrue(run.out().contains("scatter nearest") && !run.out().contains("none nearest"), run.out());
+        assertTrue(Files.readString(json).contains("\"stolenIn1000Over\": {\"core\": "));
+        String page = Files.readString(html);
+        assertEquals(4, DocumentBuilderFactory.newInstance().newDocumentBuilder()
+                .parse(new ByteArrayInputStream(page.substring(page.indexOf("<html")).getBytes(StandardCharsets.UTF_8)))
+                .getElementsByTagName("svg").getLength());
+    }
+
+    private static List<Double> about(double middle, double width, int n, long seed) {
+        Random random = new Random(seed);
+        List<Double> values = new ArrayList<>();
+        for (int i = 0; i < n; i++) {
+            values.add(middle + width * (random.nextDouble() - 0.5));
+        }
+        return values;
+    }
+
+    /** The interval holds the true median about as often as it says. */
+    @Test
+    void interval() {
+        int holds = 0;
+        for (int i = 0; i < 200; i++) {
+            Bootstrap b = Bootstrap.of(about(10, 4, 15, i), i);
+            assertTrue(b.low() <= b.median() && b.median() <= b.high());
+            holds += b.low() <= 10 && 10 <= b.high() ? 1 : 0;
+        }
+        assertTrue(holds > 200 * 85 / 100, holds + " of 200");
+        Bootstrap same = Bootstrap.of(Collections.nCopies(5, 3.0), 1);
+        assertEquals(new Bootstrap(3, 3, 3), same);
+    }
+
+    /** No winner inside the noise or inside the interval. */
+    @Test
+    void verdicts() {
+        Bootstrap quiet = new Bootstrap(1, 0.99, 1.02);
+        Bootstrap loud = new Bootstrap(1.05, 0.8, 1.1);
+        assertEquals(Verdict.FASTER, Verdict.of(new Bootstrap(0.9, 0.85, 0.95), quiet));
+        assertEquals(Verdict.SLOWER, Verdict.of(new Bootstrap(1.1, 1.05, 1.2), quiet));
+        assertEquals(Verdict.NOTHING, Verdict.of(new Bootstrap(0.9, 0.85, 1.01), quiet), "the interval has 1 in it");
+        assertEquals(Verdict.NOTHING, Verdict.of(new Bootstrap(0.985, 0.98, 0.99), quiet), "inside the noise");
+        assertEquals(Verdict.NOTHING, Verdict.of(new Bootstrap(0.9, 0.85, 0.95), loud), "inside the noise");
+        assertEquals(Verdict.NOTHING, Verdict.of(new Bootstrap(1.2, 1.1, 1.3), loud), "noise to one side counts to the other");
+        assertEquals(Verdict.SLOWER, Verdict.of(new Bootstrap(1.3, 1.1, 1.4), loud));
+    }
+
+    @Test
+    void badOptions() {
+        for (String option : new String[] {"sleep", "--runs=4", "--seconds=0", "--seconds=NaN", "--procs=0", "--policy=near",
+            "--policy=none --order=nearest", "--order=random", "--policy=none --order=uniform", "--policy=99999;none",
+            "--json=/no/such/d/f"}) {
+            CommandLineRun run = CommandLineRun.of(("affinity " + option).split(" "));
+            assertEquals(2, run.code(), option);
+            assertEquals(1, run.err().lines().count(), run.err());
+        }
+    }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.topo;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.gmp4j.affinity.Affinity;
+import org.gmp4j.affinity.Topology;
+import org.gmp4j.bench.CommandLineRun;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.xml.sax.InputSource;
+
+/** {@code gmp topo} on recorded machines; the answers were worked out by hand from what their makers document. */
+class TopoTest {
+    @TempDir
+    private Path root;
+
+    private static String places(Affinity a, int procs, Topology t) {
+        return a.place(procs, t).stream().map(TopoReport::list).collect(Collectors.joining(" "));
+    }
+
+    /** Name; CPUs online, usable; cores; nodes; last caches; Ps; compact and scatter places of the first five Ps. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            epyc-2s-nps4|256|256|128|8|16|256|0 128 1 129 2|0 16 32 48 64
+            xeon-4s|222|222|111|4|4|222|0 112 1 113 2|0 28 56 84 1
+            hybrid-laptop|20|20|14|1|1|20|0 1 2 3 4|0 2 4 6 8
+            arm-server|80|80|80|4|80|80|0 1 2 3 4|0 20 40 60 1
+            container-v2|16|4|16|2|2|3|4 5 6 7 4|4 5 6 7 4
+            container-v1|8|4|8|1|8|2|0 1 2 3 0|0 1 2 3 0
+            large-16s|1280|1280|640|16|16|1280|0 1024 1 1025 2|0 40 80 120 160
+            """)
+    void recordedMachines(String name, int online, int usable, int cores, int nodes, int caches, int procs, String compact,
+            String scatter) {
+        Topology t = Machines.read(name);
+        assertEquals(online, t.online().cardinality());
+        assertEquals(usable, t.allowed().cardinality());
+        Topology whole = t.whole();
+        assertEquals(cores, whole.cpus().stream().mapToInt(Topology.Cpu::coreGroup).distinct().count());
+        assertEquals(nodes, whole.nodes().size());
+        assertEquals(caches, whole.cpus().stream().mapToInt(Topology.Cpu::cacheGroup).distinct().count());
+        assertEquals(procs, t.defaultProcs());
+        assertEquals(compact, places(Affinity.compact(), 5, t));
+        assertEquals(scatter, places(Affinity.scatter(), 5, t));
+    }
+
+    @Test
+    void epyc() {
+        Topology t = Machines.read("epyc-2s-nps4");
+        assertEquals(12, t.distance(0, 3));
+        assertEquals(32, t.distance(3, 4));
+        assertEquals(64L << 30, t.memory(7));
+        Topology.Cpu cpu = t.cpus().get(200);
+        assertEquals(200, cpu.id());
+        assertEquals(1, cpu.socket());
+        assertEquals(4, cpu.node());
+        assertEquals("72,200", TopoReport.list(cpu.siblings()));
+        assertEquals(72, cpu.cacheGroup());
+        assertEquals(32L << 20, cpu.caches().getLast().bytes());
+    }
+
+    @Test
+    void otherParts() {
+        Topology xeon = Machines.read("xeon-4s");
+        assertEquals("1,113", TopoReport.list(xeon.isolated()));
+        assertFalse(xeon.online().get(111));
+        Topology laptop = Machines.read("hybrid-laptop");
+        assertEquals("[performance, efficiency]", laptop.kinds().keySet().toString());
+        assertEquals("12-19", TopoReport.list(laptop.kinds().get("efficiency")));
+        assertEquals(Map.of(), Machines.read("arm-server").kinds(), "all alike");
+        Topology v2 = Machines.read("container-v2");
+        assertEquals(2.5, v2.limit().orElseThrow().cpus(), "the pod's is smaller than the container's");
+        assertEquals(List.of("4-7", "2-9"), v2.cpusets().stream().map(s -> TopoReport.list(s.cpus())).toList());
+        Topology v1 = Machines.read("container-v1");
+        assertEquals(1.5, v1.limit().orElseThrow().cpus());
+        assertEquals("0-3", TopoReport.list(v1.allowed()));
+        assertEquals(List.of("0-3", "0-5"), v1.cpusets().stream().map(s -> TopoReport.list(s.cpus())).toList());
+        assertEquals(1663, Machines.read("large-16s").online().length() - 1);
+    }
+
+    @Test
+    void treeJsonAndPicture() throws Exception {
+        Path json = root.resolve("t.json");
+        Path svg = root.resolve("t.svg");
+        CommandLineRun run = CommandLineRun.of("topo", "--machine=container-v2", "--json=" + json, "--svg=" + svg);
+        assertEquals(0, run.code(), run.err());
+        assertEquals("""
+                16 CPUs online (0-15), 4 usable (4-7)
+                not usable: 0-3,8-15
+                package 0
+                  node 0: CPUs 0-7
+                    L3 16 MiB, cores 0 1 2 3 4 5 6 7
+                package 1
+                  node 1: CPUs 8-15
+                    L3 16 MiB, cores 8 9 10 11 12 13 14 15
+                distances between nodes
+                    0:  10  20
+                    1:  20  10
+                caches:
+                  2 x L3 16 MiB, of 8 CPUs
+                cgroup CPU limit: 2.5 CPUs
+                  4 CPUs (400000 us every 100000 us) in /sys/fs/cgroup/pod/app
+                  2.5 CPUs (250000 us every 100000 us) in /sys/fs/cgroup/pod
+                  CPUs 4-7 in /sys/fs/cgroup/pod/app
+                  CPUs 2-9 in /sys/fs/cgroup/pod
+                Ps by default: 3; the first of them by affinity:
+                  compact  4 5 6
+                  scatter  4 5 6
+                  pernode  4-7  4-7  4-7
+                """, run.out());
+        String text = Files.readString(json);
+        assertTrue(text.contains("\"allowed\": \"4-7\"") && text.contains("\"procs\": 3"), text);
+        var picture = DocumentBuilderFactory.newInstance().newDocumentBuilder()
+                .parse(new InputSource(new StringReader(Files.readString(svg))));
+        long usable = 0;
+        for (int i = 0; i < picture.getElementsByTagName("rect").getLength(); i++) {
+            String style = picture.getElementsByTagName("rect").item(i).getAttributes().getNamedItem("class").getNodeValue();
+            usable += style.equals("cpu") ? 1 : 0;
+        }
+        assertEquals(4, usable);
+    }
+
+    @Test
+    void thisMachine() {
+        CommandLineRun run = CommandLineRun.of("topo");
+        assertEquals(0, run.code(), run.err());
+        assertTrue(run.out().contains(" CPUs online (") && run.out().contains("package "), run.out());
+    }
+
+    /** A file that is changed, what it says then, and what the sentence must name; / stands for a folder in the file's place. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            sys/devices/system/cpu/online|0-x|no list of numbers
+            sys/devices/system/cpu/online|5-2|no list of numbers
+            sys/devices/system/cpu/online||names no CPU
+            sys/devices/system/cpu/online|0-1000000|names CPU 1000000
+            sys/devices/system/cpu/online|0-99999999999|no list of numbers
+            sys/devices/system/cpu/online|/|is no file
+            sys/devices/system/cpu/online|0-16|CPU 16 is online but not present
+            sys/devices/system/cpu/isolated|all|no list of numbers
+            sys/devices/system/cpu/cpu3/topology/core_cpus_list|4|CPU 3 is not in its own core
+            sys/devices/system/cpu/cpu3/topology/core_cpus_list|2-3|CPUs 2-3 are said to share a core, and CPU 2 does not
+            sys/devices/system/cpu/cpu3/topology/physical_package_id|one|no number
+            sys/devices/system/cpu/cpu3/cache/index0/level|L3|no number
+            sys/devices/system/cpu/cpu3/cache/index0/shared_cpu_list|0-2|not among those that share
+            sys/devices/system/cpu/cpu3/cache/index0/shared_cpu_list|3-9|does not agree
+            sys/devices/system/node/online|0-70000|there is a node 70000
+            sys/devices/system/node/online|0-2|and there are 3 nodes
+            sys/devices/system/node/node1/cpulist|7-15|CPU 7 is in node 0 and in node 1
+            sys/devices/system/node/node1/cpulist|9-15|CPU 8 is in no node
+            sys/devices/system/node/node0/distance|10|1 distances, and there are 2 nodes
+            sys/devices/system/node/node0/distance|10 near|"near"
+            sys/devices/system/node/node0/distance|11 20|must be 10
+            proc/self/status|Cpus_allowed_list: many|no list of CPUs
+            proc/self/status|Cpus_allowed_list: 40-50|none of the CPUs that are online
+            proc/self/status|Cpus_allowed_list: 12-15|leave none of the CPUs of its mask
+            sys/fs/cgroup/pod/cpu.max|much 100000|no numbers
+            sys/fs/cgroup/pod/cpuset.cpus.effective|2-9-11|no list of CPUs
+            """)
+    void oneSentence(String file, String says, String names) throws IOException {
+        Machines.expand("container-v2", root);
+        Path path = root.resolve(file);
+        Files.deleteIfExists(path);
+        if ("/".equals(says)) {
+            Files.createDirectory(path);
+        } else {
+            Files.writeString(path, (says == null ? "" : says) + "\n");
+        }
+        refused(names);
+    }
+
+    private void refused(String names) {
+        CommandLineRun run = CommandLineRun.of("topo", "--sysfs=" + root);
+        assertEquals(2, run.code(), run.out());
+        assertEquals("", run.out());
+        assertEquals(1, run.err().lines().count(), run.err());
+        assertTrue(run.err().startsWith("gmp: --sysfs: ") && run.err().contains(names), run.err());
+    }
+
+    /** A pipe that nobody writes to, a file without an end, links in a circle: nothing hangs. */
+    @Test
+    void hostile() throws Exception {
+        Machines.expand("container-v2", root);
+        Path file = root.resolve("sys/devices/system/cpu/online");
+        Files.delete(file);
+        assertEquals(0, new ProcessBuilder("mkfifo", file.toString()).start().waitFor());
+        refused("is no file");
+        Files.delete(file);
+        Files.createSymbolicLink(file, Path.of("/dev/zero"));
+        refused("is no file");
+        Files.delete(file);
+        Files.createSymbolicLink(file, file);
+        refused("is no file");
+        Files.delete(file);
+        refused("does not exist");
+        Files.write(file, new byte[5 << 20]);
+        refused("cannot be read, or is too long");
+        Files.writeString(file, "0-15\u001b[2J\n1");
+        refused("0-15?[2J?1");
+    }
+
+    @Test
+    void badOptions() {
+        for (String[] args : new String[][] {{"topo", "--sysfs=/no/such"}, {"topo", "--machine=pdp11"}, {"topo", "--svg=/no/such/d/f"},
+            {"topo", "--sysfs=/", "--machine=arm-server"}, {"topo", "x"}}) {
+            CommandLineRun run = CommandLineRun.of(args);
+            assertEquals(2, run.code());
+            assertEquals(1, run.err().lines().count(), run.err());
+        }
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.queue;
+
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.List;
+
+import org.gmp4j.affinity.Topology;
+
+/**
+ * Where each P is, and so how far apart two of them are. P number i has the place i, modulo their number, of a list of sets of
+ * CPUs. A place of several CPUs is in a core, cache or node only if all of them are. Immutable.
+ */
+public final class Places {
+    /** How far it is from one P to another. */
+    public enum Distance {
+        /** On one CPU, or on CPUs of one core. */
+        CORE,
+        /** They share their last cache. */
+        CACHE,
+        /** They share a NUMA node. */
+        NODE,
+        /** They share a package of several nodes. */
+        PACKAGE,
+        /** None of these. */
+        REMOTE
+    }
+
+    /** How many distances there are. */
+    public static final int DISTANCES = Distance.values().length;
+
+    private static final int UNKNOWN = -1;
+
+    /** Of each place: package, node, cache, core, the numbers of things that contain all its CPUs. */
+    private final int[][] keys;
+
+    private Places(int[][] keys) {
+        this.keys = keys;
+    }
+
+    /**
+     * The places of Ps on a machine.
+     *
+     * @param sets the CPUs of each; not empty, and none of them is
+     */
+    public static Places of(List<BitSet> sets, Topology topology) {
+        Topology.Cpu[] cpus = new Topology.Cpu[topology.online().length()];
+        for (Topology.Cpu c : topology.cpus()) {
+            cpus[c.id()] = c;
+        }
+        int[][] keys = new int[sets.size()][];
+        for (int i = 0; i < keys.length; i++) {
+            int[] common = null;
+            for (int c = sets.get(i).nextSetBit(0); c >= 0; c = sets.get(i).nextSetBit(c + 1)) {
+                if (c < cpus.length && cpus[c] != null) {
+                    common = common(common, key(cpus[c]));
+                }
+            }
+            keys[i] = common == null ? new int[] {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN} : common;
+        }
+        return new Places(keys);
+    }
+
+    private static int[] key(Topology.Cpu c) {
+        return new int[] {c.socket(), c.node(), c.cacheGroup(), c.coreGroup()};
+    }
+
+    /** What contains both: where packages differ, nodes, caches and cores do. */
+    private static int[] common(int[] a, int[] b) {
+        if (a == null) {
+            return b;
+        }
+        boolean same = true;
+        for (int part = 0; part < a.length; part++) {
+            same &= a[part] == b[part];
+            a[part] = same ? a[part] : UNKNOWN;
+        }
+        return a;
+    }
+
+    /** From one P to another. */
+    public Distance between(int p, int q) {
+        int[] a = keys[p % keys.length];
+        int[] b = keys[q % keys.length];
+        int same = 0;
+        while (same < a.length && a[same] == b[same] && a[same] != UNKNOWN) {
+            same++;
+        }
+        return Distance.values()[a.length - same];
+    }
+
+    /** So many Ps, such that those of a package, a node, a cache, a core stand beside each other. */
+    int[] sorted(int procs) {
+        Integer[] ids = new Integer[procs];
+        for (int i = 0; i < procs; i++) {
+            ids[i] = i;
+        }
+        Arrays.sort(ids, new ByPlace(keys)); // Stable: by number within a core.
+        int[] sorted = new int[procs];
+        for (int i = 0; i < procs; i++) {
+            sorted[i] = ids[i];
+        }
+        return sorted;
+    }
+
+    /** A class with a name, as in all that a scheduler's start may need. */
+    private record ByPlace(int[][] keys) implements Comparator<Integer> {
+        @Override
+        public int compare(Integer p, Integer q) {
+            return Arrays.compare(keys[p % keys.length], keys[q % keys.length]);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.queue;
+
+import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * {@code stealWork}: four walks over the other Ps; on the last their timers and runnext too. One for each M, which alone calls it;
+ * takes no memory.
+ *
+ * <pre>
+ *  order     walks 1 to 3                                  walk 4
+ *  uniform   all Ps, from a random start, by a random      the same
+ *            step that is coprime to their number
+ *  nearest   so over the Ps of each distance, the nearest  the same; every 16th search is uniform
+ *            first
+ *  two       two Ps at random, the fuller one first        uniform
+ * </pre>
+ *
+ * Each order's last walk visits every P: what {@code Wakep} argues of spinners holds for all. Nearest first visits every P on each
+ * walk; its bound is for the case that near Ps are never empty.
+ *
+ * <p>Rejected: a table of victims for each P, sorted (as many entries as the square of the number of Ps, 32 MB for 4,096); distant
+ * Ps on the last walk only (work in a far node would wait for three walks in vain, in which timers and runnext count nothing).
+ */
+public abstract class StealWalk {
+    private static final int TRIES = 4;
+    /** With nearest first, one search in so many is uniform. */
+    static final int UNIFORM_EVERY = 16;
+    /** The walk is over, without a G. */
+    private static final long END = -1;
+
+    /** The P that the last successful one robbed, and of how many Gs. */
+    private int victim;
+    private int stolen;
+    /** The world is to stop, or a timer ran: the caller starts over. */
+    private boolean newWork;
+    private boolean ranTimer;
+    private long tried;
+    private int searches;
+
+    /** For who has an M. */
+    protected StealWalk() {
+    }
+
+    /** The next pseudo-random number, of all ints. */
+    protected abstract int cheaprand();
+
+    /** Runs the timers of a P that are due. True if there were any. */
+    protected abstract boolean runTimers(long victim);
+
+    /** Told of each P that the walk comes to, by its id: for models of a walk's cost. Nothing in a scheduler, where nobody overrides it. */
+    protected void looks(int victim) {
+        // For who counts.
+    }
+
+    /** The id of the P that was robbed last. */
+    public final int victim() {
+        return victim;
+    }
+
+    /** How many Gs were taken from it. */
+    public final int stolen() {
+        return stolen;
+    }
+
+    /** After a search without a result: whether there may be work all the same, or a stop of the world to obey. */
+    public final boolean newWork() {
+        return newWork;
+    }
+
+    /**
+     * Looks for work for the P {@code pp}, which the caller holds and which has none.
+     *
+     * @param politeNanos as {@link Runq#runqsteal} takes it
+     * @return a G, others stand in the P's ring; or 0: see {@link #newWork}
+     */
+    public final long steal(VictimOrder order, long sched, long pp, long politeNanos) {
+        newWork = false;
+        ranTimer = false;
+        tried = 0;
+        stolen = 0;
+        boolean near = order.kind == StealOrder.NEAREST && ++searches % UNIFORM_EVERY != 0;
+        boolean two = order.kind == StealOrder.TWO;
+        long gp = 0;
+        for (int i = 0; i < TRIES && gp == 0; i++) {
+            boolean last = i == TRIES - 1;
+            if (near) {
+                gp = nearest(order, sched, pp, last, politeNanos);
+            } else if (two && !last) {
+                gp = two(order.all.count(), sched, pp, politeNanos);
+            } else {
+                gp = uniform(order.all, sched, pp, last, politeNanos);
+            }
+        }
+        P.setNstealtryOpaque(pp, P.nstealtryOpaque(pp) + tried);
+        PStat.NSTEALFAIL.addOpaque(pp, tried - (stolen == 0 ? 0 : 1));
+        newWork |= gp == 0 && ranTimer;
+        return gp == END ? 0 : gp;
+    }
+
+    private long uniform(RandomOrder order, long sched, long pp, boolean last, long politeNanos) {
+        int seed = cheaprand();
+        int step = order.step(seed);
+        for (int k = order.count(), pos = order.start(seed); k > 0; k--, pos = order.next(pos, step)) {
+            long gp = visit(sched, pp, pos, last, politeNanos);
+            if (gp != 0) {
+                return gp;
+            }
+        }
+        return 0;
+    }
+
+    private long nearest(VictimOrder order, long sched, long pp, boolean last, long politeNanos) {
+        int id = P.id(pp);
+        int seed = cheaprand();
+        for (int d = 0; d < Places.DISTANCES; d++) {
+            int size = order.size(id, d);
+            if (size == 0) {
+                continue;
+            }
+            RandomOrder some = order.some[size];
+            int step = some.step(seed);
+            for (int k = size, pos = some.start(seed); k > 0; k--, pos = some.next(pos, step)) {
+                long gp = visit(sched, pp, order.at(id, d, pos), last, politeNanos);
+                if (gp != 0) {
+                    return gp;
+                }
+            }
+        }
+        return 0;
+    }
+
+    private long two(int procs, long sched, long pp, long politeNanos) {
+        int first = any(procs);
+        int second = any(procs);
+        if (Runq.size(Idle.allp(sched, second)) > Runq.size(Idle.allp(sched, first))) {
+            int t = first;
+            first = second;
+            second = t;
+        }
+        long gp = visit(sched, pp, first, false, politeNanos);
+        return gp == 0 && second != first ? visit(sched, pp, second, false, politeNanos) : gp;
+    }
+
+    private int any(int procs) {
+        return (int) ((cheaprand() & 0xFFFF_FFFFL) * procs >>> Integer.SIZE);
+    }
+
+    /** Looks at one P. A G, 0 to go on, or {@link #END}. */
+    private long visit(long sched, long pp, int pos, boolean last, long politeNanos) {
+        if (Schedt.gcwaitingAcquire(sched) != 0) {
+            newWork = true;
+            return END;
+        }
+        looks(pos);
+        long p2 = Idle.allp(sched, pos);
+        if (p2 == pp) {
+            return 0;
+        }
+        if (last && Idle.maskRead(Schedt.timerpMaskAcquire(sched), pos) && runTimers(p2)) {
+            long gp = Runq.runqget(pp); // A timer may have readied one of ours.
+            if (gp != 0) {
+                PStat.NLOCAL.addOpaque(pp, 1);
+                return gp;
+            }
+            ranTimer = true;
+        }
+        if (!Idle.maskRead(Schedt.idlepMaskAcquire(sched), pos)) {
+            tried++;
+            int pushed = Runq.pushed(pp);
+            long gp = Runq.runqsteal(pp, p2, last, politeNanos);
+            if (gp != 0) {
+                victim = pos;
+                stolen = 1 + Runq.pushed(pp) - pushed;
+                PStat.stole(pp, p2, stolen);
+                return gp;
+            }
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.queue;
+
+import org.gmp4j.affinity.StealOrder;
+
+/**
+ * What {@link StealWalk} needs to know of a number of Ps: for the uniform order a {@link RandomOrder} over all, for the nearest
+ * first in addition for each P the Ps at each distance. Ps of a package, node, cache, core stand beside each other in {@link #by};
+ * what is at a distance from a P is then an interval without the one inside it. Immutable.
+ */
+public final class VictimOrder {
+    final StealOrder kind;
+    final RandomOrder all;
+    /** P ids, neighbours together; null unless nearest first. */
+    final int[] by;
+    /** Of P id p at distance d, at {@code p * DISTANCES + d}: the interval of {@link #by} that reaches so far. */
+    final int[] from;
+    final int[] to;
+    /** By the number of Ps that are walked. */
+    final RandomOrder[] some;
+
+    /**
+     * The order over {@code procs} Ps.
+     *
+     * @param places where they are; needed for nearest first only
+     */
+    public VictimOrder(StealOrder kind, int procs, Places places) {
+        this.kind = kind;
+        all = new RandomOrder(procs);
+        if (kind != StealOrder.NEAREST) {
+            by = null;
+            from = null;
+            to = null;
+            some = null;
+            return;
+        }
+        by = places.sorted(procs);
+        int n = Places.DISTANCES;
+        from = new int[procs * n];
+        to = new int[procs * n];
+        some = new RandomOrder[procs + 1];
+        for (int d = 0; d < n; d++) {
+            for (int at = 0, end; at < procs; at = end) {
+                end = at + 1;
+                while (end < procs && places.between(by[at], by[end]).ordinal() <= d) {
+                    end++;
+                }
+                for (int i = at; i < end; i++) {
+                    from[by[i] * n + d] = at;
+                    to[by[i] * n + d] = end;
+                }
+            }
+        }
+        for (int p = 0; p < procs; p++) {
+            for (int d = 0; d < n; d++) {
+                int size = size(p, d);
+                if (size > 0 && some[size] == null) {
+                    some[size] = new RandomOrder(size);
+                }
+            }
+        }
+    }
+
+    /** How many Ps are at distance {@code d} from {@code p}, itself at the distance 0. */
+    int size(int p, int d) {
+        int i = p * Places.DISTANCES + d;
+        return to[i] - from[i] - (d == 0 ? 0 : to[i - 1] - from[i - 1]);
+    }
+
+    /** The P at position {@code pos} of those at distance {@code d} from {@code p}. */
+    int at(int p, int d, int pos) {
+        int i = p * Places.DISTANCES + d;
+        int at = from[i] + pos;
+        return by[d == 0 || at < from[i - 1] ? at : at + to[i - 1] - from[i - 1]];
+    }
+}
