@@ -76,7 +76,7 @@ struct sudog {
     sudoguintptr prev;
     sudoguintptr waitlink; /* g.waiting list, the ring of a semaphore's waiters, or the free list of a P or of sched; on a
                               channel of longs the element, of a Semaphore the weight */
-    int64_t releasetime;
+    int64_t releasetime; /* of one in a semaphore's treap the semaphore's id */
     uint32_t index;      /* slot, set once */
     uint32_t ticket;     /* in the treap its random key, then whether it was handed the unit; of a Cond the ticket; of one that
                             stands for a selecting thread what g.selectDone is to a goroutine */

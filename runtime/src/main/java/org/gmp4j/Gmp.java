@@ -2,6 +2,7 @@
 package org.gmp4j;
 
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -25,6 +26,7 @@ import org.gmp4j.ffi.Shims;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.metrics.GoroutineProfile;
+import org.gmp4j.metrics.LeakCheck;
 import org.gmp4j.metrics.Metrics;
 import org.gmp4j.metrics.MetricsServer;
 import org.gmp4j.netpoll.Netpoller;
@@ -630,6 +632,7 @@ public final class Gmp implements Executor, AutoCloseable {
             lock.unlock();
             if (sg != 0) {
                 Waiting.wake(sg);
+                Reference.reachabilityFence(lock); // See Hchan.wake.
             }
             GStack.exit(st);
         }
@@ -751,7 +754,40 @@ public final class Gmp implements Executor, AutoCloseable {
     /** All goroutines by what they do, with how many do it. */
     public GoroutineProfile goroutines() {
         GStack.checkAll(); // As in dump.
-        return new GoroutineProfile(s);
+        return new GoroutineProfile(s, false);
+    }
+
+    /**
+     * The goroutines that wait for something that nothing alive can reach, so that they will wait for ever: Go's {@code goroutineleak}
+     * profile. By reachability: what is alive is never in it. What may be missing stands in SEEING.md. Stops all goroutines for a full
+     * collection of the heap, {@code System.gc()}.
+     *
+     * <p>Weak references to what only leaked goroutines can reach may be cleared by it, and finalizers of such objects run, as if those
+     * goroutines were gone; they stay.
+     *
+     * @throws IllegalStateException after {@link #close}, or when this JVM cannot tell: {@code System.gc()} does nothing, or the
+     *     collector is ZGC or Shenandoah
+     */
+    public GoroutineProfile leaks() {
+        return new GoroutineProfile(s, true);
+    }
+
+    /**
+     * Passes unless there are {@link #leaks()}.
+     *
+     * @throws AssertionError with their states and stacks when there are
+     * @throws IllegalStateException as {@link #leaks()}
+     */
+    public void assertNoLeaks() {
+        GoroutineProfile leaks = leaks();
+        if (leaks.total() != 0) {
+            throw new AssertionError("goroutines that nothing can wake\n" + leaks);
+        }
+    }
+
+    /** The goroutines that there are now, for a test to see whether it leaves others: {@link LeakCheck#assertNoLeaks}. */
+    public LeakCheck leakCheck() {
+        return new LeakCheck(s);
     }
 
     /** Every goroutine in Go's traceback form. */

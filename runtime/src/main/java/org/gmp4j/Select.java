@@ -3,6 +3,7 @@ package org.gmp4j;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.ConcurrentModificationException;
@@ -11,6 +12,7 @@ import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
+import org.gmp4j.lock.Keeper;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
@@ -85,6 +87,12 @@ public final class Select {
         public boolean unlock(long gp, Object select) {
             ((Select) select).unlockAll();
             return true;
+        }
+
+        @Override
+        public Keeper waitsFor(Object select, int i) {
+            Select s = (Select) select;
+            return i < s.lockCount ? s.locks[i].lock : null;
         }
     };
 
@@ -573,6 +581,7 @@ public final class Select {
                         unlockAll();
                         if (other > 0) {
                             Waiting.ready(other);
+                            Reference.reachabilityFence(k.c); // See Hchan.wake.
                         } else if (other == Hchan.CLOSED && k.sends()) {
                             throw Hchan.sendOnClosed();
                         }

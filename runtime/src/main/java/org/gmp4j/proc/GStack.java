@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 import java.util.Map;
 
 import org.gmp4j.lock.SchedLock;
@@ -85,6 +86,15 @@ public final class GStack extends Stack {
     boolean durable;
     /** What gives the lock back when it parks as one of the bubble; set by itself, cleared by its M. */
     Park.Unlock unlock;
+
+    /** Of its present {@link Park#gopark}: called with it parked; false runs it on at once. By itself; its M reads it. */
+    Park.Unlock parkUnlock;
+    /** The argument of that, null while it does not park; likewise. */
+    Object parkLock;
+    /** Whether its present wait may end otherwise than by what it waits for: an interrupt, a limit of time, a context. By itself. */
+    boolean endable;
+    /** Where the goroutine was started; null when that was not noted. By itself. */
+    String site;
 
     /** Told how the goroutine ended, instead of {@link #report}; null for nobody. */
     Awaited awaited;
@@ -315,6 +325,11 @@ public final class GStack extends Stack {
         this.labels = labels;
     }
 
+    /** Says whether the present wait of this goroutine may end otherwise than by what it waits for; on this stack. */
+    public void setEndable(boolean endable) {
+        this.endable = endable;
+    }
+
     /** The bubble of this goroutine; null for none. */
     public Bubble bubble() {
         return bubble;
@@ -392,12 +407,16 @@ public final class GStack extends Stack {
         Runnable fn = GSlots.fn(gp);
         if (fn instanceof Labelled l) {
             labels = l.labels();
+            site = l.site();
             fn = l.fn();
         }
         releasem();
         Ends.run(this, fn);
         if (labels != null) {
             labels = null;
+        }
+        if (site != null) {
+            site = null;
         }
         acquirechecked(); // At the bottom of the stack.
     }
@@ -476,6 +495,8 @@ public final class GStack extends Stack {
         long g = gp; // Ours: the ticket is closed and the G is on no queue.
         GStatus.casgstatus(g, GStatus.GWAITING, GStatus.GRUNNABLE);
         if (yielded || !Park.onP(s)) {
+            LeakSearch.woken(s, g);
+            Reference.reachabilityFence(this);
             Tracing.unblocked(s, g);
             SchedLock.lock(s.sched);
             countReady(); // With the queueing, or checkdead could look when it is neither waiting nor queued.

@@ -135,11 +135,11 @@ final class Schedule {
             }
             case Mcall.PARK -> {
                 JdkThreads.toWaiting(st);
-                return Mcall.perform(m, st.gp, op);
+                return Mcall.perform(m, st, op);
             }
             default -> {
                 JdkThreads.toYielded(st);
-                return Mcall.perform(m, st.gp, op);
+                return Mcall.perform(m, st, op);
             }
         }
     }

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
+import org.gmp4j.events.Names;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.schedt;
@@ -68,6 +69,10 @@ public final class Scheduler {
     private volatile Object owner;
     /** Of events; null when it is off. Set with the world stopped, by {@link Tracing}. */
     volatile Tracer tracer;
+    /** Where goroutines are started, by {@code createsites=1}; else null. */
+    final Names places;
+    /** Whoever looks for leaks just now; null for nobody. Set and cleared with the world stopped. */
+    volatile LeakSearch leakSearch;
     private volatile Machine[] machines = new Machine[0];
     private volatile BooleanSupplier idleHook;
     private volatile boolean mainExited;
@@ -94,6 +99,7 @@ public final class Scheduler {
 
     private Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor) {
         this.config = config;
+        this.places = config.debug().createsites() ? new Names() : null;
         this.netpoll = netpoll;
         this.name = name;
         this.timers = timers;

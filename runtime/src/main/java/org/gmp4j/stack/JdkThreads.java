@@ -489,6 +489,16 @@ public final class JdkThreads {
         CALLS.open(Object.class.getModule(), packageName, JdkThreads.class.getModule());
     }
 
+    /** Where a field of instances is. */
+    static long offset(Field f) {
+        return CALLS.offset(f);
+    }
+
+    /** What a field there refers to. */
+    static Object get(Object o, long offset) {
+        return CALLS.get(o, offset);
+    }
+
     /** Whether a class has been initialised. Takes no lock. */
     public static boolean initialized(Class<?> c) {
         return !CALLS.shouldBeInitialized(c);

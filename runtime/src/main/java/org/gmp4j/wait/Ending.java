@@ -102,6 +102,7 @@ public abstract class Ending implements Runnable {
                 registration = limits.ctx().whenCancelled(this);
             }
             begun = true;
+            setEndable(hook != null || limit != null || registration != null);
         } finally {
             if (!begun) {
                 finish();
@@ -122,6 +123,14 @@ public abstract class Ending implements Runnable {
         if (registration != null) {
             boolean unused = registration.getAsBoolean();
             registration = null;
+        }
+        setEndable(false);
+    }
+
+    private static void setEndable(boolean endable) {
+        GStack st = GStack.current();
+        if (st != null) {
+            st.setEndable(endable);
         }
     }
 

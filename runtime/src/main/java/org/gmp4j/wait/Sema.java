@@ -3,6 +3,7 @@ package org.gmp4j.wait;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
@@ -41,8 +42,8 @@ public final class Sema extends SemaRoot.Key {
 
     private static final Park.Unlock UNLOCK = new Park.Unlock() {
         @Override
-        public boolean unlock(long gp, Object root) {
-            ((SemaRoot) root).unlock();
+        public boolean unlock(long gp, Object sema) {
+            SemaRoot.of((Sema) sema).unlock();
             return true;
         }
     };
@@ -120,7 +121,7 @@ public final class Sema extends SemaRoot.Key {
                 e.waits(sg);
             }
             root.queue(sg, this, first);
-            Waiting.park(st, sg, UNLOCK, root, reason);
+            Waiting.park(st, sg, UNLOCK, this, reason);
             ended = e != null && e.woken();
         } while (!ended && Sudog.ticket(sg) == 0 && !take());
         Waiting.release(st, sg);
@@ -190,6 +191,7 @@ public final class Sema extends SemaRoot.Key {
         long gp = Sudog.g(sg); // Before the wake: then the sudog is the waiter's.
         boolean here = st != null && gp != 0 && GSlots.owner(gp) == st.scheduler(); // It will stand in this P's runnext.
         Waiting.wake(sg);
+        Reference.reachabilityFence(this); // Until then it keeps who waits for it: proc.LeakSearch.
         if (handed && here) {
             Park.goyield(st);
         }
