@@ -3,7 +3,6 @@ package org.gmp4j;
 
 import java.time.Duration;
 import java.util.Iterator;
-import java.util.NoSuchElementException;
 import java.util.Objects;
 
 import org.gmp4j.proc.GStack;
@@ -174,7 +173,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
             ChanEnding e = new ChanEnding(this, recvq, limits);
             e.begin();
             try {
-                how = startRecv(st, e, limits);
+                how = e.startRecv(st);
                 return how == BLOCKS ? LATE : finish(st, how);
             } finally {
                 e.finish();
@@ -294,25 +293,10 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     /** Receives until the channel is closed and drained, as Go's range does. */
     @Override
     public Iterator<T> iterator() {
-        return new Iterator<>() {
-            private T next;
-
+        return new Received<>() {
             @Override
-            public boolean hasNext() {
-                if (next == null) {
-                    next = recv();
-                }
-                return next != null;
-            }
-
-            @Override
-            public T next() {
-                if (!hasNext()) {
-                    throw new NoSuchElementException();
-                }
-                T v = next;
-                next = null;
-                return v;
+            T receive() {
+                return recv();
             }
         };
     }

@@ -1,20 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import org.gmp4j.proc.Bubble;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.WaitReason;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.Waiting;
 
-/** What ends a wait in one of a channel's queues, under the channel's lock. */
+/** What ends a wait in one of a channel's queues, under the channel's lock; and sends and receives that may be ended so. */
 final class ChanEnding extends Ending {
     private final Hchan c;
     private final WaitQ q;
+    private final Limits limits;
 
     ChanEnding(Hchan c, WaitQ q, Limits limits) {
         super(limits);
         this.c = c;
         this.q = q;
+        this.limits = limits;
+    }
+
+    /** Sends, waiting until one of the limits ends it; false when the time was up. Inside {@link GStack#enter}. */
+    static boolean send(Hchan c, GStack st, Object v, long w, Limits limits) {
+        ChanEnding e = new ChanEnding(c, c.sendq, limits);
+        e.begin();
+        try {
+            c.lock.lock();
+            if (c.isClosed()) {
+                c.lock.unlock();
+                throw Hchan.sendOnClosed();
+            }
+            long receiver = c.give(v, w);
+            if (receiver != Hchan.BLOCKS) { // Also when it is to end: nothing is lost by that.
+                c.lock.unlock();
+                if (receiver != 0) {
+                    c.wake(receiver);
+                }
+                return true;
+            }
+            if (e.pending()) {
+                c.lock.unlock();
+            } else {
+                long sg = c.sudogOrUnlock(st);
+                c.setElem(sg, v, w);
+                boolean ended = e.await(st, sg, c.sendq, c.lock,
+                        e.durable() ? WaitReason.CHAN_SEND_DURABLE : WaitReason.CHAN_SEND);
+                boolean sent = Sudog.success(sg) != 0;
+                Waiting.release(st, sg);
+                if (!ended) {
+                    if (!sent) {
+                        throw Hchan.sendOnClosed();
+                    }
+                    return true;
+                }
+            }
+            boolean timeUp = e.timeUp(); // Else it throws.
+            return !timeUp;
+        } finally {
+            e.finish();
+        }
+    }
+
+    /** Whether only a bubble can end the wait: its goroutines, or its clock, which must not stand still for a limit of time. */
+    private boolean durable() {
+        return limits.timed() ? Bubble.current() != null : c.durable();
+    }
+
+    /** As {@link Hchan#startRecv}, between {@link #begin} and {@link #finish}; {@link Hchan#BLOCKS} when the time was up. */
+    long startRecv(GStack st) {
+        c.lock.lock();
+        long sender = c.nextSenderOrUnlock(true);
+        if (sender != Hchan.BLOCKS) { // Also when it is to end: nothing is lost by that.
+            if (sender == Hchan.CLOSED) {
+                c.lock.unlock();
+            }
+            return sender;
+        }
+        if (pending()) {
+            c.timerLeft();
+            c.lock.unlock();
+        } else {
+            long sg = c.sudogOrUnlock(st);
+            if (!await(st, sg, c.recvq, c.lock, durable() ? WaitReason.CHAN_RECEIVE_DURABLE : WaitReason.CHAN_RECEIVE)) {
+                return ~sg;
+            }
+            Waiting.release(st, sg);
+        }
+        boolean _ = timeUp(); // Else it throws.
+        return Hchan.BLOCKS;
     }
 
     @Override

@@ -2,7 +2,6 @@
 package org.gmp4j;
 
 import java.util.Iterator;
-import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.NullMarked;
@@ -136,25 +135,10 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     /** Receives until the publisher has completed. */
     @Override
     public Iterator<T> iterator() {
-        return new Iterator<>() {
-            private T next;
-
+        return new Received<>() {
             @Override
-            public boolean hasNext() {
-                if (next == null) {
-                    next = recv();
-                }
-                return next != null;
-            }
-
-            @Override
-            public T next() {
-                if (!hasNext()) {
-                    throw new NoSuchElementException();
-                }
-                T v = next;
-                next = null;
-                return v;
+            T receive() {
+                return recv();
             }
         };
     }

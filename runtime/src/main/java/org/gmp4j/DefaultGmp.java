@@ -55,7 +55,7 @@ final class DefaultGmp {
 
     private static synchronized Gmp makeOnce() {
         if (made == null) {
-            Gmp.Settings settings = new Gmp.Settings();
+            Settings settings = new Settings();
             new DefaultGmp(System.getProperties(), System.getenv()).apply(settings);
             Gmp gmp = settings.build();
             boolean done = false;
@@ -101,8 +101,8 @@ final class DefaultGmp {
         }
         Setting quantum = setting("quantum");
         if (quantum != null) {
-            b.quantum(quantum.duration("a duration from 200us to 60s, such as 500us or 10ms", Gmp.LEAST_QUANTUM,
-                    Gmp.LONGEST_QUANTUM));
+            b.quantum(quantum.duration("a duration from 200us to 60s, such as 500us or 10ms", Settings.LEAST_QUANTUM,
+                    Settings.LONGEST_QUANTUM));
         }
         Setting affinity = setting("affinity");
         if (affinity != null) {

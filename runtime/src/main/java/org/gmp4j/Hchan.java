@@ -163,55 +163,10 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
         GStack st = GStack.enter();
         try {
-            return sendUntil(st, v, w, limits);
+            return ChanEnding.send(this, st, v, w, limits);
         } finally {
             GStack.exit(st);
         }
-    }
-
-    private boolean sendUntil(GStack st, Object v, long w, Limits limits) {
-        ChanEnding e = new ChanEnding(this, sendq, limits);
-        e.begin();
-        try {
-            lock.lock();
-            if (closed) {
-                lock.unlock();
-                throw sendOnClosed();
-            }
-            long receiver = give(v, w);
-            if (receiver != BLOCKS) { // Also when it is to end: nothing is lost by that.
-                lock.unlock();
-                if (receiver != 0) {
-                    wake(receiver);
-                }
-                return true;
-            }
-            if (e.pending()) {
-                lock.unlock();
-            } else {
-                long sg = sudogOrUnlock(st);
-                setElem(sg, v, w);
-                boolean ended = e.await(st, sg, sendq, lock, sendReason(limits));
-                boolean sent = Sudog.success(sg) != 0;
-                Waiting.release(st, sg);
-                if (!ended) {
-                    if (!sent) {
-                        throw sendOnClosed();
-                    }
-                    return true;
-                }
-            }
-            boolean timeUp = e.timeUp(); // Else it throws.
-            return !timeUp;
-        } finally {
-            e.finish();
-        }
-    }
-
-    /** A limit of time goes by the clock of a bubble, which must not stand still for it. */
-    private WaitReason sendReason(Limits limits) {
-        boolean durable = limits.timed() ? Bubble.current() != null : bubble != null;
-        return durable ? WaitReason.CHAN_SEND_DURABLE : WaitReason.CHAN_SEND;
     }
 
     private void checkSender() {
@@ -245,7 +200,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
         if (Ending.byDefault(st)) {
             lock.unlock();
-            return sendUntil(st, v, w, Limits.DEFAULT);
+            return ChanEnding.send(this, st, v, w, Limits.DEFAULT);
         }
         long sg = sudogOrUnlock(st);
         setElem(sg, v, w);
@@ -295,7 +250,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
             return 0;
         }
         checkReceiver();
-        Park.preemptPoint(); // Who only tries, and finds nothing, calls the runtime too.
+        Park.preemptPoint(); // A loop that only tries, and finds nothing, is to yield here as well.
         if (!(boolean) IS_CLOSED.getVolatile(this)) {
             return BLOCKS;
         }
@@ -316,8 +271,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      * Begins a receive, inside {@link GStack#enter}; waits if there is nothing and {@code block}.
      *
      * @return 0 or more: there is an element, and a sender to wake if not 0; the lock is held. {@link #CLOSED} or
-     *     {@link #BLOCKS}: there is none. {@link #ENDS}: the wait may be ended: to go on by {@link #startRecv(GStack, ChanEnding, Limits)}.
-     *     Less: the complement of a sudog that has waited and was woken
+     *     {@link #BLOCKS}: there is none. {@link #ENDS}: the wait may be ended: to go on by
+     *     {@link ChanEnding#startRecv}. Less: the complement of a sudog that has waited and was woken
      */
     final long startRecv(GStack st, boolean block) {
         checkReceiver();
@@ -341,37 +296,10 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /**
-     * Like {@link #startRecv}, between {@code begin} and {@code finish} of {@code e}; {@link #BLOCKS} when the time was up.
+     * Under the lock: a sudog for a caller that is about to wait. Without memory the lock is given back, and nobody waits for
+     * the timer.
      */
-    final long startRecv(GStack st, ChanEnding e, Limits limits) {
-        lock.lock();
-        long sender = nextSenderOrUnlock(true);
-        if (sender != BLOCKS) { // Also when it is to end: nothing is lost by that.
-            if (sender == CLOSED) {
-                lock.unlock();
-            }
-            return sender;
-        }
-        if (e.pending()) {
-            timerLeft();
-            lock.unlock();
-        } else {
-            long sg = sudogOrUnlock(st);
-            boolean durable = limits.timed() ? Bubble.current() != null : bubble != null;
-            if (!e.await(st, sg, recvq, lock, durable ? WaitReason.CHAN_RECEIVE_DURABLE : WaitReason.CHAN_RECEIVE)) {
-                return ~sg;
-            }
-            Waiting.release(st, sg);
-        }
-        boolean unused = e.timeUp(); // Else it throws.
-        return BLOCKS;
-    }
-
-    /**
-     * Under the lock: a sudog for who is about to wait; without memory the lock is given back, and nobody waits for the
-     * timer.
-     */
-    private long sudogOrUnlock(GStack st) {
+    final long sudogOrUnlock(GStack st) {
         try {
             return Waiting.sudog(st);
         } catch (OutOfMemoryError e) {
@@ -382,7 +310,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /** Under the lock, which is given back when there is no memory: the same. */
-    private long nextSenderOrUnlock(boolean block) {
+    final long nextSenderOrUnlock(boolean block) {
         try {
             long sender = nextSender();
             if (sender == BLOCKS && block) {
@@ -489,7 +417,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /** Wakes who was taken out of a queue, reachable by this channel meanwhile ({@code proc.LeakSearch}). */
-    private void wake(long sg) {
+    void wake(long sg) {
         Waiting.ready(sg);
         Reference.reachabilityFence(this);
     }

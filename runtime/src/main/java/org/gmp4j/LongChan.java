@@ -206,7 +206,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
                 ChanEnding e = new ChanEnding(this, recvq, limits);
                 e.begin();
                 try {
-                    how = startRecv(st, e, limits);
+                    how = e.startRecv(st);
                     ok = ok(how);
                     v = finish(st, how);
                 } finally {

@@ -3,7 +3,6 @@ package org.gmp4j;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.ConcurrentModificationException;
@@ -12,18 +11,9 @@ import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
-import org.gmp4j.lock.Keeper;
-import org.gmp4j.proc.Bubble;
-import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Machine;
-import org.gmp4j.proc.Park;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.stack.Headroom;
-import org.gmp4j.struct.Sudog;
 import org.gmp4j.timer.RuntimeTimer;
-import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
-import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
@@ -45,16 +35,7 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>How it waits (Go's {@code selectgo}). It holds the locks of all its channels, taken in the order of their numbers, so
- * two selects never wait for each other; one of several cases of the same channel takes the lock. Pass 1 looks at the cases
- * in random order for one that can go on. Pass 2 puts a sudog into a queue of each channel and parks; the locks are given
- * back when it is parked, so whoever finds one of the sudogs finds the waiter parked. Of those wakers one wins: see
- * {@code WaitQ}. Pass 3 takes the locks again and the sudogs that were not woken out of the queues.
- *
- * <p>Memory order. The waker that won wrote the element into the winning sudog under its channel's lock, and that sudog's
- * address where the waiter looks for it; both come before the CAS on the G's status, or the exchange on the thread's note,
- * that the waiter's going on is ordered by. The losers never touch the select's memory after they give their channel's lock
- * back, and pass 3 takes that lock: what they did to the queue is seen, and nothing of it comes later.
+ * <p>How it waits: {@code Selectgo}.
  */
 @NullMarked
 public final class Select {
@@ -63,11 +44,7 @@ public final class Select {
     /** What {@link #run} gives for the {@link #timeout}. */
     public static final int TIMEOUT = -2;
 
-    /** Stands for the timeout where a case does. */
-    private static final Scase LATE = new Scase(TIMEOUT);
     private static final int FEW = 4;
-    /** A channel that would move more others to get to its place among the locks is put at the end, and all are sorted once. */
-    private static final int MOVES = 32;
     private static final VarHandle BUSY;
 
     static {
@@ -78,45 +55,16 @@ public final class Select {
         }
     }
 
-    /**
-     * With the waiter parked. As soon as the first lock is free it may be woken and run, but it stops at the locks that are
-     * still held: it wants them all. With the last one free it may change everything here, so nothing is read after that.
-     */
-    private static final Park.Unlock UNLOCK = new Park.Unlock() {
-        @Override
-        public boolean unlock(long gp, Object select) {
-            ((Select) select).unlockAll();
-            return true;
-        }
-
-        @Override
-        public Keeper waitsFor(Object select, int i) {
-            Select s = (Select) select;
-            return i < s.lockCount ? s.locks[i].lock : null;
-        }
-    };
-
     /** All cases in the order of adding; those beyond {@link #n} are kept for later ones. */
     private Scase[] cases = new Scase[FEW];
     private int n;
-    /** Those with a channel, in any order: pass 1 shuffles it. */
-    private Scase[] poll = new Scase[FEW];
-    private int live;
-    /** The channels, each once, in the order of their locks. */
-    private Hchan[] locks = new Hchan[FEW];
-    private int lockCount;
-    /** Whether one of them was made in a bubble: the others need no check. */
-    private boolean inBubble;
+    private final Selectgo go = new Selectgo(FEW);
     private Runnable orElse;
     /** Whether a case has a supplier. */
     private boolean supplied;
-    /** What {@link #timeout} does, null for none, and after how many nanoseconds. */
+    /** What {@link #timeout} does, and after how many nanoseconds. */
     private Runnable late;
-    private long timeout;
-    /** The sudog of what ends the present wait; 0 for none. */
-    private long endSg;
-    /** Whether the locks stand in their order, each once; if not, they are sorted before they are taken. */
-    private boolean sorted = true;
+    private long timeout = Selectgo.NO_TIMEOUT;
     /** Whether a thread is building, or in {@link #run} before the action. By CAS, so that of two one is always told. */
     @SuppressWarnings("unused") // Through BUSY.
     private volatile boolean busy;
@@ -261,7 +209,7 @@ public final class Select {
         Objects.requireNonNull(then, "then");
         long nanos = RuntimeTimer.nanos(d);
         begin();
-        timeout = nanos;
+        timeout = Math.max(0, nanos);
         late = then;
         try {
             end();
@@ -291,15 +239,11 @@ public final class Select {
         for (int i = 0; i < n; i++) {
             cases[i].clear();
         }
-        Arrays.fill(poll, 0, live, null);
-        Arrays.fill(locks, 0, lockCount, null);
         n = 0;
-        live = 0;
-        lockCount = 0;
-        sorted = true;
-        inBubble = false;
+        go.clear();
         orElse = null;
         late = null;
+        timeout = Selectgo.NO_TIMEOUT;
         supplied = false;
         end();
         return this;
@@ -321,29 +265,25 @@ public final class Select {
         begin();
         try {
             if (n == cases.length) {
-                Scase[] moreCases = Arrays.copyOf(cases, 2 * n); // All three or none: there may not be the memory.
-                Scase[] morePoll = Arrays.copyOf(poll, 2 * n);
-                locks = Arrays.copyOf(locks, 2 * n);
-                poll = morePoll;
-                cases = moreCases;
+                Scase[] more = Arrays.copyOf(cases, 2 * n);
+                go.grow(2 * n); // There may not be the memory: more room there than here does no harm.
+                cases = more;
             }
             if (cases[n] == null) {
                 cases[n] = new Scase(n);
             }
             boolean durable = c != null && c.durable();
             if (c != null) {
-                addLock(c); // A lock without its case does no harm.
+                go.addLock(c); // A lock without its case does no harm.
             }
-            Scase k = cases[n++]; // From here on no calls: any may throw a StackOverflowError.
+            Scase k = cases[n];
             k.kind = kind;
             k.c = c;
             k.elem = v;
             k.longElem = w;
             k.then = then;
-            if (c != null) {
-                poll[live++] = k;
-                inBubble |= durable;
-            }
+            go.add(k, durable); // A call: it happens, or there is no room on the stack for it, and nothing has.
+            n++;
         } finally {
             try {
                 end();
@@ -351,60 +291,6 @@ public final class Select {
                 busy = false;
             }
         }
-    }
-
-    private void addLock(Hchan c) {
-        int i = lockCount;
-        int least = Math.max(0, i - MOVES);
-        while (i > least && locks[i - 1].order() > c.order()) {
-            i--;
-        }
-        if (!sorted || i != 0 && locks[i - 1].order() > c.order()) {
-            sorted = false;
-            locks[lockCount++] = c;
-        } else if (i == 0 || locks[i - 1] != c) {
-            System.arraycopy(locks, i, locks, i + 1, lockCount - i);
-            locks[i] = c;
-            lockCount++;
-        }
-    }
-
-    /** Heap sort: in place, and never quadratic. Then each channel once. */
-    private void sortLocks() {
-        for (int i = lockCount / 2 - 1; i >= 0; i--) {
-            sift(i, lockCount);
-        }
-        for (int end = lockCount - 1; end > 0; end--) {
-            Hchan last = locks[0];
-            locks[0] = locks[end];
-            locks[end] = last;
-            sift(0, end);
-        }
-        int once = 0;
-        for (int i = 0; i < lockCount; i++) {
-            if (once == 0 || locks[once - 1] != locks[i]) {
-                locks[once++] = locks[i];
-            }
-        }
-        Arrays.fill(locks, once, lockCount, null);
-        lockCount = once;
-        sorted = true;
-    }
-
-    private void sift(int from, int size) {
-        Hchan c = locks[from];
-        int i = from;
-        for (int child = 2 * i + 1; child < size; child = 2 * i + 1) {
-            if (child + 1 < size && locks[child + 1].order() > locks[child].order()) {
-                child++;
-            }
-            if (c.order() >= locks[child].order()) {
-                break;
-            }
-            locks[i] = locks[child];
-            i = child;
-        }
-        locks[i] = c;
     }
 
     /**
@@ -452,12 +338,13 @@ public final class Select {
             if (supplied) {
                 supply();
             }
-            Scase k = n == 1 ? single(limits) : choose(limits);
+            boolean block = orElse == null;
+            Scase k = n == 1 ? go.single(cases[0], limits, block, timeout) : go.choose(limits, block, timeout);
             if (k == null) {
                 kind = Scase.Kind.SEND;
                 then = orElse;
                 index = DEFAULT;
-            } else if (k == LATE) {
+            } else if (k == Selectgo.LATE) {
                 kind = Scase.Kind.SEND;
                 then = late;
                 index = TIMEOUT;
@@ -488,11 +375,6 @@ public final class Select {
         return index;
     }
 
-    /** With the time of {@link #timeout}. */
-    private Limits timed(Limits limits) {
-        return late == null ? limits : new Limits(limits.interrupts(), Math.max(0, timeout), limits.ctx());
-    }
-
     @SuppressWarnings("unchecked")
     private static void accept(Object then, Object v) {
         ((Consumer<Object>) then).accept(v);
@@ -501,300 +383,5 @@ public final class Select {
     @SuppressWarnings("unchecked")
     private static void acceptOk(Object then, Object v, boolean ok) {
         ((Receiver<Object>) then).accept(v, ok);
-    }
-
-    /** One case: an operation of its channel, as Go's compiler makes it. */
-    private Scase single(Limits limits) {
-        Scase k = cases[0];
-        boolean block = orElse == null;
-        if (block && (limits != Limits.DEFAULT || late != null)) {
-            return choose(limits);
-        }
-        if (k.c == null) {
-            if (block) {
-                Waiting.forever(k.sends() ? WaitReason.CHAN_SEND_NIL : WaitReason.CHAN_RECEIVE_NIL);
-            }
-            return null;
-        }
-        if (k.sends()) {
-            return k.c.send(k.elem, k.longElem, block) ? k : null;
-        }
-        if (!block && k.c.lookRecv() == Hchan.BLOCKS) {
-            return null;
-        }
-        GStack st = GStack.enter();
-        try {
-            long how = k.c.startRecv(st, block);
-            if (how == Hchan.ENDS) {
-                return choose(limits);
-            }
-            if (how == Hchan.BLOCKS) {
-                return null;
-            }
-            if (how < Hchan.BLOCKS) {
-                k.ok = Hchan.ok(how);
-                k.c.takeWoken(~how, k);
-                Waiting.release(st, ~how);
-            } else {
-                received(k, how);
-                if (how >= 0) {
-                    k.c.taken(how);
-                }
-            }
-            return k;
-        } finally {
-            GStack.exit(st);
-        }
-    }
-
-    /** What a receive found under the lock. */
-    private static void received(Scase k, long sender) {
-        k.ok = sender >= 0;
-        if (k.ok) {
-            k.c.take(sender, k);
-        } else {
-            k.elem = null;
-            k.longElem = 0;
-        }
-    }
-
-    /** The case that goes on; null for the default, {@link #LATE} for the timeout. */
-    private Scase choose(Limits limits) {
-        if (live == 0) {
-            return chooseNone(limits);
-        }
-        if (inBubble) {
-            checkBubble();
-        }
-        if (!sorted) {
-            sortLocks();
-        }
-        GStack st = GStack.enter();
-        SelectEnding e = null;
-        try {
-            for (;;) {
-                lockAll();
-                for (int i = 0; i < live; i++) {
-                    Scase k = draw(st, i);
-                    long other = proceedOrUnlock(k);
-                    if (other != Hchan.BLOCKS) {
-                        unlockAll();
-                        if (other > 0) {
-                            Waiting.ready(other);
-                            Reference.reachabilityFence(k.c); // See Hchan.wake.
-                        } else if (other == Hchan.CLOSED && k.sends()) {
-                            throw Hchan.sendOnClosed();
-                        }
-                        return k;
-                    }
-                }
-                if (orElse != null || late != null && timeout <= 0) {
-                    unlockAll();
-                    return orElse != null ? null : LATE;
-                }
-                if (e != null || limits == Limits.DEFAULT && late == null && !Ending.byDefault(st)) {
-                    return await(st, e);
-                }
-                unlockAll(); // Something may end the wait: that begins to watch without locks, and then all is looked at again.
-                e = new SelectEnding(locks[0], timed(limits));
-                e.begin();
-            }
-        } finally {
-            if (e != null) {
-                e.finish();
-            }
-            GStack.exit(st);
-        }
-    }
-
-    /** Without a channel. */
-    private Scase chooseNone(Limits limits) {
-        if (orElse != null) {
-            return null;
-        }
-        WaitReason reason = n == 0 ? WaitReason.SELECT_NO_CASES
-                : Bubble.current() == null ? WaitReason.SELECT : WaitReason.SELECT_DURABLE;
-        if (limits == Limits.DEFAULT && late == null) {
-            Waiting.forever(reason);
-        }
-        boolean unused = Waiting.rest(timed(limits), reason); // Else it throws.
-        return LATE;
-    }
-
-    private void checkBubble() {
-        for (int i = 0; i < live; i++) {
-            poll[i].c.checkSelector();
-        }
-    }
-
-    /** The next case of a random permutation, whose first {@code i} were drawn before. */
-    private Scase draw(GStack st, int i) {
-        int left = live - i;
-        int at = left == 1 ? i : i + Machine.cheaprandn(st, left);
-        Scase k = poll[at];
-        poll[at] = poll[i];
-        poll[i] = k;
-        return k;
-    }
-
-    /** The same; the locks are given back when there is no memory for the time of a timer that is due. */
-    private long proceedOrUnlock(Scase k) {
-        try {
-            return proceed(k);
-        } catch (Throwable e) {
-            unlockAll();
-            throw e;
-        }
-    }
-
-    /** Before anything is queued: the alarms of timers that are waited for; the locks are given back when that fails. */
-    private void timersAwaited() {
-        try {
-            for (int i = 0; i < live; i++) {
-                if (!poll[i].sends()) {
-                    poll[i].c.timerAwaited();
-                }
-            }
-        } catch (Throwable e) {
-            timersLeft();
-            unlockAll();
-            throw e;
-        }
-    }
-
-    /** Does a case if that needs no waiting. Returns whom to wake, or 0; CLOSED; BLOCKS. */
-    private static long proceed(Scase k) {
-        if (k.sends()) {
-            return k.c.isClosed() ? Hchan.CLOSED : k.c.give(k.elem, k.longElem);
-        }
-        long sender = k.c.nextSender();
-        if (sender != Hchan.BLOCKS) {
-            received(k, sender);
-        }
-        return sender;
-    }
-
-    /** Pass 2 and 3; all locks are held. {@code e} is what may end the wait, null for nothing. */
-    private Scase await(GStack st, SelectEnding e) {
-        if (e != null && e.pending()) {
-            timersLeft();
-            unlockAll();
-            boolean unused = e.timeUp(); // Else it throws.
-            return LATE;
-        }
-        timersAwaited();
-        long who = sudogs(st, e != null);
-        boolean durable = true;
-        for (int i = 0; i < live; i++) {
-            Scase k = poll[i];
-            durable &= k.c.durable();
-            if (k.sends()) {
-                k.c.setElem(k.sg, k.elem, k.longElem);
-                k.c.sendq.enqueue(k.sg);
-            } else {
-                k.c.recvq.enqueue(k.sg);
-            }
-        }
-        if (e != null) {
-            e.waits(endSg);
-            durable |= late != null && Bubble.current() != null; // A bubble's clock must not stand still for its timeout.
-        }
-        long woken = Waiting.awaitSelect(st, who, UNLOCK, this, lockCount,
-                durable ? WaitReason.SELECT_DURABLE : WaitReason.SELECT);
-        lockAll();
-        Waiting.reopenSelect(st, who);
-        Scase won = null;
-        for (int i = 0; i < live; i++) {
-            Scase k = poll[i];
-            if (k.sg == woken) {
-                won = k;
-            } else if (k.sends()) {
-                boolean unused = k.c.sendq.remove(k.sg);
-            } else {
-                boolean unused = k.c.recvq.remove(k.sg);
-                k.c.timerLeft();
-            }
-        }
-        if (e != null) {
-            boolean unused = e.wokenLocked();
-        }
-        unlockAll();
-        if (won != null) {
-            won.ok = Sudog.success(woken) != 0;
-            if (!won.sends()) {
-                won.c.takeWoken(woken, won);
-            }
-        }
-        for (int i = 0; i < live; i++) {
-            Waiting.release(st, poll[i].sg);
-        }
-        if (e != null) {
-            Waiting.release(st, endSg);
-        }
-        Waiting.releaseSelector(st, who);
-        if (won == null) {
-            boolean unused = e.timeUp(); // Else it throws.
-            return LATE;
-        }
-        if (won.sends() && !won.ok) {
-            throw Hchan.sendOnClosed();
-        }
-        return won;
-    }
-
-    /**
-     * Takes a sudog for each case; without memory all and the locks are given back.
-     *
-     * @param ends whether something may end the wait, which takes one too
-     * @return who waits
-     */
-    private long sudogs(GStack st, boolean ends) {
-        long who = 0;
-        int taken = 0;
-        endSg = 0;
-        try {
-            who = Waiting.selector(st);
-            if (ends) {
-                endSg = Waiting.selectSudog(st, who);
-            }
-            for (; taken < live; taken++) {
-                poll[taken].sg = Waiting.selectSudog(st, who);
-            }
-            return who;
-        } catch (OutOfMemoryError e) {
-            timersLeft();
-            unlockAll();
-            while (taken-- > 0) {
-                Waiting.release(st, poll[taken].sg);
-            }
-            if (endSg != 0) {
-                Waiting.release(st, endSg);
-            }
-            if (who != 0) {
-                Waiting.releaseSelector(st, who);
-            }
-            throw e;
-        }
-    }
-
-    /** Nobody waits after all. */
-    private void timersLeft() {
-        for (int i = 0; i < live; i++) {
-            poll[i].c.timerLeft();
-        }
-    }
-
-    private void lockAll() {
-        for (int i = 0; i < lockCount; i++) {
-            locks[i].lock.lock();
-        }
-    }
-
-    private void unlockAll() {
-        Hchan[] held = locks;
-        int count = lockCount;
-        for (int i = 0; i < count; i++) {
-            held[i].lock.unlock();
-        }
     }
 }

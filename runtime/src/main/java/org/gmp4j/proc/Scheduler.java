@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
-import java.lang.invoke.VarHandle;
-import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
@@ -14,11 +11,9 @@ import org.gmp4j.events.Names;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.schedt;
-import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.StealOrder;
-import org.gmp4j.queue.SudogCache;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
@@ -29,23 +24,12 @@ import org.gmp4j.struct.Throw;
 
 /**
  * One scheduler: {@code struct schedt} and what belongs to it on the heap. Life: {@link #schedinit}, work, {@link #close}.
- *
- * <p>Closing: {@code closing} goes 0, {@link #DRAINING} (no goroutine may be started from outside; those that live may
- * start others), {@link #STOPPED} (none lives: Ms leave instead of sleeping). Then the threads are joined and the
- * structs recycled.
  */
 public final class Scheduler {
     /** closing: goroutines run to their end. */
     static final int DRAINING = 1;
     /** closing: Ms end. */
     static final int STOPPED = 2;
-
-    /** How often {@link #close} looks whether any goroutine is left, nanoseconds. */
-    private static final long DRAIN_LOOK = 10_000_000;
-
-    /** What {@link #allocm} returns besides Ms of this scheduler: no M, for there are as many as may be. */
-    static final Machine TOO_MANY = new Machine(null, 0);
-    private static final Machine UNDECIDED = new Machine(null, 0);
 
     private static final AtomicInteger NAMES = new AtomicInteger();
 
@@ -56,6 +40,7 @@ public final class Scheduler {
     /** Its Gs. */
     public final GSlots slots = new GSlots(this);
     final Allp allp;
+    final Allm allm = new Allm(this);
     /** For thread names. */
     final String name;
     /** Written once, by {@link LiveSchedulers}, before others see the scheduler. */
@@ -73,7 +58,6 @@ public final class Scheduler {
     final Names places;
     /** Whoever looks for leaks just now; null for nobody. Set and cleared with the world stopped. */
     volatile LeakSearch leakSearch;
-    private volatile Machine[] machines = new Machine[0];
     private volatile BooleanSupplier idleHook;
     private volatile boolean mainExited;
     private volatile boolean procsByHand;
@@ -83,17 +67,13 @@ public final class Scheduler {
     /** Program mode, {@link Ends}: goroutines whose deferred work runs after an exception; whether one is being reported. */
     final AtomicInteger panicDefers = new AtomicInteger();
     volatile boolean panicking;
-    /** Ms that ended, the first to end first, under sched.lock; and how many threads were to start. */
-    private Machine freem;
-    private Machine lastFreem;
-    private int starts;
     /** Of {@link StopTheWorld}: when it began, by whoever stops the world. */
     long stopBegan;
     final Shortage shortage = new Shortage(this);
     final SpareThreads spare = new SpareThreads(this);
     final Leftovers leftovers = new Leftovers();
     private final Monitor monitor;
-    private final Semaphore exited = new Semaphore(0);
+    private final Closing closing = new Closing(this);
     /** Set by whoever takes a P by its {@link Gate}: one at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 
@@ -260,129 +240,14 @@ public final class Scheduler {
 
     // Ms
 
-    /**
-     * A struct m with its Java side, in allm; {@code allocm} and {@code mcommoninit}. Its thread is to start, or to be reported
-     * {@link #unstarted}. Nothing has changed when it throws for want of memory, which it takes without sched.lock.
-     *
-     * @return null when the scheduler has ended; {@link #TOO_MANY}, in embedded mode, with as many as may be
-     */
-    Machine allocm() {
-        Machine fresh = null;
-        Machine[] grown = null;
-        for (;;) {
-            SchedLock.lock(sched);
-            Machine[] old = machines;
-            int id = (int) Schedt.mnext(sched);
-            Machine found = Schedt.closingAcquire(sched) == STOPPED ? null
-                    : freem != null && freem.isFree() ? takeFree()
-                    : id - Schedt.nmfreed(sched) >= Schedt.maxmcount(sched) ? TOO_MANY
-                    : grown != null && grown.length == id + 1 ? publish(fresh, grown) : UNDECIDED;
-            if (found != null && found.s != null) {
-                starts++;
-            }
-            SchedLock.unlock(sched);
-            if (found == UNDECIDED) {
-                if (fresh == null) {
-                    fresh = newMachine();
-                }
-                grown = longer(old, id + 1, fresh); // Only newm replaces the list, and each makes it longer.
-                grown[id] = fresh;
-                continue;
-            }
-            if (fresh != null && found != fresh) {
-                Mem.recycle(m.layout(), fresh.mp);
-            }
-            if (found == TOO_MANY && config.program()) {
-                throw Fatal.fatal(this, "runtime: program exceeds %d-thread limit\n".formatted(Schedt.maxmcount(sched)),
-                        "thread exhaustion");
-            }
-            return found;
-        }
-    }
-
-    private Machine newMachine() {
-        long mp = Mem.alloc(m.layout(), 1);
-        try {
-            return new Machine(this, mp);
-        } catch (OutOfMemoryError e) {
-            Mem.recycle(m.layout(), mp);
-            throw e;
-        }
-    }
-
-    private static Machine[] longer(Machine[] old, int n, Machine fresh) {
-        try {
-            return Arrays.copyOf(old, n);
-        } catch (OutOfMemoryError e) {
-            Mem.recycle(m.layout(), fresh.mp); // It is in no list yet.
-            throw e;
-        }
-    }
-
-    /** Takes the M that ended first; under the lock. */
-    private Machine takeFree() {
-        Machine m = freem;
-        freem = m.nextFree;
-        m.nextFree = null;
-        Schedt.setNmfreed(sched, Schedt.nmfreed(sched) - 1);
-        m.renew(); // All else of the struct is as mexit and stopm left it.
-        M.setExited(m.mp, 0);
-        M.setProcid(m.mp, 0);
-        M.setCpu(m.mp, -1);
-        return m;
-    }
-
-    /** Puts a new M into allm; under the lock. */
-    private Machine publish(Machine m, Machine[] grown) {
-        long id = Schedt.mnext(sched);
-        Schedt.setMnext(sched, id + 1);
-        M.setId(m.mp, id);
-        M.setIndex(m.mp, (int) id);
-        M.setCpu(m.mp, -1);
-        M.setFastrand(m.mp, System.nanoTime() * 0x9E3779B97F4A7C15L | 1);
-        M.setAlllink(m.mp, Schedt.allm(sched));
-        machines = grown;
-        Schedt.setAllm(sched, m.mp);
-        return m;
-    }
-
-    /** No thread could be had for this M. */
-    void unstarted(Machine m) {
-        mexited(m); // Of the threads that were to start it is one that stop need not wait for.
-        free(m); // Somebody may take it at once.
-    }
-
     /** The Java side of an M. */
     public Machine machine(long mp) {
-        return machines[M.index(mp)];
+        return allm.machine(mp);
     }
 
     /** The Java sides of all Ms. */
     public Machine[] machines() {
-        return machines;
-    }
-
-    /** An M leaves while the scheduler lives: its struct is for the next. */
-    void free(Machine m) {
-        SchedLock.lock(sched);
-        Schedt.setNmfreed(sched, Schedt.nmfreed(sched) + 1);
-        if (freem == null) {
-            freem = m;
-        } else {
-            lastFreem.nextFree = m;
-        }
-        lastFreem = m;
-        boolean dead = Checkdead.dead(this);
-        SchedLock.unlock(sched);
-        if (dead) {
-            Checkdead.report(this);
-        }
-    }
-
-    /** An M's thread is about to end. */
-    void mexited(Machine m) {
-        M.setExited(m.mp, 1);
-        exited.release();
+        return allm.machines();
     }
 
     /**
@@ -396,28 +261,33 @@ public final class Scheduler {
      * @param late refused: another goroutine ran by then
      */
     public record Signals(long sent, long marked, long taken, long idle, long locks, long late) {
+        private static Signals of(Machine[] machines) {
+            long[] n = new long[6];
+            for (Machine m : machines) {
+                n[0] += M.sigsentOpaque(m.mp);
+                n[1] += M.sigpreemptOpaque(m.mp);
+                n[2] += M.sighandoffOpaque(m.mp) + M.takenOpaque(m.mp);
+                n[3] += M.sigidleOpaque(m.mp);
+                n[4] += M.siglocksOpaque(m.mp);
+                n[5] += M.siglateOpaque(m.mp);
+            }
+            return new Signals(n[0], n[1], n[2], n[3], n[4], n[5]);
+        }
     }
 
     /** The counters of preemption by signal. From any thread. */
     public Signals signals() {
-        long[] n = new long[6];
-        for (Machine m : machines) {
-            n[0] += M.sigsentOpaque(m.mp);
-            n[1] += M.sigpreemptOpaque(m.mp);
-            n[2] += M.sighandoffOpaque(m.mp) + M.takenOpaque(m.mp);
-            n[3] += M.sigidleOpaque(m.mp);
-            n[4] += M.siglocksOpaque(m.mp);
-            n[5] += M.siglateOpaque(m.mp);
-        }
-        return new Signals(n[0], n[1], n[2], n[3], n[4], n[5]);
+        return Signals.of(allm.machines());
     }
 
     /** How many Ms there are, asleep or not. */
     public int mcount() {
-        SchedLock.lock(sched);
-        int n = (int) (Schedt.mnext(sched) - Schedt.nmfreed(sched));
-        SchedLock.unlock(sched);
-        return n;
+        return allm.mcount();
+    }
+
+    /** An M's thread is about to end. */
+    void mexited(Machine m) {
+        closing.mexited(m);
     }
 
     // Gs
@@ -540,31 +410,27 @@ public final class Scheduler {
 
     // Watching
 
-    private final AtomicInteger readers = new AtomicInteger();
-
     /**
-     * Somebody begins to read the structs, from any thread: they are not recycled until {@link #endReading}. Counted first, and then
-     * looked whether it is too late; who closes does it the other way round.
+     * Somebody begins to read the structs, from any thread: they are not recycled until {@link #endReading}.
      *
      * @return false when the scheduler has ended, and there is nothing to end
      */
     public boolean beginReading() {
-        readers.incrementAndGet();
-        if (isStopped()) {
-            readers.decrementAndGet();
-            return false;
-        }
-        return true;
+        return closing.beginReading();
     }
 
     /** Ends that. */
     public void endReading() {
-        readers.decrementAndGet();
+        closing.endReading();
+    }
+
+    /** A thread that looks at the structs: it is interrupted, and waited for, before they are recycled. */
+    public void endFirst(Thread t) {
+        closing.endFirst(t);
     }
 
     private volatile Runnable everySecond;
     private volatile Runnable atStop;
-    private volatile Thread before;
 
     /** Sets what sysmon calls once a second or so; to be quick, without a lock that user code may hold. Null for nothing. */
     public void setEverySecond(Runnable hook) {
@@ -584,11 +450,6 @@ public final class Scheduler {
         return atStop;
     }
 
-    /** A thread that looks at the structs: it is interrupted, and waited for, before they are recycled. */
-    public void endFirst(Thread t) {
-        before = t;
-    }
-
     /** Whether it is about to end, or has: {@link #close} was called. */
     public boolean isClosing() {
         return Schedt.closingAcquire(sched) != 0;
@@ -596,38 +457,19 @@ public final class Scheduler {
 
     // Closing
 
-    private final Object drained = new Object();
-    private volatile boolean mayBeDrained;
-    /** Whether somebody ends it, or has. What follows is theirs: the steps that are done, when memory was short for the next. */
-    private final AtomicBoolean ending = new AtomicBoolean();
-    private boolean exits;
-    private int machinesLeft;
-    private int procsLeft;
-    private boolean given;
-
     /** goexit0, while closing: may have been the last. */
     void exitedWhileClosing() {
-        VarHandle.fullFence(); // Of two that end at once on two Ps, one at least must see the other's count.
-        if (Newproc.gcount(this) == 0) {
-            mayBeDrained = true;
-            Note.ring(Schedt.sysmonnoteAddress(sched)); // Not on the goroutine's stack: waking a Java thread may want to park.
-        }
+        closing.exitedWhileClosing();
     }
 
-    /** Whether whoever closes is to be told that no goroutine may be left: by a thread that may block. */
+    /** Whether there may be no goroutine left, and {@link #signalDrained} is to be called by a thread that may block. */
     boolean mayBeDrained() {
-        return mayBeDrained;
+        return closing.mayBeDrained();
     }
 
-    /** From sysmon: tells them. */
+    /** From sysmon: wakes whoever waits in {@link #close}. */
     void signalDrained() {
-        if (!mayBeDrained) {
-            return;
-        }
-        mayBeDrained = false;
-        synchronized (drained) {
-            drained.notifyAll();
-        }
+        closing.signalDrained();
     }
 
     /**
@@ -639,142 +481,7 @@ public final class Scheduler {
      * @throws OutOfMemoryError when there is no memory for a step of the end: the next close goes on with that
      */
     public boolean close(long nanos) throws InterruptedException {
-        GStack caller = GStack.enter(); // It may be another scheduler's goroutine, not to lose its P under our lock.
-        SchedLock.lock(sched);
-        if (Schedt.closingAcquire(sched) == 0) {
-            Schedt.setClosingVolatile(sched, DRAINING);
-        }
-        boolean stopped = Schedt.closingAcquire(sched) == STOPPED;
-        SchedLock.unlock(sched);
-        GStack.exit(caller);
-        if (stopped) {
-            stop(); // If another close has ended for want of memory.
-            return true;
-        }
-        long end = System.nanoTime() + nanos;
-        Exiters exiters = Exiters.ofShutdown(this);
-        for (;;) {
-            synchronized (drained) {
-                if (isStopped() || Newproc.gcount(this) == 0) { // Once another close has ended, the Ps may be others'.
-                    break;
-                }
-                // Looks again now and then: the last goroutine counts itself out and then reads closing without a fence
-                // in between, so it may miss us as we missed it.
-                long left = nanos < 0 ? DRAIN_LOOK : Math.min(DRAIN_LOOK, end - System.nanoTime());
-                if (left <= 0) {
-                    return false;
-                }
-                drained.wait(left / 1_000_000, (int) (left % 1_000_000));
-            }
-            if (exiters != null && exiters.onlyTheyAreLeft()) {
-                return false;
-            }
-        }
-        stop();
-        return true;
-    }
-
-    /** No goroutine lives and none can be started: the end, by one at a time. */
-    private void stop() {
-        if (!ending.compareAndSet(false, true)) {
-            return;
-        }
-        boolean over = false;
-        try {
-            end();
-            over = true;
-        } finally {
-            if (!over) {
-                ending.set(false);
-            }
-        }
-    }
-
-    /**
-     * Ends all Ms and sysmon, and recycles the structs; schedt only later. A step that fails for want of memory has changed
-     * nothing, and one that was done is not done again.
-     */
-    private void end() {
-        if (!exits) {
-            int count = stopMs();
-            for (long mp = idle(); mp != 0; mp = idle()) {
-                Note.wakeup(M.parkAddress(mp)); // With nextp 0: they leave.
-            }
-            netpoll.wake(this);
-            exited.acquireUninterruptibly(count);
-            exits = true;
-        }
-        spare.letGo();
-        joinUninterruptibly(monitor.stop());
-        while (readers.get() != 0) {
-            Thread.yield(); // Some microseconds; they are no goroutines of this one.
-        }
-        Thread looker = before;
-        if (looker != null) {
-            looker.interrupt();
-            joinUninterruptibly(looker);
-        }
-        LiveSchedulers.remove(this);
-        goroutines.deregister();
-        for (; machinesLeft < machines.length; machinesLeft++) {
-            Machine mach = machines[machinesLeft];
-            if (mach.thread != null) { // Else there never was the memory for one.
-                joinUninterruptibly(mach.thread);
-            }
-            Mem.recycle(m.layout(), mach.mp);
-        }
-        while (leftovers.any()) { // Of an M that ended after sysmon.
-            leftovers.look();
-            Thread.yield();
-        }
-        GStack caller = GStack.enterChecked(); // It may be another scheduler's goroutine: the heaps' locks are not to be preempted.
-        try {
-            for (Processor[] all = procs(); procsLeft < all.length; procsLeft++) {
-                timers.move(all[procsLeft].pp, 0);
-                SudogCache.purge(all[procsLeft].pp);
-            }
-        } finally {
-            GStack.exit(caller);
-        }
-        netpoll.close(this);
-        slots.release();
-        allp.release();
-        if (!given) {
-            given = true; // Before: one that is lost is better than one that two have.
-            RetiredSched.add(this);
-        }
-    }
-
-    /** Has Ms leave from here on; returns how many are to. */
-    private int stopMs() {
-        StopTheWorld.acquire(); // Nobody has stopped the world or will: there is none any more.
-        SchedLock.lock(sched);
-        Schedt.setClosingVolatile(sched, STOPPED);
-        int count = starts; // Final: allocm looks at closing under the same lock.
-        SchedLock.unlock(sched);
-        StopTheWorld.WORLDSEMA.release();
-        return count;
-    }
-
-    private long idle() {
-        SchedLock.lock(sched);
-        long mp = Idle.mget(sched);
-        SchedLock.unlock(sched);
-        return mp;
-    }
-
-    private static void joinUninterruptibly(Thread t) {
-        boolean interrupted = false;
-        while (t.isAlive()) {
-            try {
-                t.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        return closing.close(nanos);
     }
 
     /** Whether {@link #close} has ended. */

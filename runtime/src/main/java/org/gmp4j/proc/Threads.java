@@ -197,11 +197,11 @@ public final class Threads {
     private static String tryNewm(Scheduler s, long pp, boolean spinning) {
         Machine m = null;
         try {
-            m = s.allocm();
+            m = s.allm.allocm();
             if (m == null) {
                 return STARTED; // The scheduler has ended; the caller readied a goroutine that is long gone.
             }
-            if (m == Scheduler.TOO_MANY) {
+            if (m == Allm.TOO_MANY) {
                 return LIMIT;
             }
             s.spare.hold();
@@ -211,7 +211,7 @@ public final class Threads {
             if (m != null) {
                 M.setNextp(m.mp, 0);
                 M.setSpinningOpaque(m.mp, 0);
-                s.unstarted(m);
+                s.allm.unstarted(m);
             }
             boolean heap = Fatal.isHeap(e);
             if (!heap && s.config.program()) {
@@ -383,7 +383,7 @@ public final class Threads {
             SchedLock.unlock(m.s.sched);
             if (unwanted) {
                 M.setBlockedOpaque(m.mp, 0);
-                m.s.free(m);
+                m.s.allm.free(m);
                 throw Exit.INSTANCE;
             }
             Note.sleep(park); // Somebody took it off the list, and wakes it; or it stays.
@@ -494,7 +494,7 @@ public final class Threads {
         if (m.pp() != 0 || Syscall.reacquire(m)) {
             handoffp(m.s, releasep(m));
         }
-        m.s.free(m);
+        m.s.allm.free(m);
         throw Exit.INSTANCE;
     }
 

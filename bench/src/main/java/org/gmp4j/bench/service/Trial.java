@@ -31,6 +31,7 @@ final class Trial {
     private static final Pattern SERVER = Pattern.compile("[0-9]{1,5} [0-9.]+([Ee]-?[0-9]+)?");
     /** Of a run's time beyond what it warms up and measures: a client gives up twenty seconds after either. */
     private static final double SLACK_SECONDS = 120;
+    private static final int FAREWELL_SECONDS = 20;
 
     private final Settings settings;
     private final BitSet cpus;
@@ -96,7 +97,9 @@ final class Trial {
         Proc.Use use = Proc.use(server.pid()).since(before);
         double others = Math.max(0, Proc.busy(cpu) - busy - use.user() - use.system());
         client.say("tell");
-        return new Figures(Tally.parse(client.hear()), use, others, roundsPerNano, nice);
+        Tally tally = Tally.parse(client.hear());
+        server.bye();
+        return new Figures(tally, use, others, roundsPerNano, nice);
     }
 
     /** Beside the client it lets it have its way, or the client would be measured. */
@@ -167,6 +170,16 @@ final class Trial {
             String line = hear();
             if (!line.equals(wanted)) {
                 throw new IOException(name + " said " + line + " where it says " + wanted);
+            }
+        }
+
+        /** Has it end by itself, as it does when nobody has more to say: it may have a trace or a recording to write. */
+        void bye() throws IOException {
+            out.close();
+            try {
+                boolean unused = process.waitFor(FAREWELL_SECONDS, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             }
         }
 

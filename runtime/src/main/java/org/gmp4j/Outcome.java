@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import java.lang.ref.Reference;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.Awaited;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.queue.WaitQ;
+import org.gmp4j.stack.Goexit;
+import org.gmp4j.wait.Waiting;
+
+/** A goroutine that somebody waits for, and how it ended: written by the goroutine, read by whoever waited. */
+final class Outcome<T> extends Awaited {
+    private final Callable<T> fn;
+    private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
+    private final WaitQ waiters = new WaitQ();
+    private final CountDownLatch latch = new CountDownLatch(1);
+    private boolean done;
+    private T result;
+    private Throwable thrown;
+
+    Outcome(Callable<T> fn) {
+        this.fn = fn;
+    }
+
+    @Override
+    public void run() {
+        try {
+            result = fn.call();
+        } catch (Throwable t) {
+            throw Go.<RuntimeException>sneaky(t);
+        }
+    }
+
+    @Override
+    protected void ended(Throwable end) {
+        if (end != null && end != Goexit.INSTANCE) {
+            thrown = end;
+        }
+        latch.countDown();
+        GStack st = GStack.enterChecked(); // At the bottom of its stack.
+        lock.lock();
+        done = true;
+        long sg = waiters.dequeue();
+        lock.unlock();
+        if (sg != 0) {
+            Waiting.wake(sg);
+            Reference.reachabilityFence(lock); // As in Hchan.wake.
+        }
+        GStack.exit(st);
+    }
+
+    /** Waits until the goroutine has ended. Returns its result, or throws what it threw. */
+    T get() {
+        if (Go.inGoroutine()) {
+            await();
+        } else {
+            awaitUninterruptibly(latch); // Not Waiting: a thread that waits for goroutines does not hold off deadlock detection.
+        }
+        if (thrown != null) {
+            throw Go.<RuntimeException>sneaky(thrown);
+        }
+        return result;
+    }
+
+    private void await() {
+        GStack st = GStack.enter();
+        try {
+            for (boolean over = false; !over;) { // It is started: without memory the caller waits all the same.
+                long sg = Waiting.sudogOrNap(st);
+                lock.lock();
+                over = done || sg != 0;
+                if (done || sg == 0) {
+                    lock.unlock();
+                } else {
+                    Waiting.await(st, sg, waiters, lock, WaitReason.RUN);
+                }
+                if (sg != 0) {
+                    Waiting.release(st, sg);
+                }
+            }
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    /** Waits; an interrupt is put off until the wait is over. */
+    static void awaitUninterruptibly(CountDownLatch latch) {
+        boolean interrupted = false;
+        for (;;) {
+            try {
+                latch.await();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+
+/** What a channel gives, one element after the other, until that is null. Of one thread. */
+abstract class Received<T> implements Iterator<T> {
+    /** Received, and not asked for yet; null for none. */
+    private T next;
+
+    /** The next element; null when there will be none any more. */
+    abstract T receive();
+
+    @Override
+    public boolean hasNext() {
+        if (next == null) {
+            next = receive();
+        }
+        return next != null;
+    }
+
+    @Override
+    public T next() {
+        if (!hasNext()) {
+            throw new NoSuchElementException();
+        }
+        T v = next;
+        next = null;
+        return v;
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import java.util.Arrays;
+
+import org.gmp4j.lock.Keeper;
+import org.gmp4j.proc.Park;
+
+/**
+ * The channels of a select, each once, in the order of their numbers: the order in which their locks are taken, so that two selects
+ * never wait for each other. Not thread-safe; of one {@link Selectgo}.
+ */
+final class SelectLocks {
+    /** A channel that would move more others to get to its place among the locks is put at the end, and all are sorted once. */
+    private static final int MOVES = 32;
+
+    /**
+     * With the waiter parked. As soon as the first lock is free it may be woken and run, but it stops at the locks that are
+     * still held: it wants them all. With the last one free it may change everything here, so nothing is read after that.
+     */
+    static final Park.Unlock UNLOCK = new Park.Unlock() {
+        @Override
+        public boolean unlock(long gp, Object locks) {
+            ((SelectLocks) locks).unlockAll();
+            return true;
+        }
+
+        @Override
+        public Keeper waitsFor(Object locks, int i) {
+            SelectLocks l = (SelectLocks) locks;
+            return i < l.lockCount ? l.locks[i].lock : null;
+        }
+    };
+
+    private Hchan[] locks;
+    private int lockCount;
+    /** Whether the locks stand in their order, each once; if not, they are sorted before they are taken. */
+    private boolean sorted = true;
+
+    SelectLocks(int few) {
+        locks = new Hchan[few];
+    }
+
+    /** Makes room for {@code n} channels. */
+    void grow(int n) {
+        locks = Arrays.copyOf(locks, n);
+    }
+
+    void clear() {
+        Arrays.fill(locks, 0, lockCount, null);
+        lockCount = 0;
+        sorted = true;
+    }
+
+    /** How many channels there are, at the most. */
+    int count() {
+        return lockCount;
+    }
+
+    /** The channel whose lock is taken first. */
+    Hchan first() {
+        return locks[0];
+    }
+
+    /** Adds a channel if it is not there yet; there is room for it. */
+    void add(Hchan c) {
+        int i = lockCount;
+        int least = Math.max(0, i - MOVES);
+        while (i > least && locks[i - 1].order() > c.order()) {
+            i--;
+        }
+        if (!sorted || i != 0 && locks[i - 1].order() > c.order()) {
+            sorted = false;
+            locks[lockCount++] = c;
+        } else if (i == 0 || locks[i - 1] != c) {
+            System.arraycopy(locks, i, locks, i + 1, lockCount - i);
+            locks[i] = c;
+            lockCount++;
+        }
+    }
+
+    /** Brings the channels into their order, each once, if they are not. */
+    void sort() {
+        if (!sorted) {
+            sortLocks();
+        }
+    }
+
+    /** Heap sort: in place, and never quadratic. Then each channel once. */
+    private void sortLocks() {
+        for (int i = lockCount / 2 - 1; i >= 0; i--) {
+            sift(i, lockCount);
+        }
+        for (int end = lockCount - 1; end > 0; end--) {
+            Hchan last = locks[0];
+            locks[0] = locks[end];
+            locks[end] = last;
+            sift(0, end);
+        }
+        int once = 0;
+        for (int i = 0; i < lockCount; i++) {
+            if (once == 0 || locks[once - 1] != locks[i]) {
+                locks[once++] = locks[i];
+            }
+        }
+        Arrays.fill(locks, once, lockCount, null);
+        lockCount = once;
+        sorted = true;
+    }
+
+    private void sift(int from, int size) {
+        Hchan c = locks[from];
+        int i = from;
+        for (int child = 2 * i + 1; child < size; child = 2 * i + 1) {
+            if (child + 1 < size && locks[child + 1].order() > locks[child].order()) {
+                child++;
+            }
+            if (c.order() >= locks[child].order()) {
+                break;
+            }
+            locks[i] = locks[child];
+            i = child;
+        }
+        locks[i] = c;
+    }
+
+    void lockAll() {
+        for (int i = 0; i < lockCount; i++) {
+            locks[i].lock.lock();
+        }
+    }
+
+    void unlockAll() {
+        Hchan[] held = locks;
+        int count = lockCount;
+        for (int i = 0; i < count; i++) {
+            held[i].lock.unlock();
+        }
+    }
+}

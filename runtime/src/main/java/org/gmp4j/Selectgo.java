@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import java.util.Arrays;
+
+import org.gmp4j.proc.Bubble;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.WaitReason;
+import org.gmp4j.struct.Sudog;
+import org.gmp4j.wait.Ending;
+import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.Waiting;
+
+/**
+ * How a {@link Select} waits (Go's {@code selectgo}). It holds the locks of all its channels, taken in the order of their numbers, so
+ * two selects never wait for each other; one of several cases of the same channel takes the lock. Pass 1 looks at the cases
+ * in random order for one that can go on. Pass 2 puts a sudog into a queue of each channel and parks; the locks are given
+ * back when it is parked, so whoever finds one of the sudogs finds the waiter parked. Of those wakers one wins: see
+ * {@code WaitQ}. Pass 3 takes the locks again and takes the sudogs that were not woken out of the queues.
+ *
+ * <p>Memory order. The waker that won wrote the element into the winning sudog under its channel's lock, and that sudog's
+ * address where the waiter looks for it; both come before the CAS on the G's status, or the exchange on the thread's note,
+ * which makes the waiter go on. The losers never touch the select's memory after they give their channel's lock
+ * back, and pass 3 takes that lock: what they did to the queue is seen, and nothing of it comes later.
+ */
+final class Selectgo {
+    /** Stands for the timeout where a case does. */
+    static final Scase LATE = new Scase(Select.TIMEOUT);
+    /** The timeout of a select that has none. */
+    static final long NO_TIMEOUT = -1;
+
+    /** The cases with a channel, in any order: pass 1 shuffles it. */
+    private Scase[] poll;
+    private int live;
+    /** Whether there are cases at all: those without a channel are not in {@link #poll}. */
+    private boolean cases;
+    private final SelectLocks locks;
+    /** Whether one of the channels was made in a bubble: the others need no check. */
+    private boolean inBubble;
+    /** The sudog of what ends the present wait; 0 for none. */
+    private long endSg;
+
+    Selectgo(int few) {
+        poll = new Scase[few];
+        locks = new SelectLocks(few);
+    }
+
+    /** Makes room for {@code n} cases. Nothing has changed when there is no memory for it, or nothing that matters. */
+    void grow(int n) {
+        Scase[] more = Arrays.copyOf(poll, n);
+        locks.grow(n);
+        poll = more;
+    }
+
+    void clear() {
+        Arrays.fill(poll, 0, live, null);
+        live = 0;
+        cases = false;
+        inBubble = false;
+        locks.clear();
+    }
+
+    /** Before {@link #add}: a lock without its case does no harm. */
+    void addLock(Hchan c) {
+        locks.add(c);
+    }
+
+    /** Adds a case, for which there is room. Calls nothing, for any call may throw a StackOverflowError. */
+    void add(Scase k, boolean durable) {
+        cases = true;
+        if (k.c != null) {
+            poll[live++] = k;
+            inBubble |= durable;
+        }
+    }
+
+    /** One case: an operation of its channel, as Go's compiler makes it. */
+    Scase single(Scase k, Limits limits, boolean block, long timeout) {
+        if (block && (limits != Limits.DEFAULT || timeout != NO_TIMEOUT)) {
+            return choose(limits, true, timeout);
+        }
+        if (k.c == null) {
+            if (block) {
+                Waiting.forever(k.sends() ? WaitReason.CHAN_SEND_NIL : WaitReason.CHAN_RECEIVE_NIL);
+            }
+            return null;
+        }
+        if (k.sends()) {
+            return k.c.send(k.elem, k.longElem, block) ? k : null;
+        }
+        if (!block && k.c.lookRecv() == Hchan.BLOCKS) {
+            return null;
+        }
+        GStack st = GStack.enter();
+        try {
+            long how = k.c.startRecv(st, block);
+            if (how == Hchan.ENDS) {
+                return choose(limits, block, timeout);
+            }
+            if (how == Hchan.BLOCKS) {
+                return null;
+            }
+            if (how < Hchan.BLOCKS) {
+                k.ok = Hchan.ok(how);
+                k.c.takeWoken(~how, k);
+                Waiting.release(st, ~how);
+            } else {
+                received(k, how);
+                if (how >= 0) {
+                    k.c.taken(how);
+                }
+            }
+            return k;
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    /** What a receive found under the lock. */
+    private static void received(Scase k, long sender) {
+        k.ok = sender >= 0;
+        if (k.ok) {
+            k.c.take(sender, k);
+        } else {
+            k.elem = null;
+            k.longElem = 0;
+        }
+    }
+
+    /**
+     * Waits for a case that can go on, and does what it says.
+     *
+     * @param limits what may end the wait besides the timeout
+     * @param block false where there is a default
+     * @param timeout of the select, nanoseconds; {@link #NO_TIMEOUT} for none
+     * @return the case; null for the default, {@link #LATE} for the timeout
+     */
+    Scase choose(Limits limits, boolean block, long timeout) {
+        if (live == 0) {
+            return block ? chooseNone(limits, timeout) : null;
+        }
+        if (inBubble) {
+            checkBubble();
+        }
+        locks.sort();
+        GStack st = GStack.enter();
+        SelectEnding e = null;
+        try {
+            for (;;) {
+                locks.lockAll();
+                for (int i = 0; i < live; i++) {
+                    Scase k = draw(st, i);
+                    long other = proceedOrUnlock(k);
+                    if (other != Hchan.BLOCKS) {
+                        locks.unlockAll();
+                        if (other > 0) {
+                            k.c.wake(other);
+                        } else if (other == Hchan.CLOSED && k.sends()) {
+                            throw Hchan.sendOnClosed();
+                        }
+                        return k;
+                    }
+                }
+                if (!block || timeout == 0) {
+                    locks.unlockAll();
+                    return block ? LATE : null;
+                }
+                if (e != null || limits == Limits.DEFAULT && timeout == NO_TIMEOUT && !Ending.byDefault(st)) {
+                    return await(st, e, timeout != NO_TIMEOUT);
+                }
+                locks.unlockAll(); // Something may end the wait: that begins to watch without locks, and then all is looked at again.
+                e = new SelectEnding(locks.first(), timed(limits, timeout));
+                e.begin();
+            }
+        } finally {
+            if (e != null) {
+                e.finish();
+            }
+            GStack.exit(st);
+        }
+    }
+
+    /** Without a channel. */
+    private Scase chooseNone(Limits limits, long timeout) {
+        WaitReason reason = !cases ? WaitReason.SELECT_NO_CASES
+                : Bubble.current() == null ? WaitReason.SELECT : WaitReason.SELECT_DURABLE;
+        if (limits == Limits.DEFAULT && timeout == NO_TIMEOUT) {
+            Waiting.forever(reason);
+        }
+        boolean _ = Waiting.rest(timed(limits, timeout), reason); // Else it throws.
+        return LATE;
+    }
+
+    private static Limits timed(Limits limits, long timeout) {
+        return timeout == NO_TIMEOUT ? limits : new Limits(limits.interrupts(), timeout, limits.ctx());
+    }
+
+    private void checkBubble() {
+        for (int i = 0; i < live; i++) {
+            poll[i].c.checkSelector();
+        }
+    }
+
+    /** The next case of a random permutation, whose first {@code i} were drawn before. */
+    private Scase draw(GStack st, int i) {
+        int left = live - i;
+        int at = left == 1 ? i : i + Machine.cheaprandn(st, left);
+        Scase k = poll[at];
+        poll[at] = poll[i];
+        poll[i] = k;
+        return k;
+    }
+
+    /** The same; the locks are given back when there is no memory for the time of a timer that is due. */
+    private long proceedOrUnlock(Scase k) {
+        try {
+            return proceed(k);
+        } catch (Throwable e) {
+            locks.unlockAll();
+            throw e;
+        }
+    }
+
+    /** Before anything is queued: the alarms of timers that are waited for; the locks are given back when that fails. */
+    private void timersAwaited() {
+        try {
+            for (int i = 0; i < live; i++) {
+                if (!poll[i].sends()) {
+                    poll[i].c.timerAwaited();
+                }
+            }
+        } catch (Throwable e) {
+            timersLeft();
+            locks.unlockAll();
+            throw e;
+        }
+    }
+
+    /** Does a case if that needs no waiting. Returns whom to wake, or 0; CLOSED; BLOCKS. */
+    private static long proceed(Scase k) {
+        if (k.sends()) {
+            return k.c.isClosed() ? Hchan.CLOSED : k.c.give(k.elem, k.longElem);
+        }
+        long sender = k.c.nextSender();
+        if (sender != Hchan.BLOCKS) {
+            received(k, sender);
+        }
+        return sender;
+    }
+
+    /** Pass 2 and 3; all locks are held. {@code e} is what may end the wait, null for nothing. */
+    private Scase await(GStack st, SelectEnding e, boolean timed) {
+        if (e != null && e.pending()) {
+            timersLeft();
+            locks.unlockAll();
+            boolean _ = e.timeUp(); // Else it throws.
+            return LATE;
+        }
+        timersAwaited();
+        long who = sudogs(st, e != null);
+        boolean durable = true;
+        for (int i = 0; i < live; i++) {
+            Scase k = poll[i];
+            durable &= k.c.durable();
+            if (k.sends()) {
+                k.c.setElem(k.sg, k.elem, k.longElem);
+                k.c.sendq.enqueue(k.sg);
+            } else {
+                k.c.recvq.enqueue(k.sg);
+            }
+        }
+        if (e != null) {
+            e.waits(endSg);
+            durable |= timed && Bubble.current() != null; // A bubble's clock must not stand still for its timeout.
+        }
+        long woken = Waiting.awaitSelect(st, who, SelectLocks.UNLOCK, locks, locks.count(),
+                durable ? WaitReason.SELECT_DURABLE : WaitReason.SELECT);
+        locks.lockAll();
+        Waiting.reopenSelect(st, who);
+        Scase won = null;
+        for (int i = 0; i < live; i++) {
+            Scase k = poll[i];
+            if (k.sg == woken) {
+                won = k;
+            } else if (k.sends()) {
+                boolean _ = k.c.sendq.remove(k.sg);
+            } else {
+                boolean _ = k.c.recvq.remove(k.sg);
+                k.c.timerLeft();
+            }
+        }
+        if (e != null) {
+            boolean _ = e.wokenLocked();
+        }
+        locks.unlockAll();
+        if (won != null) {
+            won.ok = Sudog.success(woken) != 0;
+            if (!won.sends()) {
+                won.c.takeWoken(woken, won);
+            }
+        }
+        for (int i = 0; i < live; i++) {
+            Waiting.release(st, poll[i].sg);
+        }
+        if (e != null) {
+            Waiting.release(st, endSg);
+        }
+        Waiting.releaseSelector(st, who);
+        if (won == null) {
+            boolean _ = e.timeUp(); // Else it throws.
+            return LATE;
+        }
+        if (won.sends() && !won.ok) {
+            throw Hchan.sendOnClosed();
+        }
+        return won;
+    }
+
+    /**
+     * Takes a sudog for each case; without memory all and the locks are given back.
+     *
+     * @param ends whether something may end the wait, which takes one too
+     * @return who waits
+     */
+    private long sudogs(GStack st, boolean ends) {
+        long who = 0;
+        int taken = 0;
+        endSg = 0;
+        try {
+            who = Waiting.selector(st);
+            if (ends) {
+                endSg = Waiting.selectSudog(st, who);
+            }
+            for (; taken < live; taken++) {
+                poll[taken].sg = Waiting.selectSudog(st, who);
+            }
+            return who;
+        } catch (OutOfMemoryError e) {
+            timersLeft();
+            locks.unlockAll();
+            while (taken-- > 0) {
+                Waiting.release(st, poll[taken].sg);
+            }
+            if (endSg != 0) {
+                Waiting.release(st, endSg);
+            }
+            if (who != 0) {
+                Waiting.releaseSelector(st, who);
+            }
+            throw e;
+        }
+    }
+
+    /** Nobody waits after all. */
+    private void timersLeft() {
+        for (int i = 0; i < live; i++) {
+            poll[i].c.timerLeft();
+        }
+    }
+}

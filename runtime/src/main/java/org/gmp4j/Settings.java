@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+import org.gmp4j.affinity.Affinity;
+import org.gmp4j.ffi.Shims;
+import org.gmp4j.metrics.MetricsServer;
+import org.gmp4j.netpoll.Netpoller;
+import org.gmp4j.proc.Config;
+import org.gmp4j.proc.DebugVars;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.ProcessFlag;
+import org.gmp4j.sysmon.Stalls;
+import org.gmp4j.sysmon.Sysmon;
+import org.gmp4j.timer.TimerHeaps;
+import org.gmp4j.tracing.Session;
+
+/** Settings of a scheduler, and its start: checks them, rehearses, makes it, and begins what was asked for beside it. */
+final class Settings implements Gmp.Builder {
+    private static final int DEFAULT_MAX_THREADS = 10_000;
+    private static final long DEFAULT_MAX_STACK = 8L << 20;
+    private static final long LEAST_STACK = 64 << 10;
+    private static final Duration DEFAULT_QUANTUM = Duration.ofMillis(10);
+    static final Duration LEAST_QUANTUM = Duration.ofNanos(200_000);
+    static final Duration LONGEST_QUANTUM = Duration.ofMinutes(1);
+    private static final String PROCS_VARIABLE = "GMPMAXPROCS";
+    private static final int MAX_DAYS = 1000;
+    /** Files of traces that this process writes when it ends. */
+    private static final Set<Path> TRACES = ConcurrentHashMap.newKeySet();
+
+    private Integer procs;
+    private Affinity affinity = Affinity.none();
+    private SpinPolicy spin = SpinPolicy.go();
+    private Duration quantum = DEFAULT_QUANTUM;
+    private int maxThreads = DEFAULT_MAX_THREADS;
+    private long maxStack = DEFAULT_MAX_STACK;
+    private Duration idleThreads = Duration.ofSeconds(10);
+    private BiConsumer<Long, Throwable> uncaught;
+    private Consumer<Gmp.Stall> stalled;
+    private boolean deadlockDetection;
+    private String debug = ProcessFlag.debug();
+    private InetSocketAddress metrics;
+    private Diagnosis diagnosis;
+    private String name;
+
+    @Override
+    public Gmp.Builder name(String n) {
+        name = Objects.requireNonNull(n);
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder procs(int n) {
+        procs = n;
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder affinity(Affinity a) {
+        affinity = Objects.requireNonNull(a);
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder spin(SpinPolicy p) {
+        spin = Objects.requireNonNull(p);
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder quantum(Duration d) {
+        quantum = Objects.requireNonNull(d);
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder maxThreads(int n) {
+        maxThreads = n;
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder maxStack(long bytes) {
+        maxStack = bytes;
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder uncaught(BiConsumer<Long, Throwable> handler) {
+        uncaught = Objects.requireNonNull(handler);
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder idleThreads(Duration keep) {
+        idleThreads = Objects.requireNonNull(keep);
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder stalled(Consumer<Gmp.Stall> told) {
+        stalled = Objects.requireNonNull(told);
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder deadlockDetection(boolean on) {
+        deadlockDetection = on;
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder debug(String gmpdebug) {
+        debug = gmpdebug;
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder metrics(InetSocketAddress address) {
+        metrics = Objects.requireNonNull(address);
+        return this;
+    }
+
+    @Override
+    public Gmp build() {
+        Scheduler s = start(false);
+        return new Gmp(s, diagnosis);
+    }
+
+    Scheduler start(boolean program) {
+        JdkThreads.check();
+        checkBindings();
+        GStack.checkAll(); // Half a scheduler would be left.
+        boolean byHand = procs != null || !variable(PROCS_VARIABLE).isEmpty();
+        int n = procs == null ? defaultProcs() : Procs.check(procs);
+        if (quantum.compareTo(LEAST_QUANTUM) < 0 || quantum.compareTo(LONGEST_QUANTUM) > 0) {
+            throw new IllegalArgumentException("quantum is " + quantum + ": use 200 µs to 1 minute");
+        }
+        if (name != null && name.isBlank()) {
+            throw new IllegalArgumentException("name is blank: use one that tells this scheduler from others");
+        }
+        if (maxThreads < 1) {
+            throw new IllegalArgumentException("maxThreads is " + maxThreads + ": use 1 or more");
+        }
+        if (maxStack < LEAST_STACK) {
+            throw new IllegalArgumentException("maxStack is " + maxStack + " bytes: use " + LEAST_STACK + " or more");
+        }
+        Config config = new Config(n, byHand ? null : new Procs.OfSystem(), affinity.place(n), spin.spinNanos(),
+                quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
+                DebugVars.parse(debug));
+        Rehearsal.once(program);
+        return startServed(config);
+    }
+
+    private Scheduler startServed(Config config) {
+        MetricsServer server = Diagnosis.serve(metrics, config.debug());
+        Scheduler s = null;
+        diagnosis = null;
+        boolean done = false;
+        try {
+            s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon::new)
+                    : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon::new);
+            diagnosis = new Diagnosis(s, server);
+            diagnosis.begin();
+            if (stalled != null) {
+                Stalls.of(s).setCallback(x -> stalled.accept(new Gmp.Stall(x.goid(), x.running(), List.of(x.stack()))));
+            }
+            startTrace(s, config.debug().trace());
+            done = true;
+            return s;
+        } finally {
+            if (!done) {
+                undo(s, server);
+            }
+        }
+    }
+
+    /** Leaves nothing of a start that failed on its way. */
+    private void undo(Scheduler s, MetricsServer server) {
+        try {
+            if (diagnosis != null) {
+                diagnosis.end();
+            } else if (server != null) {
+                server.close();
+            }
+        } finally {
+            try {
+                boolean unused = s == null || s.close(0);
+            } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** GMPDEBUG=trace=FILE: until the JVM ends. */
+    private static void startTrace(Scheduler s, String file) {
+        if (file.isEmpty()) {
+            return;
+        }
+        Path free = null;
+        boolean done = false;
+        try {
+            free = freeTrace(Path.of(file).toAbsolutePath().normalize(), s.label().replaceAll("[/\0]", "_"));
+            Session.start(List.of(s), free, 0).stopAtExit();
+            done = true;
+        } catch (IOException | InvalidPathException e) {
+            throw new IllegalArgumentException("GMPDEBUG: a trace cannot be written to \"" + file + "\": " + e.getMessage(), e);
+        } finally {
+            if (!done && free != null) {
+                TRACES.remove(free);
+            }
+        }
+    }
+
+    /** The file, or where another scheduler has that, one with the scheduler's name after it. */
+    private static Path freeTrace(Path file, String label) {
+        Path free = file;
+        for (int n = 1; !TRACES.add(free); n++) {
+            free = file.resolveSibling(file.getFileName() + "." + label + (n == 1 ? "" : "-" + n));
+        }
+        return free;
+    }
+
+    private static void checkBindings() {
+        try {
+            Shims.load();
+        } catch (NoClassDefFoundError e) {
+            throw new IllegalStateException("gmp4j finds no class " + e.getMessage().replace('/', '.') + ": put the jar "
+                    + "gmp4j-native-bindings beside gmp4j-runtime, under the name that Maven gave it, or on the class path", e);
+        }
+    }
+
+    private long idleNanos() {
+        if (idleThreads.compareTo(Duration.ofMillis(1)) < 0 || idleThreads.compareTo(Duration.ofDays(MAX_DAYS)) > 0) {
+            throw new IllegalArgumentException("idleThreads is " + idleThreads + ": use 1 ms to " + MAX_DAYS + " days");
+        }
+        return idleThreads.toNanos();
+    }
+
+    private static int defaultProcs() {
+        String v = variable(PROCS_VARIABLE);
+        if (v.isEmpty()) {
+            return Procs.numCPU();
+        }
+        try {
+            return Procs.check(Integer.parseInt(v));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    PROCS_VARIABLE + " is \"" + v + "\": use a number from 1 to " + Procs.MAX, e);
+        }
+    }
+
+    private static String variable(String name) {
+        String v = System.getenv(name);
+        return v == null ? "" : v.strip();
+    }
+}

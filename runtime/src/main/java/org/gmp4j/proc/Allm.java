@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.proc;
+
+import java.util.Arrays;
+
+import org.gmp4j.ffi.gmp.m;
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * All Ms of a scheduler ({@code allm}): {@code struct m} and its Java side, found by index. They are never taken out. An M whose thread
+ * has ended is kept in a list of free ones, the first to end first, and is used again for a new thread.
+ */
+final class Allm {
+    /** What {@link #allocm} returns besides Ms of this scheduler: no M, for there are as many as may be. */
+    static final Machine TOO_MANY = new Machine(null, 0);
+    private static final Machine UNDECIDED = new Machine(null, 0);
+
+    private final Scheduler s;
+    private volatile Machine[] machines = new Machine[0];
+    /** Ms that ended, the first to end first, under sched.lock; and how many threads were to start. */
+    private Machine freem;
+    private Machine lastFreem;
+    private int starts;
+
+    Allm(Scheduler s) {
+        this.s = s;
+    }
+
+    /**
+     * A struct m with its Java side, in allm; {@code allocm} and {@code mcommoninit}. Its thread is to start, or to be reported
+     * {@link #unstarted}. Nothing has changed when it throws for want of memory, which it takes without sched.lock.
+     *
+     * @return null when the scheduler has ended; {@link #TOO_MANY}, in embedded mode, with as many as may be
+     */
+    Machine allocm() {
+        Machine fresh = null;
+        Machine[] grown = null;
+        for (;;) {
+            SchedLock.lock(s.sched);
+            Machine[] old = machines;
+            int id = (int) Schedt.mnext(s.sched);
+            Machine found = Schedt.closingAcquire(s.sched) == Scheduler.STOPPED ? null
+                    : freem != null && freem.isFree() ? takeFree()
+                    : id - Schedt.nmfreed(s.sched) >= Schedt.maxmcount(s.sched) ? TOO_MANY
+                    : grown != null && grown.length == id + 1 ? publish(fresh, grown) : UNDECIDED;
+            if (found != null && found.s != null) {
+                starts++;
+            }
+            SchedLock.unlock(s.sched);
+            if (found == UNDECIDED) {
+                if (fresh == null) {
+                    fresh = newMachine();
+                }
+                grown = longer(old, id + 1, fresh); // Only newm replaces the list, and each makes it longer.
+                grown[id] = fresh;
+                continue;
+            }
+            if (fresh != null && found != fresh) {
+                Mem.recycle(m.layout(), fresh.mp);
+            }
+            if (found == TOO_MANY && s.config.program()) {
+                throw Fatal.fatal(s, "runtime: program exceeds %d-thread limit\n".formatted(Schedt.maxmcount(s.sched)),
+                        "thread exhaustion");
+            }
+            return found;
+        }
+    }
+
+    private Machine newMachine() {
+        long mp = Mem.alloc(m.layout(), 1);
+        try {
+            return new Machine(s, mp);
+        } catch (OutOfMemoryError e) {
+            Mem.recycle(m.layout(), mp);
+            throw e;
+        }
+    }
+
+    private static Machine[] longer(Machine[] old, int n, Machine fresh) {
+        try {
+            return Arrays.copyOf(old, n);
+        } catch (OutOfMemoryError e) {
+            Mem.recycle(m.layout(), fresh.mp); // It is in no list yet.
+            throw e;
+        }
+    }
+
+    /** Takes the M that ended first; under the lock. */
+    private Machine takeFree() {
+        Machine m = freem;
+        freem = m.nextFree;
+        m.nextFree = null;
+        Schedt.setNmfreed(s.sched, Schedt.nmfreed(s.sched) - 1);
+        m.renew(); // All else of the struct is as mexit and stopm left it.
+        M.setExited(m.mp, 0);
+        M.setProcid(m.mp, 0);
+        M.setCpu(m.mp, -1);
+        return m;
+    }
+
+    /** Puts a new M into allm; under the lock. */
+    private Machine publish(Machine m, Machine[] grown) {
+        long id = Schedt.mnext(s.sched);
+        Schedt.setMnext(s.sched, id + 1);
+        M.setId(m.mp, id);
+        M.setIndex(m.mp, (int) id);
+        M.setCpu(m.mp, -1);
+        M.setFastrand(m.mp, System.nanoTime() * 0x9E3779B97F4A7C15L | 1);
+        M.setAlllink(m.mp, Schedt.allm(s.sched));
+        machines = grown;
+        Schedt.setAllm(s.sched, m.mp);
+        return m;
+    }
+
+    /** No thread could be had for this M. */
+    void unstarted(Machine m) {
+        s.mexited(m); // Of the threads that were to start it is one that stop need not wait for.
+        free(m); // Somebody may take it at once.
+    }
+
+    /** An M leaves while the scheduler lives: its struct is for the next. */
+    void free(Machine m) {
+        SchedLock.lock(s.sched);
+        Schedt.setNmfreed(s.sched, Schedt.nmfreed(s.sched) + 1);
+        if (freem == null) {
+            freem = m;
+        } else {
+            lastFreem.nextFree = m;
+        }
+        lastFreem = m;
+        boolean dead = Checkdead.dead(s);
+        SchedLock.unlock(s.sched);
+        if (dead) {
+            Checkdead.report(s);
+        }
+    }
+
+    /** The Java side of an M. */
+    Machine machine(long mp) {
+        return machines[M.index(mp)];
+    }
+
+    /** The Java sides of all Ms. */
+    Machine[] machines() {
+        return machines;
+    }
+
+    /** How many threads were to start since the beginning; under sched.lock. */
+    int starts() {
+        return starts;
+    }
+
+    /** How many Ms there are, asleep or not. */
+    int mcount() {
+        SchedLock.lock(s.sched);
+        int n = (int) (Schedt.mnext(s.sched) - Schedt.nmfreed(s.sched));
+        SchedLock.unlock(s.sched);
+        return n;
+    }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.proc;
+
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.ffi.gmp.m;
+import org.gmp4j.lock.Note;
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.SudogCache;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * The end of a scheduler, in steps:
+ *
+ * <ol>
+ * <li>{@code closing} becomes {@link Scheduler#DRAINING}. No goroutine may be started from outside; those that live may start others.
+ * <li>The last goroutine has ended: {@code closing} becomes {@link Scheduler#STOPPED}, and Ms leave instead of sleeping.
+ * <li>Sysmon ends, then whoever reads the structs, then the threads of the Ms are joined.
+ * <li>The structs of Ms, Ps and Gs are recycled; {@code schedt} itself later ({@link RetiredSched}).
+ * </ol>
+ *
+ * <p>One thread at a time does the steps from the second on. One that finds no memory for a step has changed nothing, and the next
+ * call of {@link #close} goes on with that step.
+ */
+final class Closing {
+    /** How often {@link #close} looks whether any goroutine is left, nanoseconds. */
+    private static final long DRAIN_LOOK = 10_000_000;
+
+    private final Scheduler s;
+    /** A permit for each M whose thread is about to end. */
+    private final Semaphore exited = new Semaphore(0);
+    /** How many threads read the structs: see {@link #beginReading}. */
+    private final AtomicInteger readers = new AtomicInteger();
+    /** Ends before the structs are recycled; null for none. */
+    private volatile Thread before;
+    /** What {@link #close} waits at until no goroutine is left. */
+    private final Object drained = new Object();
+    private volatile boolean mayBeDrained;
+    /** Whether a thread does the last steps, or has. The fields below are that thread's: which steps are done. */
+    private final AtomicBoolean ending = new AtomicBoolean();
+    private boolean exits;
+    private int machinesLeft;
+    private int procsLeft;
+    private boolean given;
+
+    Closing(Scheduler s) {
+        this.s = s;
+    }
+
+    /** goexit0, while closing: may have been the last. */
+    void exitedWhileClosing() {
+        VarHandle.fullFence(); // Of two that end at once on two Ps, one at least must see the other's count.
+        if (Newproc.gcount(s) == 0) {
+            mayBeDrained = true;
+            Note.ring(Schedt.sysmonnoteAddress(s.sched)); // Not on the goroutine's stack: waking a Java thread may want to park.
+        }
+    }
+
+    /** Whether there may be no goroutine left, and {@link #signalDrained} is to be called by a thread that may block. */
+    boolean mayBeDrained() {
+        return mayBeDrained;
+    }
+
+    /** From sysmon: wakes whoever waits in {@link #close}. */
+    void signalDrained() {
+        if (!mayBeDrained) {
+            return;
+        }
+        mayBeDrained = false;
+        synchronized (drained) {
+            drained.notifyAll();
+        }
+    }
+
+    /**
+     * Refuses new goroutines from outside and waits for those that live; then ends the Ms.
+     *
+     * @param nanos how long to wait; negative without limit
+     * @return false when goroutines are left and the time is up, or the JVM shuts down and all of them called exit; the
+     *     scheduler then still drains
+     * @throws OutOfMemoryError when there is no memory for a step of the end: the next close goes on with that
+     */
+    boolean close(long nanos) throws InterruptedException {
+        GStack caller = GStack.enter(); // The caller may be a goroutine of another scheduler, which must keep its P while it holds our lock.
+        SchedLock.lock(s.sched);
+        if (Schedt.closingAcquire(s.sched) == 0) {
+            Schedt.setClosingVolatile(s.sched, Scheduler.DRAINING);
+        }
+        boolean stopped = Schedt.closingAcquire(s.sched) == Scheduler.STOPPED;
+        SchedLock.unlock(s.sched);
+        GStack.exit(caller);
+        if (stopped) {
+            stop(); // If another close has ended for want of memory.
+            return true;
+        }
+        long end = System.nanoTime() + nanos;
+        Exiters exiters = Exiters.ofShutdown(s);
+        for (;;) {
+            synchronized (drained) {
+                if (s.isStopped() || Newproc.gcount(s) == 0) { // Once another close has ended, the Ps may be others'.
+                    break;
+                }
+                // Looks again now and then: the last goroutine counts itself out and then reads closing without a fence
+                // in between, so it may miss us as we missed it.
+                long left = nanos < 0 ? DRAIN_LOOK : Math.min(DRAIN_LOOK, end - System.nanoTime());
+                if (left <= 0) {
+                    return false;
+                }
+                drained.wait(left / 1_000_000, (int) (left % 1_000_000));
+            }
+            if (exiters != null && exiters.onlyTheyAreLeft()) {
+                return false;
+            }
+        }
+        stop();
+        return true;
+    }
+
+    /** No goroutine lives and none can be started: the end, by one at a time. */
+    private void stop() {
+        if (!ending.compareAndSet(false, true)) {
+            return;
+        }
+        boolean over = false;
+        try {
+            end();
+            over = true;
+        } finally {
+            if (!over) {
+                ending.set(false);
+            }
+        }
+    }
+
+    /**
+     * Ends all Ms and sysmon, and recycles the structs; schedt only later. A step that fails for want of memory has changed
+     * nothing, and one that was done is not done again.
+     */
+    private void end() {
+        if (!exits) {
+            int count = stopMs();
+            for (long mp = idle(); mp != 0; mp = idle()) {
+                Note.wakeup(M.parkAddress(mp)); // With nextp 0: they leave.
+            }
+            s.netpoll.wake(s);
+            exited.acquireUninterruptibly(count);
+            exits = true;
+        }
+        s.spare.letGo();
+        joinUninterruptibly(s.monitor().stop());
+        while (readers.get() != 0) {
+            Thread.yield(); // Some microseconds; they are no goroutines of this one.
+        }
+        Thread looker = before;
+        if (looker != null) {
+            looker.interrupt();
+            joinUninterruptibly(looker);
+        }
+        LiveSchedulers.remove(s);
+        s.goroutines.deregister();
+        Machine[] machines = s.machines();
+        for (; machinesLeft < machines.length; machinesLeft++) {
+            Machine mach = machines[machinesLeft];
+            if (mach.thread != null) { // Else there never was the memory for one.
+                joinUninterruptibly(mach.thread);
+            }
+            Mem.recycle(m.layout(), mach.mp);
+        }
+        while (s.leftovers.any()) { // Of an M that ended after sysmon.
+            s.leftovers.look();
+            Thread.yield();
+        }
+        GStack caller = GStack.enterChecked(); // It may be another scheduler's goroutine: the heaps' locks are not to be preempted.
+        try {
+            for (Processor[] all = s.procs(); procsLeft < all.length; procsLeft++) {
+                s.timers.move(all[procsLeft].pp, 0);
+                SudogCache.purge(all[procsLeft].pp);
+            }
+        } finally {
+            GStack.exit(caller);
+        }
+        s.netpoll.close(s);
+        s.slots.release();
+        s.allp.release();
+        if (!given) {
+            given = true; // Before: one that is lost is better than one that two have.
+            RetiredSched.add(s);
+        }
+    }
+
+    /** Has Ms leave from here on; returns how many are to. */
+    private int stopMs() {
+        StopTheWorld.acquire(); // Nobody has stopped the world or will: there is none any more.
+        SchedLock.lock(s.sched);
+        Schedt.setClosingVolatile(s.sched, Scheduler.STOPPED);
+        int count = s.allm.starts(); // Final: allocm looks at closing under the same lock.
+        SchedLock.unlock(s.sched);
+        StopTheWorld.WORLDSEMA.release();
+        return count;
+    }
+
+    private long idle() {
+        SchedLock.lock(s.sched);
+        long mp = Idle.mget(s.sched);
+        SchedLock.unlock(s.sched);
+        return mp;
+    }
+
+    private static void joinUninterruptibly(Thread t) {
+        boolean interrupted = false;
+        while (t.isAlive()) {
+            try {
+                t.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Somebody begins to read the structs, from any thread: they are not recycled until {@link #endReading}. The reader counts itself
+     * and then looks whether the scheduler has stopped; whoever closes stops it and then looks at the count. So one sees the other.
+     *
+     * @return false when the scheduler has ended, and there is nothing to end
+     */
+    boolean beginReading() {
+        readers.incrementAndGet();
+        if (s.isStopped()) {
+            readers.decrementAndGet();
+            return false;
+        }
+        return true;
+    }
+
+    /** Ends what {@link #beginReading} began. */
+    void endReading() {
+        readers.decrementAndGet();
+    }
+
+    /** A thread that looks at the structs: it is interrupted, and waited for, before they are recycled. */
+    void endFirst(Thread t) {
+        before = t;
+    }
+
+    /** An M's thread is about to end. */
+    void mexited(Machine m) {
+        M.setExited(m.mp, 1);
+        exited.release();
+    }
+}
