@@ -82,7 +82,7 @@ struct sudog {
                             stands for a selecting thread what g.selectDone is to a goroutine */
     int32_t isSelect;    /* takes part in a select, 2 of a thread's: racing wakers must win g.selectDone */
     int32_t success;     /* woken by a value, not by a close */
-    int32_t caseIndex;   /* which case of the select */
+    int32_t caseIndex;   /* of one that waits for a lock since when, in us, while that is profiled; else 0 */
     int32_t thread;      /* futex word of a waiting thread that is not an M: 0 waiting, 1 woken */
 };
 

@@ -16,10 +16,12 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
+import org.gmp4j.metrics.CpuProfiler;
 import org.gmp4j.metrics.GoroutineProfile;
 import org.gmp4j.metrics.LeakCheck;
 import org.gmp4j.metrics.Metrics;
 import org.gmp4j.metrics.MetricsServer;
+import org.gmp4j.metrics.Profile;
 import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
@@ -36,6 +38,7 @@ import org.gmp4j.timer.RuntimeTimer;
  */
 public final class Gmp implements Executor, AutoCloseable {
     private static final int BAD_USAGE = 2;
+    private static final long LEAST_INTERVAL = 100_000;
 
     final Scheduler s;
     private final Diagnosis diagnosis;
@@ -407,6 +410,59 @@ public final class Gmp implements Executor, AutoCloseable {
     public GoroutineProfile goroutines() {
         GStack.checkAll(); // As in dump.
         return new GoroutineProfile(s, false);
+    }
+
+    /**
+     * Has waits of goroutines for channels, selects, locks, groups and conditions profiled: all that last so long, and of shorter ones a share
+     * that stands for the others. Zero turns it off, as it is at first; what was found stays. On, each wait costs two looks at the clock, and one
+     * that is taken a look at the stack, some µs. Waits in the JDK's own locks are not there. Go's {@code SetBlockProfileRate}.
+     *
+     * @throws IllegalArgumentException when it is negative
+     */
+    public void setBlockProfileRate(Duration rate) {
+        long nanos = RuntimeTimer.nanos(rate);
+        if (nanos < 0) {
+            throw new IllegalArgumentException("the rate of the block profile is " + rate + ": use 0 or more");
+        }
+        s.blockProfile.setRate(nanos);
+    }
+
+    /** Where goroutines waited while {@link #setBlockProfileRate} had it profiled, and how long. */
+    public Profile blockProfile() {
+        return new Profile("block", s.blockProfile);
+    }
+
+    /**
+     * Has it profiled who held a {@code Mutex} or {@code RWMutex} of {@code org.gmp4j.sync} while a goroutine waited for it: of so many that give
+     * such a lock back one. 0 turns it off, as it is at first; what was found stays. Go's {@code SetMutexProfileFraction}.
+     *
+     * @throws IllegalArgumentException when it is negative
+     */
+    public void setMutexProfileFraction(int oneIn) {
+        if (oneIn < 0) {
+            throw new IllegalArgumentException("the fraction of the mutex profile is one in " + oneIn + ": use 0 or more");
+        }
+        s.mutexProfile.setRate(oneIn);
+    }
+
+    /** Where goroutines gave locks back while {@link #setMutexProfileFraction} had it profiled, and how long one that they woke had waited. */
+    public Profile mutexProfile() {
+        return new Profile("mutex", s.mutexProfile);
+    }
+
+    /**
+     * Begins to look at an interval which goroutines run, where, and with which {@link org.gmp4j.metrics.Labels}; until it is stopped. Several may
+     * run at a time. {@link CpuProfiler} says what to make of it.
+     *
+     * @param interval Go's is 10 ms; a look costs some 50 µs for each P
+     * @throws IllegalArgumentException when it is shorter than 0.1 ms
+     */
+    public CpuProfiler startCpuProfile(Duration interval) {
+        long nanos = RuntimeTimer.nanos(interval);
+        if (nanos < LEAST_INTERVAL) {
+            throw new IllegalArgumentException("the interval of a CPU profile is " + interval + ": use 0.1 ms or more");
+        }
+        return new CpuProfiler(s, nanos);
     }
 
     /**

@@ -140,7 +140,7 @@ public final class GoroutineProfile {
             }
             List<StackTraceElement> frames = g.frames.isEmpty()
                     ? List.of(new StackTraceElement(g.function, "(not started)", null, -1)) : g.frames;
-            p.add(frames, g.count, labels);
+            p.add(frames, labels, g.count);
         }
         return p.bytes();
     }

@@ -325,6 +325,16 @@ public final class GStack extends Stack {
         this.labels = labels;
     }
 
+    /** Whether it is wanted to know who held a lock for which this goroutine waits. */
+    public boolean profilesLocks() {
+        return s.mutexProfile.on();
+    }
+
+    /** This goroutine, which is inside {@link #enter}, has given back a lock for which somebody has waited so many ns. */
+    public void held(long nanos) {
+        s.mutexProfile.held(this, nanos);
+    }
+
     /** Says whether the present wait of this goroutine may end otherwise than by what it waits for; on this stack. */
     public void setEndable(boolean endable) {
         this.endable = endable;

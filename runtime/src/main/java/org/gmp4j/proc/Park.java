@@ -61,8 +61,12 @@ public final class Park {
         st.parkLock = lock;
         m.op = Mcall.PARK;
         G.setWaitreasonOpaque(st.gp, reason.ordinal());
+        long since = st.s.blockProfile.on() && reason.profiled() ? System.nanoTime() : 0;
         Mcall.mcall(st, m);
         st.parkLock = null;
+        if (since != 0) {
+            st.s.blockProfile.waited(st, System.nanoTime() - since);
+        }
     }
 
     /**

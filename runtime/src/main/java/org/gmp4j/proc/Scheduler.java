@@ -56,6 +56,9 @@ public final class Scheduler {
     volatile Tracer tracer;
     /** Where goroutines are started, by {@code createsites=1}; else null. */
     final Names places;
+    /** Where goroutines waited; and where they held locks that others waited for. */
+    public final WaitProfile blockProfile = new WaitProfile();
+    public final WaitProfile mutexProfile = new WaitProfile();
     /** Whoever looks for leaks just now; null for nobody. Set and cleared with the world stopped. */
     volatile LeakSearch leakSearch;
     private volatile BooleanSupplier idleHook;

@@ -100,10 +100,10 @@ public final class Traceback {
         GStack st = LeakSearch.stackOf(s, gp);
         Runnable fn = st == null ? GSlots.fn(gp) : null;
         StackTraceElement[] all = st == null ? new StackTraceElement[0] : st.thread.getStackTrace();
-        List<StackTraceElement> frames = Stream.of(all).filter(e -> e != null && (system || !internal(e))).toList();
+        List<StackTraceElement> frames = users(all, system);
         Map<String, String> labels = st == null ? Labelled.of(fn) : st.labels;
         String site = st == null ? Labelled.siteOf(fn) : st.site;
-        return new Goroutine(G.goid(gp), state(gp, status), G.lockedm(gp) != 0, frames.isEmpty() ? List.of(all) : frames,
+        return new Goroutine(G.goid(gp), state(gp, status), G.lockedm(gp) != 0, frames,
                 fn == null ? "" : Labelled.function(fn).getClass().getName(), labels == null ? Map.of() : labels, site == null ? "" : site);
     }
 
@@ -181,8 +181,14 @@ public final class Traceback {
         }
     }
 
-    private static boolean system(Scheduler s) {
+    static boolean system(Scheduler s) {
         return s.config.debug().traceback().compareTo(DebugVars.Level.SYSTEM) >= 0;
+    }
+
+    /** Without frames of the runtime and of the JDK's switching code unless {@code system}; all, when there are no others. */
+    static List<StackTraceElement> users(StackTraceElement[] all, boolean system) {
+        List<StackTraceElement> frames = Stream.of(all).filter(e -> e != null && (system || !internal(e))).toList();
+        return frames.isEmpty() ? List.of(all) : frames;
     }
 
     /** Frames of the runtime and of the JDK's switching code are left out unless {@code system}, but never all. */
