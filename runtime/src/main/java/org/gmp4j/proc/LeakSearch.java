@@ -13,9 +13,11 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.Keeper;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.stack.Ark;
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.M;
 
 /**
  * Looks for goroutines that nothing alive can wake, as Go's {@code goroutineleak} profile: the JVM's collector says what is reachable.
@@ -47,6 +49,10 @@ import org.gmp4j.struct.GStatus;
  */
 public final class LeakSearch {
     private static final int NONE = -1;
+    private static final int TRIES = 3;
+    private static final long NAP_NANOS = 50_000;
+    /** How long to wait for Ms on their way to sleep: they need microseconds. After that a goroutine that one ran last is not found. */
+    private static final long PATIENCE = 1_000_000_000;
 
     /** One more waiter of the same. */
     private record Kept(GStack st, Object next) {
@@ -75,6 +81,17 @@ public final class LeakSearch {
      * @throws IllegalStateException when the scheduler is closed, or this JVM finds none (see {@link Canary})
      */
     static void each(Scheduler s, Consumer<Traceback.Goroutine> to) {
+        for (int i = 0; i < TRIES; i++) {
+            if (once(s, to)) {
+                return;
+            }
+        }
+        throw new IllegalStateException("no leak report in this JVM: it needs System.gc() (no -XX:+DisableExplicitGC), and the collector "
+                + "G1, Parallel or Serial");
+    }
+
+    /** False, and nothing told, when it found not even what it should. */
+    private static boolean once(Scheduler s, Consumer<Traceback.Goroutine> to) {
         Canary canary = new Canary();
         Newproc.newproc(s, canary);
         canary.awaitParked();
@@ -84,17 +101,25 @@ public final class LeakSearch {
         } finally {
             canary.end();
         }
-        boolean works = false;
+        if (Arrays.stream(found[0]).noneMatch(gp -> gp == canary.gp)) {
+            return false;
+        }
         for (long gp : found[0]) {
             Traceback.Goroutine g = gp == canary.gp ? null : Traceback.one(s, gp);
-            works |= gp == canary.gp;
             if (g != null) {
                 to.accept(g);
             }
         }
-        if (!works) {
-            throw new IllegalStateException("no leak report in this JVM: it needs System.gc() (no -XX:+DisableExplicitGC), and the collector "
-                    + "G1, Parallel or Serial");
+        return true;
+    }
+
+    /** With the world stopped: waits until no M on its way to sleep refers any more to what it ran last. */
+    private void settle() {
+        long end = System.nanoTime() + PATIENCE;
+        for (Machine m : s.machines()) {
+            while (!JdkThreads.isIdle(m) && M.curgOpaque(m.mp) == 0 && M.exited(m.mp) == 0 && System.nanoTime() < end) {
+                LockSupport.parkNanos(NAP_NANOS);
+            }
         }
     }
 
@@ -104,8 +129,6 @@ public final class LeakSearch {
      */
     private static final class Canary implements Runnable {
         private static final Park.Unlock NOTHING = (gp, lock) -> true;
-        private static final long NAP_NANOS = 50_000;
-
         volatile long gp;
 
         @Override
@@ -139,6 +162,7 @@ public final class LeakSearch {
 
     /** With the world stopped: the Gs that have leaked. */
     private long[] search() {
+        settle();
         load();
         boolean hidden = false;
         try {

@@ -267,6 +267,12 @@ public final class JdkThreads {
         host.before = host.thread;
     }
 
+    /** Whether {@link #idle} was called since something was last mounted; from any thread, for whoever looks again. */
+    public static boolean isIdle(Host host) {
+        Thread before = host.before;
+        return before == null || before == host.thread;
+    }
+
     private static boolean interrupted(Thread t) {
         return CALLS.interrupted(t);
     }
