@@ -4,6 +4,7 @@
 @SuppressWarnings("requires-automatic")
 open module org.gmp4j.bench {
     requires java.management;
+    requires jdk.attach;
     requires jdk.management;
     requires org.gmp4j.nativebindings;
     requires org.gmp4j.runtime;

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 import org.gmp4j.check.Invariants;
+import org.gmp4j.metrics.Dashboard;
 import org.gmp4j.metrics.JmxBean;
 import org.gmp4j.metrics.MetricsServer;
 import org.gmp4j.proc.DebugVars;
@@ -16,25 +17,54 @@ final class Diagnosis implements Runnable {
     private static final long CHECK_EVERY_MILLIS = 100;
 
     private final Scheduler s;
-    private final MetricsServer server;
+    private final Served served;
     private JmxBean bean; // Under the monitor; null when it is not registered.
     private boolean ended; // Likewise.
 
     /** Of a scheduler that was just made. */
-    Diagnosis(Scheduler s, MetricsServer server) {
+    Diagnosis(Scheduler s, Served served) {
         this.s = s;
-        this.server = server;
+        this.served = served;
+    }
+
+    /** What answers by HTTP; each null for none. */
+    record Served(MetricsServer metrics, Dashboard dashboard) {
+        void close() {
+            if (metrics != null) {
+                metrics.close();
+            }
+            if (dashboard != null) {
+                dashboard.close();
+            }
+        }
     }
 
     /**
-     * The server, before there is a scheduler: so nothing is to be undone when there can be none.
+     * The servers, before there is a scheduler: so nothing is to be undone when there can be none.
      *
-     * @return null for none
-     * @throws IllegalArgumentException when it cannot listen where it is to
+     * @param metrics the builder's; null for what GMPDEBUG says
+     * @param dashboard likewise
+     * @throws IllegalArgumentException when one cannot listen where it is to
      */
-    static MetricsServer serve(InetSocketAddress builders, DebugVars debug) {
-        InetSocketAddress address = builders != null ? builders : debug.metrics();
-        return address == null ? null : MetricsServer.shared(address);
+    static Served serve(InetSocketAddress metrics, Integer dashboard, DebugVars debug) {
+        InetSocketAddress address = metrics != null ? metrics : debug.metrics();
+        Integer port = dashboard != null ? dashboard : debug.dashboard() >= 0 ? Integer.valueOf(debug.dashboard()) : wanted();
+        MetricsServer m = address == null ? null : MetricsServer.shared(address);
+        boolean done = false;
+        try {
+            Dashboard d = port == null ? null : Dashboard.shared(port);
+            done = true;
+            return new Served(m, d);
+        } finally {
+            if (!done && m != null) {
+                m.close();
+            }
+        }
+    }
+
+    /** By a property, so that a command can have the page of a program that sets its own GMPDEBUG. */
+    private static Integer wanted() {
+        return System.getProperty("gmp.dashboard") == null ? null : Dashboard.wanted();
     }
 
     /** Begins. After a failure, too, {@link #end} is to be called. */
@@ -51,8 +81,8 @@ final class Diagnosis implements Runnable {
 
     /** The scheduler has ended. */
     void end() {
-        if (server != null && !hasEnded()) {
-            server.close();
+        if (!hasEnded()) {
+            served.close();
         }
         synchronized (this) {
             ended = true;

@@ -17,6 +17,7 @@ import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.metrics.CpuProfiler;
+import org.gmp4j.metrics.Dashboard;
 import org.gmp4j.metrics.GoroutineProfile;
 import org.gmp4j.metrics.LeakCheck;
 import org.gmp4j.metrics.Metrics;
@@ -244,6 +245,16 @@ public final class Gmp implements Executor, AutoCloseable {
          *     are to see it
          */
         Builder metrics(InetSocketAddress address);
+
+        /**
+         * Has a page for a browser that shows all schedulers of this process live, as long as this one lives: see {@link Dashboard}. A
+         * line on stderr says where it is. It listens on the loopback address only; it needs the module {@code jdk.httpserver}, and no
+         * other jar. Default: what {@code dashboard=PORT} of {@link #debug} says, or the property {@code gmp.dashboard=PORT}, else none.
+         * A port that another scheduler of this process asked for is shared.
+         *
+         * @param port 0 to 65535; 0 is any that is free
+         */
+        Builder dashboard(int port);
 
         /**
          * Starts the scheduler.

@@ -15,7 +15,6 @@ import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.ffi.Shims;
-import org.gmp4j.metrics.MetricsServer;
 import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
@@ -53,6 +52,7 @@ final class Settings implements Gmp.Builder {
     private boolean deadlockDetection;
     private String debug = ProcessFlag.debug();
     private InetSocketAddress metrics;
+    private Integer dashboard;
     private Diagnosis diagnosis;
     private String name;
 
@@ -135,6 +135,12 @@ final class Settings implements Gmp.Builder {
     }
 
     @Override
+    public Gmp.Builder dashboard(int port) {
+        dashboard = port;
+        return this;
+    }
+
+    @Override
     public Gmp build() {
         Scheduler s = start(false);
         return new Gmp(s, diagnosis);
@@ -166,14 +172,14 @@ final class Settings implements Gmp.Builder {
     }
 
     private Scheduler startServed(Config config) {
-        MetricsServer server = Diagnosis.serve(metrics, config.debug());
+        Diagnosis.Served served = Diagnosis.serve(metrics, dashboard, config.debug());
         Scheduler s = null;
         diagnosis = null;
         boolean done = false;
         try {
             s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon::new)
                     : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon::new);
-            diagnosis = new Diagnosis(s, server);
+            diagnosis = new Diagnosis(s, served);
             diagnosis.begin();
             if (stalled != null) {
                 Stalls.of(s).setCallback(x -> stalled.accept(new Gmp.Stall(x.goid(), x.running(), List.of(x.stack()))));
@@ -183,18 +189,18 @@ final class Settings implements Gmp.Builder {
             return s;
         } finally {
             if (!done) {
-                undo(s, server);
+                undo(s, served);
             }
         }
     }
 
     /** Leaves nothing of a start that failed on its way. */
-    private void undo(Scheduler s, MetricsServer server) {
+    private void undo(Scheduler s, Diagnosis.Served served) {
         try {
             if (diagnosis != null) {
                 diagnosis.end();
-            } else if (server != null) {
-                server.close();
+            } else {
+                served.close();
             }
         } finally {
             try {

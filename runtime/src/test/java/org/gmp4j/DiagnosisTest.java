@@ -4,6 +4,9 @@ package org.gmp4j;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
@@ -61,6 +64,22 @@ class DiagnosisTest {
             assertEquals(1, r.err().lines().count(), r::toString);
             assertTrue(r.err().startsWith("gmp4j: GMPDEBUG: "), r::toString);
         }
+    }
+
+    /** By the property, which a command sets, and which goes with a program's own GMPDEBUG. */
+    @Test
+    void dashboard() throws IOException {
+        Result r = program().with("-Dgmp.dashboard=0").env("GMPDEBUG", "traceback=all").run("work");
+        assertEquals(new Result(0, "done\n", ""), new Result(r.exit(), r.out(), ""), r::toString);
+        assertTrue(r.err().matches("gmp4j: dashboard at http://localhost:[0-9]+/\n"), r::toString);
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Result inUse = program().with("-Dgmp.dashboard=" + taken.getLocalPort()).run("work");
+            assertEquals(2, inUse.exit(), inUse::toString);
+            assertTrue(inUse.err().matches("gmp4j: the dashboard cannot be served at localhost:[0-9]+: Address already in use\n"),
+                    inUse::toString);
+        }
+        Result bad = program().with("-Dgmp.dashboard=many").run("work");
+        assertEquals(new Result(2, "", "gmp4j: gmp.dashboard is \"many\": use a port from 0 to 65535\n"), bad);
     }
 
     @Test

@@ -7,6 +7,7 @@ import org.gmp4j.bench.resp.RespCommand;
 import org.gmp4j.bench.scale.ScaleCommand;
 import org.gmp4j.bench.service.ServiceCommand;
 import org.gmp4j.bench.steal.StealCommand;
+import org.gmp4j.bench.top.TopCommand;
 import org.gmp4j.bench.trace.TraceCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -35,7 +36,8 @@ import picocli.CommandLine.Spec;
             ScaleCommand.class,
             ServiceCommand.class,
             RespCommand.class,
-            TraceCommand.class
+            TraceCommand.class,
+            TopCommand.class
         })
 public final class GmpCommand implements Runnable {
     static final int FAILED = 1;

@@ -35,13 +35,19 @@ final class LauncherCommands {
     @Command(
             name = "run",
             description = "Run a program with the runtime on its class path and all flags set.",
-            customSynopsis = "gmp run [JVM options] (FILE.java | CLASS | FILE.jar) [ARG...]")
+            customSynopsis = "gmp run [--dashboard PORT] [JVM options] (FILE.java | CLASS | FILE.jar) [ARG...]")
     static final class Run extends ByLauncher {
         @Option(
                 names = {"-cp", "--class-path"},
                 paramLabel = "PATH",
                 description = "The program's own class path (default: the current folder).")
         private String classPath;
+
+        @Option(
+                names = "--dashboard",
+                paramLabel = "PORT",
+                description = "Have a page that shows the scheduler live at http://localhost:PORT/; 0 is any port.")
+        private int dashboard;
 
         @Parameters(index = "0", paramLabel = "PROGRAM", description = "A source file, a class name or a jar.")
         private String program;

@@ -29,7 +29,7 @@ class GmpCommandTest {
             "scale gc --json=/no/such/dir/f", "peers nope", "peers (", "peers --forks=0", "peers --forks=x", "peers --seconds=0",
             "peers --warmup=NaN", "peers --peers=gmp4j,erlang", "peers --json=/no/such/dir/f",
             "peers --json=/dev/full --html=/dev/full --markdown=target", "trace", "trace /no/such/file", "trace pom.xml",
-            "trace --top=0 pom.xml"})
+            "trace --top=0 pom.xml", "top", "top x"})
     void badUsageIsOneSentenceOnStderr(String line) {
         assertEquals(2, gmp(line.isEmpty() ? new String[0] : line.split(" ")));
         assertEquals("", out.toString());

@@ -2,6 +2,7 @@
 package org.gmp4j.metrics;
 
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * A scheduler as JMX shows it, under {@code org.gmp4j:type=Gmp,name=NAME}. It is there within a second after anybody in the
@@ -27,6 +28,31 @@ public interface GmpMXBean {
 
     /** All {@link Metrics} that are one number, by name. */
     Map<String, Double> getMetrics();
+
+    /** All that {@link Metrics} have, of one reading. */
+    Snapshot snapshot();
+
+    /**
+     * A reading in types that JMX knows.
+     *
+     * @param numbers the metrics that are one number, by name
+     * @param byP those with a number for each P
+     * @param byPair those with a number for each pair of Ps
+     * @param histograms of histograms how many values are in each bucket
+     * @param bounds the buckets' bounds, the same for all
+     * @param states as {@link Metrics#states}
+     */
+    record Snapshot(Map<String, Double> numbers, Map<String, long[]> byP, Map<String, long[][]> byPair, Map<String, long[]> histograms,
+            double[] bounds, Map<String, Long> states) {
+        /** As {@link Metrics#read} has them, but each that is one number is a {@link Double}. */
+        public Map<String, Object> values() {
+            Map<String, Object> values = new TreeMap<>(numbers);
+            values.putAll(byP);
+            values.putAll(byPair);
+            histograms.forEach((name, counts) -> values.put(name, new Histogram(counts, bounds)));
+            return values;
+        }
+    }
 
     /** All metrics of all schedulers of the process in Prometheus's format. */
     String prometheus();

@@ -97,12 +97,36 @@ public final class JmxBean implements GmpMXBean {
     @Override
     public Map<String, Double> getMetrics() {
         Map<String, Double> numbers = new TreeMap<>();
-        new Metrics(s).read().forEach((name, value) -> {
-            if (value instanceof Number n) {
-                numbers.put(name, n.doubleValue());
-            }
-        });
+        new Metrics(s).read().forEach((name, value) -> number(numbers, name, value));
         return numbers;
+    }
+
+    private static void number(Map<String, Double> numbers, String name, Object value) {
+        if (value instanceof Number n) {
+            numbers.put(name, n.doubleValue());
+        }
+    }
+
+    @Override
+    public Snapshot snapshot() {
+        Metrics m = new Metrics(s);
+        Map<String, Double> numbers = new TreeMap<>();
+        Map<String, long[]> byP = new TreeMap<>();
+        Map<String, long[][]> byPair = new TreeMap<>();
+        Map<String, long[]> histograms = new TreeMap<>();
+        double[] bounds = {};
+        for (Map.Entry<String, Object> e : m.read().entrySet()) {
+            switch (e.getValue()) {
+                case long[] n -> byP.put(e.getKey(), n);
+                case long[][] n -> byPair.put(e.getKey(), n);
+                case Histogram h -> {
+                    histograms.put(e.getKey(), h.counts());
+                    bounds = h.bounds();
+                }
+                default -> number(numbers, e.getKey(), e.getValue());
+            }
+        }
+        return new Snapshot(numbers, byP, byPair, histograms, bounds, m.states());
     }
 
     @Override

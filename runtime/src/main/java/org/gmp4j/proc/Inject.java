@@ -18,9 +18,10 @@ final class Inject {
      * Readies a list of waiting Gs, linked by schedlink. On an M with a P they fill its ring first, after as many as there
      * are idle Ps went to the global queue for those to take; without a P all go to the global queue.
      *
+     * @param first whether in the global queue they come before all others
      * @return how many they were
      */
-    static int injectglist(Scheduler s, long list) {
+    static int injectglist(Scheduler s, long list, boolean first) {
         long sched = s.sched;
         int n = 0;
         long last = 0;
@@ -51,7 +52,11 @@ final class Inject {
         }
         if (global > 0) {
             SchedLock.lock(sched);
-            GlobalRunq.globrunqputbatch(sched, list, last, global);
+            if (first) {
+                GlobalRunq.globrunqputheadbatch(sched, list, last, global);
+            } else {
+                GlobalRunq.globrunqputbatch(sched, list, last, global);
+            }
             SchedLock.unlock(sched);
             startIdle(s, global);
         }
@@ -62,9 +67,14 @@ final class Inject {
         return n;
     }
 
-    /** The same for what the network poller found. */
+    /**
+     * The same for what the network poller found. It comes before those that had their time slices, whoever polled: what an M finds
+     * goes to a ring, and what sysmon finds beside goroutines that need the CPU for long would wait for a slice of each of them. (In
+     * Go it does.) The others still have their turns: of 61 schedules one takes from the global queue, and sysmon polls only when no M
+     * did for a quantum.
+     */
     static void injectPolled(Scheduler s, long list) {
-        countPolled(s, injectglist(s, list));
+        countPolled(s, injectglist(s, list, true));
     }
 
     /**
@@ -89,7 +99,7 @@ final class Inject {
             list = gp;
             gp = next;
         }
-        int unused = injectglist(s, list);
+        int unused = injectglist(s, list, false);
     }
 
     private static void startIdle(Scheduler s, int n) {

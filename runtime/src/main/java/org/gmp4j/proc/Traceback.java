@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.stream.Stream;
@@ -15,6 +16,7 @@ import org.gmp4j.struct.GStatus;
 /** Goroutines in Go's traceback form: a header with state and wait reason, then the frames. */
 public final class Traceback {
     private static final long NANOS_A_MINUTE = 60_000_000_000L;
+    private static final String LOCKED = ", locked to thread";
 
     private Traceback() {
     }
@@ -108,6 +110,22 @@ public final class Traceback {
     }
 
     /**
+     * How many goroutines of a scheduler are in each state, by the words of a traceback: {@code running}, {@code chan receive},
+     * {@code running, locked to thread}. Takes no lock and looks at no stack.
+     */
+    public static Map<String, Long> states(Scheduler s) {
+        Map<String, Long> states = new TreeMap<>();
+        s.slots.forEach(gp -> {
+            int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
+            if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
+                String state = state(gp, status);
+                states.merge(G.lockedm(gp) == 0 ? state : state.concat(LOCKED), 1L, Long::sum);
+            }
+        });
+        return states;
+    }
+
+    /**
      * Notes of goroutines that wait, and were not seen waiting before, that they wait since now; for the minutes in the
      * header. Sysmon calls it now and then, because a look at the clock in each park would cost more than the park's stores.
      * Who parks takes the note of its wait before away. A note that comes late, when the goroutine waits again, is late
@@ -150,7 +168,7 @@ public final class Traceback {
             b.append(", ").append(minutes).append(" minutes");
         }
         if (G.lockedm(gp) != 0) {
-            b.append(", locked to thread");
+            b.append(LOCKED);
         }
         return b.append(']').toString();
     }

@@ -29,13 +29,18 @@ public final class GlobalRunq {
 
     /** Puts a G at the head; under the lock. */
     public static void globrunqputhead(long sched, long gp) {
+        globrunqputheadbatch(sched, gp, gp, 1);
+    }
+
+    /** Puts {@code n} Gs, linked from {@code first} to {@code last}, at the head; under the lock. */
+    public static void globrunqputheadbatch(long sched, long first, long last, int n) {
         long head = HEAD.get(sched);
-        G.setSchedlink(gp, head);
-        HEAD.set(sched, gp);
+        G.setSchedlink(last, head);
+        HEAD.set(sched, first);
         if (head == 0) {
-            TAIL.set(sched, gp);
+            TAIL.set(sched, last);
         }
-        Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) + 1);
+        Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) + n);
     }
 
     /** Puts {@code n} Gs, linked from {@code first} to {@code last}, at the tail; under the lock. */

@@ -47,6 +47,8 @@ final class ArmPoints {
 
     /** Under the class's lock: whether loops have polls, or all points are armed that were linked before that was known. */
     private static boolean settled;
+    /** Whether it is the latter: a nudge, which stops the VM, would show nobody a point that he does not see. */
+    private static volatile boolean allArmed;
 
     private boolean wanting;
     private long disarmed;
@@ -114,7 +116,7 @@ final class ArmPoints {
             o.helpless = true;
             return false;
         }
-        if (o.nudges < NUDGES && cpu >= o.nextNudge) {
+        if (o.nudges < NUDGES && cpu >= o.nextNudge && !allArmed) {
             o.nudges++;
             o.nextNudge = cpu + NUDGE_NANOS;
             Points.nudge();
@@ -135,7 +137,9 @@ final class ArmPoints {
      */
     private static synchronized void armWhereNudgesAreLate() {
         if (!settled) {
-            settled = VmFlags.countedLoopsPoll() || Points.armAll(ARM_ALL); // Or the next overrun goes on with it.
+            boolean poll = VmFlags.countedLoopsPoll();
+            settled = poll || Points.armAll(ARM_ALL); // Or the next overrun goes on with it.
+            allArmed = settled && !poll;
         }
     }
 

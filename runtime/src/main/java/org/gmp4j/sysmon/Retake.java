@@ -59,6 +59,8 @@ final class Retake {
     private static final long ASK_AGAIN_NANOS = 10_000_000;
     /** By so much at most, and a quarter of a quantum, a slice is taken to have begun before the look that first saw it. */
     private static final long MAX_EARLIER = 250_000;
+    /** A look at one who has had his quantum costs him 17 µs where he and sysmon have one CPU. */
+    private static final long MIN_LOOK_AGAIN = 200_000;
 
     /** For so many strays a CPU a goroutine that no point stops keeps its P longer and longer. */
     private static final int MAX_DOUBLINGS = 6;
@@ -77,6 +79,8 @@ final class Retake {
 
     private final Scheduler s;
     private final long quantum;
+    /** How soon it looks again at one who has had his quantum, while nobody waits or he does not yield. */
+    private final long lookAgain;
     /** Whether who runs is left to yield by itself: asyncpreemptoff. */
     private final boolean cooperative;
     private final ThreadState threads = new ThreadState();
@@ -106,6 +110,7 @@ final class Retake {
         this.stalls = stalls;
         strays = new Strays(s, points);
         quantum = s.config.quantumNanos();
+        lookAgain = Math.min(quantum, Math.max(quantum / Sysmon.BUSY_LOOKS, MIN_LOOK_AGAIN));
         cooperative = s.config.debug().asyncpreemptoff();
     }
 
@@ -245,7 +250,7 @@ final class Retake {
         if (over > now) {
             firstOver = Math.min(firstOver, over);
         } else {
-            firstOver = Math.min(firstOver, now + quantum / Sysmon.BUSY_LOOKS); // Somebody waits by then, or it has not yielded.
+            firstOver = Math.min(firstOver, now + lookAgain); // Somebody waits by then, or it has not yielded.
         }
         return (same || over <= now) && waits && running(pr, now, now - SCHEDWHEN.get(pp));
     }

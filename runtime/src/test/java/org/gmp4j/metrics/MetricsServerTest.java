@@ -27,12 +27,12 @@ import org.junit.jupiter.api.Test;
 class MetricsServerTest {
     private static final int CLIENTS = 1_000;
 
-    private static InetSocketAddress anyPort() {
+    static InetSocketAddress anyPort() {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     }
 
-    private static Socket connect(MetricsServer server) throws IOException {
-        return new Socket(server.address().getAddress(), server.address().getPort());
+    private static Socket connect(InetSocketAddress server) throws IOException {
+        return new Socket(server.getAddress(), server.getPort());
     }
 
     private static String all(Socket socket) throws IOException {
@@ -41,8 +41,16 @@ class MetricsServerTest {
     }
 
     private static String ask(MetricsServer server, String request) throws IOException {
+        return ask(server.address(), request);
+    }
+
+    static String ask(InetSocketAddress server, String request) throws IOException {
+        return ask(server, request, "localhost");
+    }
+
+    static String ask(InetSocketAddress server, String request, String host) throws IOException {
         try (Socket s = connect(server)) {
-            s.getOutputStream().write((request + "\r\nHost: x\r\nConnection: close\r\n\r\n").getBytes(ISO_8859_1));
+            s.getOutputStream().write((request + "\r\nHost: " + host + "\r\nConnection: close\r\n\r\n").getBytes(ISO_8859_1));
             return all(s);
         }
     }
@@ -69,47 +77,50 @@ class MetricsServerTest {
     @Test
     void garbageAndSlowClients() throws IOException {
         try (MetricsServer server = MetricsServer.start(anyPort())) {
-            Random random = new Random(1);
-            for (int i = 0; i < 50; i++) {
-                byte[] garbage = new byte[1 + random.nextInt(2_000)];
-                random.nextBytes(garbage);
-                try (Socket s = connect(server)) {
-                    s.getOutputStream().write(garbage);
-                } catch (IOException refused) {
-                    continue;
-                }
+            garbageAndSlowClients(server.address(), "/metrics");
+        }
+    }
+
+    static void garbageAndSlowClients(InetSocketAddress server, String page) throws IOException {
+        Random random = new Random(1);
+        for (int i = 0; i < 50; i++) {
+            byte[] garbage = new byte[1 + random.nextInt(2_000)];
+            random.nextBytes(garbage);
+            try (Socket s = connect(server)) {
+                s.getOutputStream().write(garbage);
+            } catch (IOException refused) {
+                continue;
             }
-            for (String bad : new String[] {"GET", "GET /metrics", "GET /metrics HTTP/9.9", "GET http://[ HTTP/1.1",
-                    "GET /metrics HTTP/1.1\r\nContent-Length: -1", "GET /metrics HTTP/1.1\r\nTransfer-Encoding: nonsense"}) {
-                assertFalse(ask(server, bad).contains("\tat "), bad);
+        }
+        for (String bad : new String[] {"GET", "GET " + page, "GET " + page + " HTTP/9.9", "GET http://[ HTTP/1.1",
+                "GET " + page + " HTTP/1.1\r\nContent-Length: -1", "GET " + page + " HTTP/1.1\r\nTransfer-Encoding: nonsense"}) {
+            assertFalse(ask(server, bad).contains("\tat "), bad);
+        }
+        List<Socket> slow = new ArrayList<>();
+        try {
+            for (int i = 0; i < CLIENTS; i++) {
+                Socket s = connect(server);
+                s.getOutputStream().write((i % 2 == 0 ? "G" : "GET " + page + " HTTP/1.1\r\nX: ").getBytes(ISO_8859_1));
+                slow.add(s);
             }
-            List<Socket> slow = new ArrayList<>();
-            try {
-                for (int i = 0; i < CLIENTS; i++) {
-                    Socket s = connect(server);
-                    s.getOutputStream().write(i % 2 == 0 ? "G".getBytes(ISO_8859_1)
-                            : "GET /metrics HTTP/1.1\r\nX: ".getBytes(ISO_8859_1));
-                    slow.add(s);
-                }
-                for (int i = 0; i < 3; i++) {
-                    assertTrue(ask(server, "GET /metrics HTTP/1.1").startsWith("HTTP/1.1 200 "));
-                }
-            } finally {
-                for (Socket s : slow) {
-                    s.close();
-                }
+            for (int i = 0; i < 3; i++) {
+                assertTrue(ask(server, "GET " + page + " HTTP/1.1").startsWith("HTTP/1.1 200 "));
+            }
+        } finally {
+            for (Socket s : slow) {
+                s.close();
             }
         }
     }
 
     @Test
     void aSlowClientIsCutOff() throws IOException {
-        try (MetricsServer server = MetricsServer.start(anyPort()); Socket first = connect(server)) {
+        try (MetricsServer server = MetricsServer.start(anyPort()); Socket first = connect(server.address())) {
             first.getOutputStream().write("GET /".getBytes(ISO_8859_1));
             List<Socket> slow = new ArrayList<>();
             try {
                 for (int i = 0; i < 64; i++) {
-                    Socket s = connect(server);
+                    Socket s = connect(server.address());
                     s.getOutputStream().write("GET /".getBytes(ISO_8859_1));
                     slow.add(s);
                 }

@@ -12,6 +12,9 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
@@ -78,8 +81,8 @@ class NetpollerTest {
     }
 
     /**
-     * What is ready when a time slice ends runs next, and not behind all who had theirs. Sysmon, which queues what it finds
-     * behind them, may be first where the M gets no CPU for two quanta; so not each time has to be so.
+     * What is ready when a time slice ends runs next, and not behind all who had theirs. A thread that gets no CPU for long makes this
+     * one late to see how many they were; so not each time has to be so.
      */
     @Stress
     void besideHogs() throws InterruptedException {
@@ -125,6 +128,47 @@ class NetpollerTest {
                 next += seen.get() - at < hogs / 2 ? 1 : 0;
             }
             assertTrue(next >= 5, "behind all hogs");
+        }
+        Fd.close(fd);
+    }
+
+    /** Beside a goroutine that does not yield it is sysmon that polls; and what it finds runs before all that wait already. */
+    @Test
+    void sysmonsFindsComeFirst() throws InterruptedException {
+        int waiting = 5;
+        int fd = EventFd.create();
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofSeconds(10)))) {
+            AtomicBoolean over = new AtomicBoolean();
+            List<String> order = Collections.synchronizedList(new ArrayList<>());
+            CountDownLatch done = new CountDownLatch(1 + waiting);
+            gmp.go(() -> {
+                await(fd, 0);
+                order.add("ready");
+                done.countDown();
+            });
+            awaitWaiters(gmp, 1);
+            long sched = gmp.scheduler().sched; // It asks a goroutine.
+            CountDownLatch running = new CountDownLatch(1);
+            gmp.go(() -> {
+                running.countDown();
+                while (!over.get()) {
+                    Thread.onSpinWait();
+                }
+            });
+            running.await();
+            for (int i = 0; i < waiting; i++) {
+                gmp.go(() -> {
+                    order.add("waited");
+                    done.countDown();
+                });
+            }
+            add(fd);
+            while (Schedt.runqsizeOpaque(sched) <= waiting) { // Those, and what sysmon found.
+                Thread.onSpinWait();
+            }
+            over.set(true);
+            done.await();
+            assertEquals("ready", order.getFirst());
         }
         Fd.close(fd);
     }

@@ -4,6 +4,7 @@ package org.gmp4j.bench.trace;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -182,6 +183,10 @@ final class TraceSummary implements TraceFile.Visitor {
     /** By name, for tests. */
     Map<String, Site> sites() {
         return sites;
+    }
+
+    Collection<Waits> waits() {
+        return waits.values();
     }
 
     Map<String, Steals> steals() {

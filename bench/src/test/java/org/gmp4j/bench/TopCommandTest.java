@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.BufferedReader;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.gmp4j.Chan;
+import org.gmp4j.Gmp;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import picocli.CommandLine;
+
+/** {@code gmp top} of processes that run a scheduler, and of those that do not. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class TopCommandTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int top(Object... args) {
+        CommandLine root = GmpCommand.commandLine();
+        root.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+        List<String> line = new ArrayList<>(List.of("top"));
+        for (Object a : args) {
+            line.add(a.toString());
+        }
+        return GmpCommand.execute(root, line.toArray(String[]::new));
+    }
+
+    /** With a goroutine that waits, or, with an argument, without a scheduler; until its input ends. */
+    static final class Target {
+        private Target() {}
+
+        public static void main(String[] args) throws Exception {
+            Gmp gmp = args.length > 0 ? null : Gmp.builder().procs(3).name("it,=\"s").build();
+            Chan<Integer> never = Chan.make();
+            if (gmp != null) {
+                for (int i = 0; i < 1234; i++) {
+                    gmp.go(() -> {
+                        Integer unused = never.recv();
+                    });
+                }
+            }
+            System.out.println("ready");
+            int unused = System.in.read();
+            never.close();
+            if (gmp != null) {
+                gmp.close();
+            }
+        }
+    }
+
+    private static Process start(String... args) throws Exception {
+        List<String> line = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java",
+                "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED",
+                "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"), Target.class.getName()));
+        line.addAll(List.of(args));
+        Process p = new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        BufferedReader said = p.inputReader();
+        assertEquals("ready", said.readLine());
+        return p;
+    }
+
+    private static void end(Process p) throws Exception {
+        p.getOutputStream().close();
+        assertEquals(0, p.waitFor());
+    }
+
+    @Test
+    void aProcess() throws Exception {
+        Process p = start();
+        try {
+            assertEquals(0, top("-n", 2, "-d", 0.2, p.pid()), err::toString);
+            assertEquals("", err.toString());
+            assertEquals(2, out.toString().split("process " + p.pid() + ", it,=\"s: 3 Ps, ", -1).length - 1, out::toString);
+            assertTrue(out.toString().contains(" 1,234  chan receive\n"), out::toString);
+            assertEquals(1, out.toString().split("  a second    ", -1).length - 1, out::toString);
+            assertTrue(out.toString().contains("\n      P2 "), out::toString);
+            assertTrue(out.toString().chars().noneMatch(c -> c == '\033'), "for a terminal, and there is none");
+        } finally {
+            end(p);
+        }
+    }
+
+    /** The command ends with it. */
+    @Test
+    void aProcessThatEnds() throws Exception {
+        Process p = start();
+        Thread ends = new Thread(() -> {
+            while (!out.toString().contains("  a second    ")) {
+                Thread.onSpinWait();
+            }
+            try {
+                end(p);
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        });
+        ends.start();
+        assertEquals(0, top("-d", 0.1, p.pid()));
+        ends.join();
+        assertEquals("gmp: process " + p.pid() + " has ended.\n", err.toString());
+    }
+
+    private void refused(String sentence, Object... args) {
+        assertEquals(2, top(args));
+        assertEquals("", out.toString());
+        assertEquals(1, err.toString().lines().count(), err::toString);
+        assertTrue(err.toString().startsWith("gmp: " + sentence), err::toString);
+        err.getBuffer().setLength(0);
+    }
+
+    @Test
+    void whatCannotBeRead() throws Exception {
+        refused("\"one\" is no process id", "one");
+        refused("\"-1\" is no process id", "--", -1);
+        refused("\"0\" is no process id", 0);
+        refused("there is no process 9999999999", 9_999_999_999L);
+        refused("-n is 0: use 1 or more", "-n", 0, 1);
+        refused("--delay is 0.0: use 0.1 to 3600 seconds", "-d", 0, 1);
+        Process other = new ProcessBuilder("sleep", "1000").start();
+        try {
+            refused("process " + other.pid() + " is no JVM; ", other.pid());
+            assertTrue(other.isAlive(), "looking at it ended it");
+        } finally {
+            other.destroyForcibly().waitFor();
+        }
+        Process none = start("none");
+        try {
+            refused("process " + none.pid() + " has no scheduler of gmp4j", none.pid());
+        } finally {
+            end(none);
+        }
+    }
+}

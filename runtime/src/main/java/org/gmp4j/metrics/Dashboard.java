@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.metrics;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+import java.util.Map;
+
+/**
+ * A page for a browser that shows the schedulers of the process live: Ps, queues, threads that spin, latencies, steals, preemptions,
+ * stalls, and what goroutines wait for. {@code Gmp.Builder.dashboard}, the setting {@code dashboard=PORT} of GMPDEBUG, the property
+ * {@code gmp.dashboard=PORT} and {@code gmp run --dashboard PORT} start one with a scheduler. Thread-safe.
+ *
+ * <p>It needs the module {@code jdk.httpserver}, which a program on the class path has, and nothing else: page, style, script and the
+ * charting library, uPlot, are in this jar, and the browser is told to load nothing from anywhere else. It listens on the loopback
+ * address only, and answers only those who ask for {@code localhost} or an address of its own, so that no page of the web
+ * can read it. Read-only: it answers GET and HEAD of {@code /} and {@code /data.json}, and nothing else. It runs on threads of its own,
+ * daemons, and reading stops nobody: it shows a scheduler whose goroutines do not get on as well. At most 32 requests are under
+ * way: of more the oldest is cut off.
+ */
+public final class Dashboard implements AutoCloseable {
+    private static final int MOST_PORT = 65_535;
+    private static final String PROPERTY = "gmp.dashboard";
+
+    private final WebServer server;
+
+    private Dashboard(WebServer server) {
+        this.server = server;
+    }
+
+    /** One page with everything in it, whose script and style the browser knows by their hashes. Made when it is first needed. */
+    private static final class Parts {
+        private static final byte[] PAGE;
+        private static final Map<String, String> HEADERS;
+
+        static {
+            String script = text("uplot/uPlot.iife.min.js") + text("dashboard.js");
+            String style = text("uplot/uPlot.min.css") + text("dashboard.css");
+            PAGE = text("dashboard.html").replace("@STYLE@", style).replace("@SCRIPT@", script).getBytes(UTF_8);
+            HEADERS = Map.of("Cache-Control", "no-store", "X-Content-Type-Options", "nosniff",
+                    "Referrer-Policy", "no-referrer", "Cross-Origin-Resource-Policy", "same-origin",
+                    "Content-Security-Policy", "default-src 'none'; script-src '" + hash(script) + "'; style-src '" + hash(style)
+                    + "'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+        }
+
+        static WebServer.Pages pages() {
+            return new WebServer.Pages("the dashboard", "gmp-dashboard", true, HEADERS,
+                    Map.of("/", new WebServer.Page("text/html; charset=utf-8", () -> PAGE),
+                            "/data.json", new WebServer.Page("application/json", new Snapshots())));
+        }
+
+        private static String text(String resource) {
+            try (InputStream in = Dashboard.class.getResourceAsStream(resource)) {
+                if (in == null) {
+                    throw new IllegalStateException("the jar gmp4j-runtime has no " + resource + ", which its build puts there");
+                }
+                return new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n"); // As a browser reads it.
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private static String hash(String text) {
+            try {
+                return "sha256-" + Base64.getEncoder().encodeToString(MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8)));
+            } catch (NoSuchAlgorithmException e) {
+                throw new IllegalStateException(e); // Each JDK has it.
+            }
+        }
+    }
+
+    /**
+     * Starts one, which shows all schedulers of the process while they live.
+     *
+     * @param port 0 to 65535; 0 is any that is free: see {@link #address}
+     * @throws IOException when it cannot listen there
+     * @throws IllegalArgumentException when the port is out of range
+     * @throws IllegalStateException when there is no module {@code jdk.httpserver}
+     */
+    public static Dashboard start(int port) throws IOException {
+        return new Dashboard(WebServer.start(Parts.pages(), loopback(port)));
+    }
+
+    /**
+     * The one that schedulers of this process share at a port; {@link #close} by each of them. When it starts, a line on stderr says where.
+     *
+     * @throws IllegalArgumentException when the port is out of range, or it cannot listen there, with one sentence
+     * @throws IllegalStateException when there is no module {@code jdk.httpserver}
+     */
+    public static Dashboard shared(int port) {
+        return new Dashboard(WebServer.shared(Parts.pages(), loopback(port), s -> System.err.println("gmp4j: dashboard at " + url(s))));
+    }
+
+    /**
+     * The port that the property {@code gmp.dashboard} asks for.
+     *
+     * @return null for none
+     * @throws IllegalArgumentException when it is no port
+     */
+    public static Integer wanted() {
+        String port = System.getProperty(PROPERTY, "");
+        if (port.isEmpty()) {
+            return null;
+        }
+        if (!port.matches("[0-9]{1,5}")) {
+            throw new IllegalArgumentException(PROPERTY + " is \"" + port + "\": use a port from 0 to " + MOST_PORT);
+        }
+        return Integer.valueOf(port);
+    }
+
+    private static InetSocketAddress loopback(int port) {
+        if (port < 0 || port > MOST_PORT) {
+            throw new IllegalArgumentException("the dashboard's port is " + port + ": use 0 to " + MOST_PORT);
+        }
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    }
+
+    private static String url(WebServer server) {
+        return "http://localhost:" + server.address().getPort() + "/";
+    }
+
+    /** Where it listens. */
+    public InetSocketAddress address() {
+        return server.address();
+    }
+
+    /** What to give a browser: {@code http://localhost:8080/}. */
+    @Override
+    public String toString() {
+        return url(server);
+    }
+
+    /** Stops it, and cuts off who is being answered; of a shared one, once all have called this. Harmless when repeated. */
+    @Override
+    public void close() {
+        server.close();
+    }
+}

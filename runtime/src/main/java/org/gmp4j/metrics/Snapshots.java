@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.metrics;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.gmp4j.proc.Scheduler;
+
+/**
+ * All schedulers of the process as JSON, for the {@link Dashboard}'s page. Made anew every 100 ms at most, whoever and however many
+ * ask: so nobody keeps the process busy by asking.
+ */
+final class Snapshots implements WebServer.Content {
+    private static final long FRESH_NANOS = 100_000_000;
+    /** Symptoms are seen between two readings that are at least that far apart. */
+    private static final long APART_NANOS = 900_000_000;
+    private static final double NANOS_A_MILLI = 1e6;
+    /** Another than before at the same port: it begins anew. */
+    private static final String PROCESS = ProcessHandle.current().pid() + " " + Long.toHexString(System.nanoTime());
+
+    private record Taken(long at, Map<String, Object> metrics) {
+    }
+
+    /** A reading and the one before, at least {@link #APART_NANOS} apart; of a scheduler. */
+    private record Pair(Taken before, Taken last) {
+    }
+
+    private final ReentrantLock lock = new ReentrantLock();
+    // Under the lock.
+    private Map<Scheduler, Pair> pairs = new HashMap<>();
+    private byte[] made;
+    private long madeAt;
+
+    @Override
+    public byte[] read() throws IOException {
+        try {
+            lock.lockInterruptibly();
+        } catch (InterruptedException cutOff) {
+            throw (IOException) new InterruptedIOException().initCause(cutOff);
+        }
+        try {
+            long now = System.nanoTime();
+            if (made == null || now - madeAt >= FRESH_NANOS) {
+                made = make(now).getBytes(UTF_8);
+                madeAt = now;
+            }
+            return made;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private String make(long now) {
+        StringBuilder b = new StringBuilder("{\"process\":\"").append(PROCESS).append("\",\"millis\":").append(now / NANOS_A_MILLI).append(",\"time\":")
+                .append(System.currentTimeMillis()).append(",\"schedulers\":[");
+        Map<Scheduler, Pair> next = new HashMap<>();
+        String comma = "";
+        for (Scheduler s : new LinkedHashSet<>(Scheduler.all())) { // One may stand there twice.
+            Map<String, Object> metrics;
+            Map<String, Long> states;
+            try {
+                Metrics m = new Metrics(s);
+                metrics = m.read();
+                states = m.states();
+            } catch (IllegalStateException closed) {
+                continue; // Just now.
+            }
+            Pair p = pairs.get(s);
+            Taken taken = new Taken(now, metrics);
+            p = p == null ? new Pair(taken, taken) : now - p.last.at >= APART_NANOS ? new Pair(p.last, taken) : p;
+            next.put(s, p);
+            b.append(comma);
+            scheduler(b, s.label(), metrics, states, Symptom.between(p.before.metrics, metrics, states));
+            comma = ",";
+        }
+        pairs = next;
+        return b.append("]}").toString();
+    }
+
+    private static void scheduler(StringBuilder b, String name, Map<String, Object> metrics, Map<String, Long> states,
+            List<Symptom> symptoms) {
+        b.append("{\"name\":");
+        string(b, name);
+        b.append(",\"metrics\":{");
+        String comma = "";
+        for (Map.Entry<String, Object> m : metrics.entrySet()) {
+            b.append(comma).append('"').append(m.getKey()).append("\":");
+            value(b, m.getValue());
+            comma = ",";
+        }
+        b.append("},\"states\":{");
+        comma = "";
+        for (Map.Entry<String, Long> state : states.entrySet()) {
+            b.append(comma);
+            string(b, state.getKey());
+            b.append(':').append(state.getValue());
+            comma = ",";
+        }
+        b.append("},\"symptoms\":[");
+        comma = "";
+        for (Symptom s : symptoms) {
+            b.append(comma).append("{\"kind\":\"").append(s.kind()).append("\",\"text\":");
+            string(b, s.text());
+            b.append('}');
+            comma = ",";
+        }
+        b.append("]}");
+    }
+
+    /** A histogram as [lower bound, upper or null, count] where it has any; pairs as [thief, victim, number] where they stole. */
+    private static void value(StringBuilder b, Object value) {
+        switch (value) {
+            case Histogram h -> {
+                b.append('[');
+                String comma = "";
+                for (int i = 0; i < h.counts().length; i++) {
+                    if (h.counts()[i] != 0) {
+                        double high = h.bounds()[i + 1];
+                        b.append(comma).append('[').append(h.bounds()[i]).append(',').append(Double.isInfinite(high) ? "null" : high)
+                                .append(',').append(h.counts()[i]).append(']');
+                        comma = ",";
+                    }
+                }
+                b.append(']');
+            }
+            case long[] byP -> {
+                b.append('[');
+                for (int p = 0; p < byP.length; p++) {
+                    b.append(p == 0 ? "" : ",").append(byP[p]);
+                }
+                b.append(']');
+            }
+            case long[][] byPair -> {
+                b.append('[');
+                String comma = "";
+                for (int thief = 0; thief < byPair.length; thief++) {
+                    for (int victim = 0; victim < byPair[thief].length; victim++) {
+                        if (byPair[thief][victim] != 0) {
+                            b.append(comma).append('[').append(thief).append(',').append(victim).append(',')
+                                    .append(byPair[thief][victim]).append(']');
+                            comma = ",";
+                        }
+                    }
+                }
+                b.append(']');
+            }
+            default -> b.append(value);
+        }
+    }
+
+    private static void string(StringBuilder b, String s) {
+        b.append('"');
+        for (int i = 0; i < s.length(); i++) {
+            char c = s.charAt(i);
+            if (c == '"' || c == '\\') {
+                b.append('\\').append(c);
+            } else if (c < ' ' || Character.isSurrogate(c)) {
+                b.append(String.format("\\u%04x", (int) c));
+            } else {
+                b.append(c);
+            }
+        }
+        b.append('"');
+    }
+}

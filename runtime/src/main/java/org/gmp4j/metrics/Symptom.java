@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.metrics;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Something that looks wrong in two readings of {@link Metrics}, a second or so apart: what the live page and {@code gmp top} say
+ * beside their numbers. {@code runtime/DIAGNOSING.md} has what to do about each. A single one may be chance: what is there in reading
+ * after reading is not. Immutable.
+ *
+ * @param kind which
+ * @param text one sentence with the numbers that show it
+ */
+public record Symptom(Kind kind, String text) {
+    /** Which symptoms are known. */
+    public enum Kind {
+        /** Ps are idle while goroutines wait in the queue of another. */
+        IDLE_PS_BESIDE_A_QUEUE,
+        /** Threads look for work, and there is none. */
+        SPINNING_WITHOUT_WORK,
+        /** More goroutines become runnable than are run. */
+        GLOBAL_QUEUE_GROWS,
+        /** Goroutines that only one thread may run. */
+        GOROUTINES_NEVER_MOVE,
+        /** Some goroutines wait much longer for a P than others. */
+        SLOW_TAIL,
+        /** Goroutines block threads without saying so. */
+        THREADS_BLOCKED
+    }
+
+    /** A queue is long from here on: a P that starts a few goroutines at once has fewer. */
+    private static final long LONG_QUEUE = 16;
+    /** The global queue has grown when that many have come: the queue of a P that is full moves 128. */
+    private static final long GROWN = 256;
+    /** Fewer runs a second than that are timers and the like. */
+    private static final double FEW_RUNS = 100;
+    /** A wait for a P that a person notices in a service, seconds, and how much longer than most it is. */
+    private static final double SLOW = 0.005;
+    private static final double TAIL = 10;
+    /** Fewer samples say nothing about one in a hundred. */
+    private static final long SAMPLES = 50;
+    private static final double MOST = 0.5;
+    private static final double ONE_IN_100 = 0.99;
+
+    /**
+     * The symptoms that show in two readings of one scheduler.
+     *
+     * @param before the first, of {@link Metrics#read}
+     * @param now the second
+     * @param states goroutines by state at the time of the second, of {@link Metrics#states}
+     * @return empty when nothing looks wrong
+     */
+    public static List<Symptom> between(Map<String, Object> before, Map<String, Object> now, Map<String, Long> states) {
+        List<Symptom> found = new ArrayList<>();
+        long idle = Math.min(number(before, "/sched/procs/idle:procs"), number(now, "/sched/procs/idle:procs"));
+        long queue = longest(before, now);
+        if (idle > 0 && queue >= LONG_QUEUE) {
+            add(found, Kind.IDLE_PS_BESIDE_A_QUEUE, "%s idle beside a queue of %d goroutines; threads: %d, asleep: %d",
+                    are(idle, "P"), queue, number(now, "/sched/threads/total:threads"), number(now, "/sched/threads/idle:threads"));
+        }
+        long spinning = Math.min(number(before, "/sched/threads/spinning:threads"), number(now, "/sched/threads/spinning:threads"));
+        double runs = grown(before, now, "/sched/runs/by-p:goroutines");
+        if (spinning > 0 && queued(before) == 0 && queued(now) == 0 && runs <= FEW_RUNS * seconds(before, now)
+                && grown(before, now, "/sched/steals/succeeded:probes") == 0) {
+            add(found, Kind.SPINNING_WITHOUT_WORK, "%s looking for work in empty queues; %.0f runs meanwhile", are(spinning, "thread"), runs);
+        }
+        long global = number(now, "/sched/runqueue/global:goroutines");
+        long was = number(before, "/sched/runqueue/global:goroutines");
+        if (was >= GROWN && global >= was + GROWN) {
+            add(found, Kind.GLOBAL_QUEUE_GROWS, "the global queue has grown from %d to %d; %.0f goroutines were started, %.0f times a P's "
+                    + "queue was full", was, global, grown(before, now, "/sched/goroutines-created:goroutines"),
+                    grown(before, now, "/sched/runqueue/overflows:events"));
+        }
+        long locked = states.entrySet().stream().filter(e -> e.getKey().endsWith("locked to thread")).mapToLong(Map.Entry::getValue).sum();
+        if (locked > 0) {
+            add(found, Kind.GOROUTINES_NEVER_MOVE, "%s locked to a thread", are(locked, "goroutine"));
+        }
+        Histogram waits = between((Histogram) before.get("/sched/latencies:seconds"), (Histogram) now.get("/sched/latencies:seconds"));
+        double most = waits.quantile(MOST);
+        double tail = waits.quantile(ONE_IN_100);
+        if (waits.count() >= SAMPLES && tail >= SLOW && tail >= TAIL * most) {
+            add(found, Kind.SLOW_TAIL, "half of the goroutines waited less than %.3f ms for a P, one in 100 %.1f ms or more", most * 1e3,
+                    tail * 1e3);
+        }
+        double blocked = grown(before, now, "/sched/stalls/blocked:events");
+        if (blocked > 0) {
+            add(found, Kind.THREADS_BLOCKED, "%.0f times a goroutine blocked its thread without Go.blocking, and its P was taken", blocked);
+        }
+        return found;
+    }
+
+    private static void add(List<Symptom> found, Kind kind, String format, Object... numbers) {
+        found.add(new Symptom(kind, String.format(Locale.ROOT, format, numbers)));
+    }
+
+    private static String are(long n, String what) {
+        return n == 1 ? "1 " + what + " is" : n + " " + what + "s are";
+    }
+
+    /** The values that came between two readings of a histogram. */
+    public static Histogram between(Histogram before, Histogram now) {
+        long[] counts = now.counts().clone();
+        for (int i = 0; i < counts.length; i++) {
+            counts[i] -= before.counts()[i];
+        }
+        return new Histogram(counts, now.bounds());
+    }
+
+    private static long number(Map<String, Object> m, String name) {
+        return ((Number) m.get(name)).longValue();
+    }
+
+    private static double sum(Object value) {
+        return value instanceof long[] byP ? Arrays.stream(byP).sum() : ((Number) value).doubleValue();
+    }
+
+    private static double grown(Map<String, Object> before, Map<String, Object> now, String name) {
+        return sum(now.get(name)) - sum(before.get(name));
+    }
+
+    private static double seconds(Map<String, Object> before, Map<String, Object> now) {
+        return grown(before, now, "/cpu/classes/total:cpu-seconds") / Math.max(1, number(now, "/sched/gomaxprocs:threads"));
+    }
+
+    private static double queued(Map<String, Object> m) {
+        return sum(m.get("/sched/runqueue/local:goroutines")) + number(m, "/sched/runqueue/global:goroutines");
+    }
+
+    /** The length of the queue that was longest both times. */
+    private static long longest(Map<String, Object> before, Map<String, Object> now) {
+        long[] was = (long[]) before.get("/sched/runqueue/local:goroutines");
+        long[] is = (long[]) now.get("/sched/runqueue/local:goroutines");
+        long longest = 0;
+        for (int p = 0; p < Math.min(was.length, is.length); p++) {
+            longest = Math.max(longest, Math.min(was[p], is[p]));
+        }
+        return longest;
+    }
+}
