@@ -76,13 +76,13 @@ struct sudog {
     sudoguintptr prev;
     sudoguintptr waitlink; /* g.waiting list, the ring of a semaphore's waiters, or the free list of a P or of sched; on a
                               channel of longs the element, of a Semaphore the weight */
-    int64_t releasetime;
+    int64_t releasetime; /* of one in a semaphore's treap the semaphore's id */
     uint32_t index;      /* slot, set once */
     uint32_t ticket;     /* in the treap its random key, then whether it was handed the unit; of a Cond the ticket; of one that
                             stands for a selecting thread what g.selectDone is to a goroutine */
     int32_t isSelect;    /* takes part in a select, 2 of a thread's: racing wakers must win g.selectDone */
     int32_t success;     /* woken by a value, not by a close */
-    int32_t caseIndex;   /* which case of the select */
+    int32_t caseIndex;   /* of one that waits for a lock since when, in us, while that is profiled; else 0 */
     int32_t thread;      /* futex word of a waiting thread that is not an M: 0 waiting, 1 woken */
 };
 

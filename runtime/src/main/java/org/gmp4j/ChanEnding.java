@@ -37,7 +37,7 @@ final class ChanEnding extends Ending {
             if (receiver != Hchan.BLOCKS) { // Also when it is to end: nothing is lost by that.
                 c.lock.unlock();
                 if (receiver != 0) {
-                    Waiting.ready(receiver);
+                    c.wake(receiver);
                 }
                 return true;
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import java.lang.ref.Reference;
 import java.time.Instant;
 
 import org.gmp4j.timer.ChanTimers;
@@ -107,6 +108,7 @@ final class ChanTimer extends RuntimeTimer {
             lock.unlock();
             if (receiver != 0) {
                 Waiting.wake(receiver);
+                Reference.reachabilityFence(c); // See Hchan.wake.
             }
         }
     }

@@ -17,10 +17,13 @@ import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.metrics.CpuProfiler;
 import org.gmp4j.metrics.Dashboard;
 import org.gmp4j.metrics.GoroutineProfile;
+import org.gmp4j.metrics.LeakCheck;
 import org.gmp4j.metrics.Metrics;
 import org.gmp4j.metrics.MetricsServer;
+import org.gmp4j.metrics.Profile;
 import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
@@ -43,6 +46,7 @@ import org.gmp4j.timer.RuntimeTimer;
  */
 public final class Gmp implements Executor, AutoCloseable {
     private static final int BAD_USAGE = 2;
+    private static final long LEAST_INTERVAL = 100_000;
 
     final Scheduler s;
     private final Diagnosis diagnosis;
@@ -429,7 +433,93 @@ public final class Gmp implements Executor, AutoCloseable {
     /** All goroutines by what they do, with how many do it. */
     public GoroutineProfile goroutines() {
         GStack.checkAll(); // As in dump.
-        return new GoroutineProfile(s);
+        return new GoroutineProfile(s, false);
+    }
+
+    /**
+     * Has waits of goroutines for channels, selects, locks, groups and conditions profiled: all that last so long, and of shorter ones a share
+     * that stands for the others. Zero turns it off, as it is at first; what was found stays. On, each wait costs two looks at the clock, and one
+     * that is taken a look at the stack, some µs. Waits in the JDK's own locks are not there. Go's {@code SetBlockProfileRate}.
+     *
+     * @throws IllegalArgumentException when it is negative
+     */
+    public void setBlockProfileRate(Duration rate) {
+        long nanos = RuntimeTimer.nanos(rate);
+        if (nanos < 0) {
+            throw new IllegalArgumentException("the rate of the block profile is " + rate + ": use 0 or more");
+        }
+        s.blockProfile.setRate(nanos);
+    }
+
+    /** Where goroutines waited while {@link #setBlockProfileRate} had it profiled, and how long. */
+    public Profile blockProfile() {
+        return new Profile("block", s.blockProfile);
+    }
+
+    /**
+     * Has it profiled who held a {@code Mutex} or {@code RWMutex} of {@code org.gmp4j.sync} while a goroutine waited for it: of so many that give
+     * such a lock back one. 0 turns it off, as it is at first; what was found stays. Go's {@code SetMutexProfileFraction}.
+     *
+     * @throws IllegalArgumentException when it is negative
+     */
+    public void setMutexProfileFraction(int oneIn) {
+        if (oneIn < 0) {
+            throw new IllegalArgumentException("the fraction of the mutex profile is one in " + oneIn + ": use 0 or more");
+        }
+        s.mutexProfile.setRate(oneIn);
+    }
+
+    /** Where goroutines gave locks back while {@link #setMutexProfileFraction} had it profiled, and how long one that they woke had waited. */
+    public Profile mutexProfile() {
+        return new Profile("mutex", s.mutexProfile);
+    }
+
+    /**
+     * Begins to look at an interval which goroutines run, where, and with which {@link org.gmp4j.metrics.Labels}; until it is stopped. Several may
+     * run at a time. {@link CpuProfiler} says what to make of it.
+     *
+     * @param interval Go's is 10 ms; a look costs some 50 µs for each P
+     * @throws IllegalArgumentException when it is shorter than 0.1 ms
+     */
+    public CpuProfiler startCpuProfile(Duration interval) {
+        long nanos = RuntimeTimer.nanos(interval);
+        if (nanos < LEAST_INTERVAL) {
+            throw new IllegalArgumentException("the interval of a CPU profile is " + interval + ": use 0.1 ms or more");
+        }
+        return new CpuProfiler(s, nanos);
+    }
+
+    /**
+     * The goroutines that wait for something that nothing alive can reach, so that they will wait for ever: Go's {@code goroutineleak}
+     * profile. By reachability: what is alive is never in it. What may be missing stands in SEEING.md. Stops all goroutines for a full
+     * collection of the heap, {@code System.gc()}.
+     *
+     * <p>Weak references to what only leaked goroutines can reach may be cleared by it, and finalizers of such objects run, as if those
+     * goroutines were gone; they stay.
+     *
+     * @throws IllegalStateException after {@link #close}, or when this JVM cannot tell: {@code System.gc()} does nothing, or the
+     *     collector is ZGC or Shenandoah
+     */
+    public GoroutineProfile leaks() {
+        return new GoroutineProfile(s, true);
+    }
+
+    /**
+     * Passes unless there are {@link #leaks()}.
+     *
+     * @throws AssertionError with their states and stacks when there are
+     * @throws IllegalStateException as {@link #leaks()}
+     */
+    public void assertNoLeaks() {
+        GoroutineProfile leaks = leaks();
+        if (leaks.total() != 0) {
+            throw new AssertionError("goroutines that nothing can wake\n" + leaks);
+        }
+    }
+
+    /** The goroutines that there are now, for a test to see whether it leaves others: {@link LeakCheck#assertNoLeaks}. */
+    public LeakCheck leakCheck() {
+        return new LeakCheck(s);
     }
 
     /** Every goroutine in Go's traceback form. */

@@ -3,6 +3,7 @@ package org.gmp4j;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.lock.HeapMutex;
@@ -189,7 +190,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         if (receiver != BLOCKS) {
             lock.unlock();
             if (receiver != 0) {
-                Waiting.ready(receiver);
+                wake(receiver);
             }
             return true;
         }
@@ -342,7 +343,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     final void taken(long sender) {
         lock.unlock();
         if (sender != 0) {
-            Waiting.ready(sender);
+            wake(sender);
         }
     }
 
@@ -411,8 +412,14 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         while (list != 0) {
             long sg = list;
             list = Sudog.next(sg); // Before the wake: the waiter may give the sudog to another.
-            Waiting.ready(sg);
+            wake(sg);
         }
+    }
+
+    /** Wakes who was taken out of a queue, reachable by this channel meanwhile ({@code proc.LeakSearch}). */
+    void wake(long sg) {
+        Waiting.ready(sg);
+        Reference.reachabilityFence(this);
     }
 
     private static long takeAll(WaitQ q, long list) {

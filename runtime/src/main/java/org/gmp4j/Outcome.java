@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import java.lang.ref.Reference;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 
@@ -49,6 +50,7 @@ final class Outcome<T> extends Awaited {
         lock.unlock();
         if (sg != 0) {
             Waiting.wake(sg);
+            Reference.reachabilityFence(lock); // As in Hchan.wake.
         }
         GStack.exit(st);
     }

@@ -3,6 +3,7 @@ package org.gmp4j;
 
 import java.util.Arrays;
 
+import org.gmp4j.lock.Keeper;
 import org.gmp4j.proc.Park;
 
 /**
@@ -22,6 +23,12 @@ final class SelectLocks {
         public boolean unlock(long gp, Object locks) {
             ((SelectLocks) locks).unlockAll();
             return true;
+        }
+
+        @Override
+        public Keeper waitsFor(Object locks, int i) {
+            SelectLocks l = (SelectLocks) locks;
+            return i < l.lockCount ? l.locks[i].lock : null;
         }
     };
 

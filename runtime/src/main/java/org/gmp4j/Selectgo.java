@@ -155,7 +155,7 @@ final class Selectgo {
                     if (other != Hchan.BLOCKS) {
                         locks.unlockAll();
                         if (other > 0) {
-                            Waiting.ready(other);
+                            k.c.wake(other);
                         } else if (other == Hchan.CLOSED && k.sends()) {
                             throw Hchan.sendOnClosed();
                         }

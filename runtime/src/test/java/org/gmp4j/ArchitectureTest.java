@@ -54,7 +54,7 @@ class ArchitectureTest {
             "metrics", "trace");
 
     /** The classes that know what the JDK keeps to itself, the tools of the first, and the one that carries a field for it. */
-    private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkMembers", "stack.JdkPollers", "stack.JdkScheduler",
+    private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkMembers", "stack.JdkPollers", "stack.JdkScheduler", "stack.Ark",
             "agent.JdkPoint");
     private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.ThreadCalls",
             "stack.SwitchCalls", "stack.JdkContainer", "stack.Stack");

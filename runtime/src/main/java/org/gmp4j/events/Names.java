@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The names in one trace, by number from 1 on; 0 is no name. Thread-safe. */
+/** The names in one trace, or of what one scheduler notes, by number from 1 on; 0 is no name. Thread-safe. */
 public final class Names {
     private static final int MOST = (1 << Ev.DETAIL_BITS) - 1;
     private static final int WALK = -1;
@@ -36,6 +36,11 @@ public final class Names {
             numbers.put(name, n);
         }
         return n;
+    }
+
+    /** The name of a number; null of 0. */
+    public synchronized String name(int number) {
+        return number == 0 ? null : names.get(number);
     }
 
     /** All names, by number. */

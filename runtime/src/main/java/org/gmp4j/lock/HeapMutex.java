@@ -19,7 +19,7 @@ import org.gmp4j.struct.Throw;
  * the unlocker sees CONTENDED and raises the count after it; or the unlock comes first, then the exchange finds FREE.
  * Strangers in the same bucket wake in vain and look again.
  */
-public final class HeapMutex {
+public final class HeapMutex extends Keeper {
     private static final int FREE = 0;
     private static final int HELD = 1;
     private static final int CONTENDED = 2;

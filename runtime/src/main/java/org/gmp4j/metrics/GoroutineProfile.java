@@ -9,6 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Traceback;
@@ -31,12 +33,14 @@ public final class GoroutineProfile {
      * @param labels as {@link Labels} set them
      * @param count how many
      * @param first the number of one of them, the lowest
+     * @param site where they were started; empty without {@code GMPDEBUG=createsites=1}
      */
     public record Group(String state, boolean locked, List<StackTraceElement> frames, String function, Map<String, String> labels,
-            int count, long first) {
+            int count, long first, String site) {
     }
 
-    private record Key(String state, boolean locked, List<StackTraceElement> frames, String function, Map<String, String> labels) {
+    private record Key(String state, boolean locked, List<StackTraceElement> frames, String function, Map<String, String> labels,
+            String site) {
     }
 
     /** How many were found, and the lowest number. */
@@ -45,23 +49,40 @@ public final class GoroutineProfile {
         private long first = Long.MAX_VALUE;
     }
 
+    private final String kind;
     private final List<Group> groups;
     private final int total;
 
-    /** Of a scheduler; users call {@code Gmp.goroutines()}. */
-    @SuppressWarnings("exports")
-    public GoroutineProfile(Scheduler s) {
+    private GoroutineProfile(String kind, Consumer<Consumer<Traceback.Goroutine>> source) {
+        this.kind = kind;
         Map<Key, Found> found = new HashMap<>();
-        Traceback.list(s, g -> {
-            Found f = found.computeIfAbsent(new Key(g.state(), g.locked(), g.frames(), g.fn(), g.labels()), k -> new Found());
+        source.accept(g -> {
+            Key key = new Key(g.state(), g.locked(), g.frames(), g.fn(), g.labels(), g.site());
+            Found f = found.computeIfAbsent(key, k -> new Found());
             f.count++;
             f.first = Math.min(f.first, g.goid());
         });
         groups = found.entrySet().stream().map(e -> {
             Key k = e.getKey();
-            return new Group(k.state, k.locked, k.frames, k.function, k.labels, e.getValue().count, e.getValue().first);
+            return new Group(k.state, k.locked, k.frames, k.function, k.labels, e.getValue().count, e.getValue().first,
+                    k.site);
         }).sorted((a, b) -> a.count != b.count ? b.count - a.count : Long.compare(a.first, b.first)).toList();
         total = groups.stream().mapToInt(Group::count).sum();
+    }
+
+    /** Of a scheduler; users call {@code Gmp.leaks()}: those alone that nothing alive can wake, if {@code leaked}. */
+    @SuppressWarnings("exports")
+    public GoroutineProfile(Scheduler s, boolean leaked) {
+        this(leaked ? "goroutineleak" : "goroutine", leaked ? to -> Traceback.leaked(s, to) : to -> Traceback.list(s, to));
+    }
+
+    /** Of a scheduler those alone that {@code which} holds for, by their numbers. */
+    static GoroutineProfile of(Scheduler s, LongPredicate which) {
+        return new GoroutineProfile("goroutine", to -> Traceback.list(s, g -> {
+            if (which.test(g.goid())) {
+                to.accept(g);
+            }
+        }));
     }
 
     /** The groups, the largest first. */
@@ -79,7 +100,7 @@ public final class GoroutineProfile {
      */
     @Override
     public String toString() {
-        StringBuilder b = new StringBuilder("goroutine profile: total ").append(total).append('\n');
+        StringBuilder b = new StringBuilder(kind).append(" profile: total ").append(total).append('\n');
         for (Group g : groups) {
             b.append('\n').append(g.count).append(g.count == 1 ? " goroutine [" : " goroutines [").append(g.state)
                     .append(g.locked ? ", locked to thread" : "").append("]:\n");
@@ -90,6 +111,9 @@ public final class GoroutineProfile {
                 b.append("\t(not started) ").append(g.function).append('\n');
             }
             g.frames.forEach(e -> b.append('\t').append(e).append('\n'));
+            if (!g.site.isEmpty()) {
+                b.append("created at ").append(g.site).append('\n');
+            }
         }
         return b.toString();
     }
@@ -107,13 +131,16 @@ public final class GoroutineProfile {
 
     /** The same as bytes: {@code profile.proto}, compressed by gzip. */
     public byte[] pprof() {
-        Pprof p = new Pprof("goroutine", "count");
+        Pprof p = new Pprof(kind, "count");
         for (Group g : groups) {
             Map<String, String> labels = new TreeMap<>(g.labels);
             labels.put("state", g.state);
+            if (!g.site.isEmpty()) {
+                labels.put("created", g.site);
+            }
             List<StackTraceElement> frames = g.frames.isEmpty()
                     ? List.of(new StackTraceElement(g.function, "(not started)", null, -1)) : g.frames;
-            p.add(frames, g.count, labels);
+            p.add(frames, labels, g.count);
         }
         return p.bytes();
     }

@@ -24,16 +24,29 @@ final class Pprof {
 
     /** With one value in each sample, of such a type and unit. */
     Pprof(String type, String unit) {
+        this(1, type, unit);
+    }
+
+    /** With as many values as there are types, each with its unit; {@code period} is how many of the last one stand for a sample. */
+    Pprof(long period, String... typesAndUnits) {
         int _ = string(""); // The first has to be.
-        Message valueType = new Message().number(1, string(type)).number(2, string(unit));
-        profile.message(1, valueType).message(11, valueType).number(12, 1).number(9, System.currentTimeMillis() * 1_000_000);
+        Message valueType = null;
+        for (int i = 0; i < typesAndUnits.length; i += 2) {
+            valueType = new Message().number(1, string(typesAndUnits[i])).number(2, string(typesAndUnits[i + 1]));
+            profile.message(1, valueType);
+        }
+        profile.message(11, valueType).number(12, period).number(9, System.currentTimeMillis() * 1_000_000);
     }
 
     /** Adds a sample: where, innermost first. */
-    void add(List<StackTraceElement> frames, long value, Map<String, String> labels) {
+    void add(List<StackTraceElement> frames, Map<String, String> labels, long... values) {
         Message ids = new Message();
         frames.forEach(f -> ids.varint(location(f)));
-        Message sample = new Message().message(1, ids).message(2, new Message().varint(value));
+        Message numbers = new Message();
+        for (long v : values) {
+            numbers.varint(v);
+        }
+        Message sample = new Message().message(1, ids).message(2, numbers);
         labels.forEach((k, v) -> sample.message(3, new Message().number(1, string(k)).number(2, string(v))));
         profile.message(2, sample);
     }

@@ -18,11 +18,12 @@ import org.gmp4j.struct.ProcessFlag;
  * @param invariants check the runtime's invariants now and then, and whenever the world is stopped
  * @param traceback what a fatal error and an uncaught exception in program mode print, and how they end
  * @param asyncpreemptoff goroutines that run yield when they call the runtime, and not else
+ * @param createsites where each goroutine was started is noted
  * @param trace a file for an execution trace, until the JVM ends; empty is off
  * @param dashboard at which port of the loopback address the live page is; -1 for nowhere
  */
 public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSocketAddress metrics, boolean jmx, boolean invariants,
-        Level traceback, boolean asyncpreemptoff, String trace, int dashboard) {
+        Level traceback, boolean asyncpreemptoff, boolean createsites, String trace, int dashboard) {
     /** Go's GOTRACEBACK. */
     public enum Level {
         /** Of a fatal error all goroutines, of an exception the one that it ended. */
@@ -40,7 +41,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSock
 
     private static final String KNOWN = "known are schedtrace=MILLISECONDS, scheddetail=0 or 1, stall=MILLISECONDS, "
             + "metrics=PORT or HOST:PORT, jmx=0 or 1, invariants=0 or 1, traceback=single, all, system or crash, asyncpreemptoff=0 or 1, "
-            + "trace=FILE, dashboard=PORT, lockrank=0 or 1, and checkptr=0 or 1.";
+            + "createsites=0 or 1, trace=FILE, dashboard=PORT, lockrank=0 or 1, and checkptr=0 or 1.";
     private static final int MOST_PORT = 65_535;
 
     /** Settings while they are being read. */
@@ -53,6 +54,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSock
         private boolean invariants;
         private Level traceback = Level.SINGLE;
         private boolean asyncpreemptoff;
+        private boolean createsites;
         private String trace = "";
         private int dashboard = -1;
 
@@ -66,6 +68,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSock
                 case "invariants" -> invariants = number(key, value, 1) == 1;
                 case "traceback" -> traceback = level(value);
                 case "asyncpreemptoff" -> asyncpreemptoff = number(key, value, 1) == 1;
+                case "createsites" -> createsites = number(key, value, 1) == 1;
                 case "trace" -> trace = value;
                 case "dashboard" -> dashboard = number(key, value, MOST_PORT);
                 case "lockrank", "checkptr" -> {
@@ -80,7 +83,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSock
 
         DebugVars settings() {
             return new DebugVars(schedtrace, scheddetail, stall, metrics, jmx, invariants, traceback, asyncpreemptoff,
-                    trace, dashboard);
+                    createsites, trace, dashboard);
         }
     }
 

@@ -61,6 +61,15 @@ public final class GStack extends Stack {
     /** What gives the lock back when it parks as one of the bubble; set by itself, cleared by its M. */
     Park.Unlock unlock;
 
+    /** Of its present {@link Park#gopark}: called with it parked; false runs it on at once. By itself; its M reads it. */
+    Park.Unlock parkUnlock;
+    /** The argument of that, null while it does not park; likewise. */
+    Object parkLock;
+    /** Whether its present wait may end otherwise than by what it waits for: an interrupt, a limit of time, a context. By itself. */
+    boolean endable;
+    /** Where the goroutine was started; null when that was not noted. By itself. */
+    String site;
+
     /** Told how the goroutine ended, instead of {@link #report}; null for nobody. */
     Awaited awaited;
 
@@ -293,6 +302,21 @@ public final class GStack extends Stack {
         this.labels = labels;
     }
 
+    /** Whether it is wanted to know who held a lock for which this goroutine waits. */
+    public boolean profilesLocks() {
+        return s.mutexProfile.on();
+    }
+
+    /** This goroutine, which is inside {@link #enter}, has given back a lock for which somebody has waited so many ns. */
+    public void held(long nanos) {
+        s.mutexProfile.held(this, nanos);
+    }
+
+    /** Says whether the present wait of this goroutine may end otherwise than by what it waits for; on this stack. */
+    public void setEndable(boolean endable) {
+        this.endable = endable;
+    }
+
     /** The bubble of this goroutine; null for none. */
     public Bubble bubble() {
         return bubble;
@@ -370,12 +394,16 @@ public final class GStack extends Stack {
         Runnable fn = GSlots.fn(gp);
         if (fn instanceof Labelled l) {
             labels = l.labels();
+            site = l.site();
             fn = l.fn();
         }
         releasem();
         Ends.run(this, fn);
         if (labels != null) {
             labels = null;
+        }
+        if (site != null) {
+            site = null;
         }
         acquirechecked(); // At the bottom of the stack.
     }

@@ -26,7 +26,7 @@ final class Goroutines extends JdkContainer {
     protected Collection<Stack> stacks() {
         List<Stack> all = new ArrayList<>();
         slots.forEach(gp -> {
-            if (GSlots.stack(gp) instanceof GStack st && st.pooled) {
+            if (LeakSearch.stackOf((Scheduler) GSlots.owner(gp), gp) instanceof GStack st && st.pooled) {
                 all.add(st);
             }
         });

@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
@@ -110,6 +111,8 @@ final class JdkReady {
         long g = st.gp; // Ours: the ticket is closed and the G is on no queue.
         GStatus.casgstatus(g, GStatus.GWAITING, GStatus.GRUNNABLE);
         if (yielded || !Park.onP(s)) {
+            LeakSearch.woken(s, g);
+            Reference.reachabilityFence(st);
             Tracing.unblocked(s, g);
             SchedLock.lock(s.sched);
             countReady(s); // With the queueing, or checkdead could look when it is neither waiting nor queued.

@@ -4,13 +4,14 @@ package org.gmp4j.proc;
 import java.util.Map;
 
 /**
- * The function of a goroutine that was started by one with labels, and begins with the same. Goroutines without labels,
+ * The function of a goroutine that was started by one with labels, and begins with the same, or where it is noted who starts what. Goroutines without labels,
  * which are nearly all, cost a load and a branch when they are started.
  *
- * @param labels not to be changed any more
+ * @param labels not to be changed any more; null for none
+ * @param site where it was started; null when that was not noted
  * @param fn what it does
  */
-record Labelled(Map<String, String> labels, Runnable fn) implements Runnable {
+record Labelled(Map<String, String> labels, String site, Runnable fn) implements Runnable {
     @Override
     public void run() {
         fn.run(); // GStack does that itself, with the labels set.
@@ -19,6 +20,11 @@ record Labelled(Map<String, String> labels, Runnable fn) implements Runnable {
     /** The labels that a goroutine with this function will have; null for none. */
     static Map<String, String> of(Runnable fn) {
         return fn instanceof Labelled l ? l.labels : null;
+    }
+
+    /** Where a goroutine with this function was started; null when that was not noted. */
+    static String siteOf(Runnable fn) {
+        return fn instanceof Labelled l ? l.site : null;
     }
 
     /** The user's function. */

@@ -25,10 +25,6 @@ public final class Machine extends Host {
 
     /** What to do after the switch: a code of {@link Mcall}. */
     int op;
-    /** For {@link Mcall#PARK}: called with the G parked; false runs it on at once. */
-    Park.Unlock unlock;
-    /** The first argument of {@link #unlock}. */
-    Object lock;
     /** For {@link Mcall#GOEXIT}: the G that the ended one's stack took from the queue, with Runq.INHERIT; 0 for none. */
     long pick;
     /** Until when this M goes on searching before it sleeps; nanoTime, valid while it spins. Whoever wakes the M sets it. */
@@ -82,8 +78,6 @@ public final class Machine extends Host {
     void renew() {
         pinnedTo = -1;
         op = Mcall.JDK;
-        unlock = null;
-        lock = null;
         pick = 0;
         spinUntil = 0;
         rung = 0;

@@ -19,7 +19,7 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>Protocol
  * <ol>
- * <li>On its stack the G writes what it wants into its {@link Machine}: an op, and for a park the unlock function.
+ * <li>On its stack the G writes what it wants: an op into its {@link Machine}, and for a park the unlock function into its {@link GStack}.
  * <li>It yields. Its frames leave the thread; the M returns from {@link JdkThreads#run} with the stack unmounted.
  * <li>The M performs the op: only now does the G's status change and the G become visible to others.
  * </ol>
@@ -80,7 +80,7 @@ final class Mcall {
         long gp = st.gp;
         G.setLockedmOpaque(gp, m.mp);
         M.setLockedgOpaque(m.mp, gp);
-        long next = perform(m, gp, op) & ~Runq.INHERIT;
+        long next = perform(m, st, op) & ~Runq.INHERIT;
         if (next != gp) {
             if (next != 0) {
                 SchedLock.lock(m.s.sched);
@@ -101,10 +101,11 @@ final class Mcall {
      *
      * @return what to run next without asking the queues, with Runq.INHERIT; 0 for none
      */
-    static long perform(Machine m, long gp, int op) {
+    static long perform(Machine m, GStack st, int op) {
+        long gp = st.gp;
         switch (op) {
             case PARK -> {
-                return parkm(m, gp);
+                return parkm(m, st, gp);
             }
             case GOSCHED -> {
                 leaveSlice(m, gp, Ev.GOSCHED);
@@ -144,11 +145,9 @@ final class Mcall {
     }
 
     /** park_m. */
-    private static long parkm(Machine m, long gp) {
-        Park.Unlock unlock = m.unlock;
-        Object lock = m.lock;
-        m.unlock = null;
-        m.lock = null;
+    private static long parkm(Machine m, GStack st, long gp) {
+        Park.Unlock unlock = st.parkUnlock;
+        Object lock = st.parkLock;
         if (m.trace != null) {
             m.trace.stop(Ev.BLOCK, G.waitreasonOpaque(gp), G.goid(gp));
         }

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 
 import org.gmp4j.events.Ev;
+import org.gmp4j.events.Names;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GFree;
@@ -41,11 +42,12 @@ final class Newproc {
      */
     static void newproc(Scheduler s, Runnable fn) {
         int site = s.tracer == null ? 0 : Tracing.site(s, fn);
+        String place = s.places == null ? null : place(s.places, fn);
         GStack st = GStack.enter();
         try {
-            Map<String, String> labels;
-            if (st != null && (labels = st.labels) != null) {
-                fn = new Labelled(labels, fn);
+            Map<String, String> labels = st == null ? null : st.labels;
+            if (labels != null || place != null) {
+                fn = new Labelled(labels, place, fn);
             }
             Machine m = Machine.of();
             long pp;
@@ -58,6 +60,15 @@ final class Newproc {
             }
         } finally {
             GStack.exit(st);
+        }
+    }
+
+    /** Where the caller starts a goroutine; null for want of memory. */
+    private static String place(Names places, Runnable fn) {
+        try {
+            return places.name(places.site(fn));
+        } catch (OutOfMemoryError e) {
+            return null;
         }
     }
 

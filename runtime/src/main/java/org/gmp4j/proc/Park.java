@@ -2,6 +2,7 @@
 package org.gmp4j.proc;
 
 import org.gmp4j.events.Ev;
+import org.gmp4j.lock.Keeper;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
@@ -29,6 +30,16 @@ public final class Park {
          * @return false to run the G on at once
          */
         boolean unlock(long gp, Object lock);
+
+        /**
+         * What it waits for, of a lock that gopark was given: whoever wakes it gets there first. For {@link LeakSearch}, in a stopped world.
+         *
+         * @param i from 0
+         * @return null when there are no more; at 0 when that is not known, and the goroutine is taken for one that somebody can wake
+         */
+        default Keeper waitsFor(Object lock, int i) {
+            return i == 0 && lock instanceof Keeper k ? k : null;
+        }
     }
 
     private Park() {
@@ -46,11 +57,16 @@ public final class Park {
             LockRank.mayPark(locks);
         }
         Machine m = st.machine();
-        m.unlock = st.bubble != null && reason.durable() ? Bubble.parking(st, unlock) : unlock;
-        m.lock = lock;
+        st.parkUnlock = st.bubble != null && reason.durable() ? Bubble.parking(st, unlock) : unlock;
+        st.parkLock = lock;
         m.op = Mcall.PARK;
         G.setWaitreasonOpaque(st.gp, reason.ordinal());
+        long since = st.s.blockProfile.on() && reason.profiled() ? System.nanoTime() : 0;
         Mcall.mcall(st, m);
+        st.parkLock = null;
+        if (since != 0) {
+            st.s.blockProfile.waited(st, System.nanoTime() - since);
+        }
     }
 
     /**
@@ -80,6 +96,7 @@ public final class Park {
             }
             Runq.runqputAndFence(s.sched, pp, gp, next);
         } else {
+            LeakSearch.woken(s, gp);
             s.traceOutside(Ev.UNBLOCK, 0, gp);
             SchedLock.lock(s.sched);
             GlobalRunq.globrunqput(s.sched, gp);

@@ -136,11 +136,11 @@ final class Schedule {
             }
             case Mcall.PARK -> {
                 JdkState.toWaiting(st);
-                return Mcall.perform(m, st.gp, op);
+                return Mcall.perform(m, st, op);
             }
             default -> {
                 JdkState.toYielded(st);
-                return Mcall.perform(m, st.gp, op);
+                return Mcall.perform(m, st, op);
             }
         }
     }

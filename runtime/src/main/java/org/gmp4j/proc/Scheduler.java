@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
+import org.gmp4j.events.Names;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.schedt;
@@ -53,6 +54,13 @@ public final class Scheduler {
     private volatile Object owner;
     /** Of events; null when it is off. Set with the world stopped, by {@link Tracing}. */
     volatile Tracer tracer;
+    /** Where goroutines are started, by {@code createsites=1}; else null. */
+    final Names places;
+    /** Where goroutines waited; and where they held locks that others waited for. */
+    public final WaitProfile blockProfile = new WaitProfile();
+    public final WaitProfile mutexProfile = new WaitProfile();
+    /** Whoever looks for leaks just now; null for nobody. Set and cleared with the world stopped. */
+    volatile LeakSearch leakSearch;
     private volatile BooleanSupplier idleHook;
     private volatile boolean mainExited;
     private volatile boolean procsByHand;
@@ -74,6 +82,7 @@ public final class Scheduler {
 
     private Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor) {
         this.config = config;
+        this.places = config.debug().createsites() ? new Names() : null;
         this.netpoll = netpoll;
         this.name = name;
         this.timers = timers;

@@ -39,14 +39,14 @@ public final class Traceback {
             if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
                 StringBuilder b = new StringBuilder();
                 header(b, gp, status);
-                Stack st = GSlots.stack(gp);
+                Stack st = LeakSearch.stackOf(s, gp);
                 if (st == null) {
                     Runnable fn = GSlots.fn(gp);
                     b.append("\t(not started) ").append(fn == null ? "" : Labelled.function(fn).getClass().getName()).append('\n');
                 } else {
                     frames(b, st.thread.getStackTrace(), system);
                 }
-                createdBy(b, gp);
+                createdBy(b, gp, site(s, gp));
                 to.accept(b.toString());
             }
         });
@@ -61,27 +61,52 @@ public final class Traceback {
      * @param frames innermost first; empty when it has not begun
      * @param fn the class of its function when it has not begun, else empty
      * @param labels as {@link Labelled} has them
+     * @param site where it was started; empty when that was not noted
      */
     public record Goroutine(long goid, String state, boolean locked, List<StackTraceElement> frames, String fn,
-            Map<String, String> labels) {
+            Map<String, String> labels, String site) {
+    }
+
+    /** Every goroutine that nothing alive can wake, one at a time; see {@link LeakSearch}. */
+    public static void leaked(Scheduler s, Consumer<Goroutine> to) {
+        LeakSearch.each(s, to);
+    }
+
+    /** The number of every goroutine. */
+    public static void numbers(Scheduler s, LongConsumer to) {
+        s.slots.forEach(gp -> {
+            int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
+            if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
+                to.accept(G.goid(gp));
+            }
+        });
     }
 
     /** Every goroutine, one at a time; takes no lock. One that runs shows where it was. */
     public static void list(Scheduler s, Consumer<Goroutine> to) {
-        boolean system = system(s);
         s.slots.forEach(gp -> {
-            int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-            if (status == GStatus.GDEAD || status == GStatus.GIDLE) {
-                return;
+            Goroutine g = one(s, gp);
+            if (g != null) {
+                to.accept(g);
             }
-            GStack st = (GStack) GSlots.stack(gp);
-            Runnable fn = st == null ? GSlots.fn(gp) : null;
-            StackTraceElement[] all = st == null ? new StackTraceElement[0] : st.thread.getStackTrace();
-            List<StackTraceElement> frames = Stream.of(all).filter(e -> e != null && (system || !internal(e))).toList();
-            Map<String, String> labels = st == null ? Labelled.of(fn) : st.labels;
-            to.accept(new Goroutine(G.goid(gp), state(gp, status), G.lockedm(gp) != 0, frames.isEmpty() ? List.of(all) : frames,
-                    fn == null ? "" : Labelled.function(fn).getClass().getName(), labels == null ? Map.of() : labels));
         });
+    }
+
+    /** One of a scheduler's; null when none has the slot. */
+    static Goroutine one(Scheduler s, long gp) {
+        int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
+        if (status == GStatus.GDEAD || status == GStatus.GIDLE) {
+            return null;
+        }
+        boolean system = system(s);
+        GStack st = LeakSearch.stackOf(s, gp);
+        Runnable fn = st == null ? GSlots.fn(gp) : null;
+        StackTraceElement[] all = st == null ? new StackTraceElement[0] : st.thread.getStackTrace();
+        List<StackTraceElement> frames = users(all, system);
+        Map<String, String> labels = st == null ? Labelled.of(fn) : st.labels;
+        String site = st == null ? Labelled.siteOf(fn) : st.site;
+        return new Goroutine(G.goid(gp), state(gp, status), G.lockedm(gp) != 0, frames,
+                fn == null ? "" : Labelled.function(fn).getClass().getName(), labels == null ? Map.of() : labels, site == null ? "" : site);
     }
 
     /**
@@ -126,7 +151,7 @@ public final class Traceback {
     static String ofThrowable(long gp, Throwable t) {
         StringBuilder b = new StringBuilder("goroutine ").append(G.goid(gp)).append(" [running]:\n");
         frames(b, ThrowableText.frames(t), system((Scheduler) GSlots.owner(gp)));
-        createdBy(b, gp);
+        createdBy(b, gp, site((Scheduler) GSlots.owner(gp), gp));
         return b.toString();
     }
 
@@ -159,14 +184,29 @@ public final class Traceback {
         };
     }
 
-    private static void createdBy(StringBuilder b, long gp) {
+    /** Where it was started, empty when that was not noted. */
+    private static String site(Scheduler s, long gp) {
+        GStack st = LeakSearch.stackOf(s, gp);
+        String site = st == null ? Labelled.siteOf(GSlots.fn(gp)) : st.site;
+        return site == null ? "" : " at " + site;
+    }
+
+    private static void createdBy(StringBuilder b, long gp, String site) {
         if (G.parentGoid(gp) != 0) {
-            b.append("created by goroutine ").append(G.parentGoid(gp)).append('\n');
+            b.append("created by goroutine ").append(G.parentGoid(gp)).append(site).append('\n');
+        } else if (!site.isEmpty()) {
+            b.append("created").append(site).append('\n');
         }
     }
 
-    private static boolean system(Scheduler s) {
+    static boolean system(Scheduler s) {
         return s.config.debug().traceback().compareTo(DebugVars.Level.SYSTEM) >= 0;
+    }
+
+    /** Without frames of the runtime and of the JDK's switching code unless {@code system}; all, when there are no others. */
+    static List<StackTraceElement> users(StackTraceElement[] all, boolean system) {
+        List<StackTraceElement> frames = Stream.of(all).filter(e -> e != null && (system || !internal(e))).toList();
+        return frames.isEmpty() ? List.of(all) : frames;
     }
 
     /** Frames of the runtime and of the JDK's switching code are left out unless {@code system}, but never all. */

@@ -77,6 +77,20 @@ public enum WaitReason {
         };
     }
 
+    /** Whether such waits are in the block profile: those for channels, locks and groups, as in Go's. */
+    boolean profiled() {
+        return switch (this) {
+            case CHAN_RECEIVE, CHAN_SEND, SELECT, CHAN_RECEIVE_DURABLE, CHAN_SEND_DURABLE, SELECT_DURABLE, WAIT_GROUP, SEMACQUIRE,
+                    MUTEX_LOCK, RWMUTEX_LOCK, RWMUTEX_RLOCK, COND_WAIT -> true;
+            default -> false;
+        };
+    }
+
+    /** Whether what is waited for is a lock, which has a holder. */
+    public boolean ofLock() {
+        return this == MUTEX_LOCK || this == RWMUTEX_LOCK || this == RWMUTEX_RLOCK;
+    }
+
     /** The reason of a number in {@code g.waitreason}. */
     public static WaitReason of(int ordinal) {
         return ordinal >= 0 && ordinal < VALUES.length ? VALUES[ordinal] : ZERO;

@@ -6,11 +6,11 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.ffi.Memory;
+import org.gmp4j.lock.Keeper;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.RuntimeMutex;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
-import org.gmp4j.struct.SudogSlots;
 
 /**
  * {@code semaRoot}: who waits for which semaphore. A table of {@link #ROOTS} roots, each with a lock, the number of its
@@ -18,8 +18,8 @@ import org.gmp4j.struct.SudogSlots;
  * id, and costs nothing more while nobody waits.
  *
  * <p>The tree is ordered by the id, and a heap by a random ticket (smallest on top), which keeps its depth logarithmic
- * whatever the ids are. Nodes are sudogs: {@code prev} is the left child, {@code next} the right, the element is the
- * semaphore, {@code waitlink} the next waiter for the same one. These form a ring, and the node of the tree is the last of
+ * whatever the ids are. Nodes are sudogs: {@code prev} is the left child, {@code next} the right, {@code semaId} the
+ * semaphore's id (no reference: what is waited for stays garbage when nobody else has it), {@code waitlink} the next waiter for the same one. These form a ring, and the node of the tree is the last of
  * them: its waitlink is the first. One word finds both ends, so a sudog stays one cache line (Go's also has waittail and
  * parent). For want of a parent, insertion splits the subtree under the new node and removal joins the two under the old
  * one, on the way down; Go's rotations do the same on the way up.
@@ -51,7 +51,7 @@ public final class SemaRoot {
     private final long words;
 
     /** What is waited for. */
-    public abstract static class Key {
+    public abstract static class Key extends Keeper {
         private static final VarHandle ID;
 
         static {
@@ -125,7 +125,7 @@ public final class SemaRoot {
 
     /** The semaphore's id of a sudog in the tree. */
     static long id(long sg) {
-        return ((Key) SudogSlots.elem(sg)).id;
+        return Sudog.semaId(sg);
     }
 
     /** The next random ticket (xorshift64); never 0, so that a queued sudog is told from a woken one. */
@@ -155,8 +155,8 @@ public final class SemaRoot {
      * @param first before all others that wait for the same, instead of behind them
      */
     public void queue(long sg, Key key, boolean first) {
-        SudogSlots.setElem(sg, key);
         long id = key.id();
+        Sudog.setSemaId(sg, id);
         long parent = 0;
         boolean left = false;
         for (long t = treap(); t != 0; t = left ? Sudog.prev(t) : Sudog.next(t)) {

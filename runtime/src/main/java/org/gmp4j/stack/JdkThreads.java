@@ -244,6 +244,12 @@ public final class JdkThreads {
         host.before = host.thread;
     }
 
+    /** Whether {@link #idle} was called since something was last mounted; from any thread, for whoever looks again. */
+    public static boolean isIdle(Host host) {
+        Thread before = host.before;
+        return before == null || before == host.thread;
+    }
+
     private static boolean interrupted(Thread t) {
         return CALLS.interrupted(t);
     }
@@ -351,6 +357,16 @@ public final class JdkThreads {
     /** Lets us reflect on a package of java.base, for a boundary class beside this one. */
     static void openToUs(String packageName) {
         CALLS.open(Object.class.getModule(), packageName, JdkThreads.class.getModule());
+    }
+
+    /** Where a field of instances is. */
+    static long offset(Field f) {
+        return CALLS.offset(f);
+    }
+
+    /** What a field there refers to. */
+    static Object get(Object o, long offset) {
+        return CALLS.get(o, offset);
     }
 
     /** Whether a class has been initialised. Takes no lock. */

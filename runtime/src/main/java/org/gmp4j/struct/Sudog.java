@@ -13,6 +13,7 @@ public final class Sudog {
     private static final LongField NEXT = Mem.longField(sudog.layout(), "next");
     private static final LongField PREV = Mem.longField(sudog.layout(), "prev");
     private static final LongField WAITLINK = Mem.longField(sudog.layout(), "waitlink");
+    private static final LongField RELEASETIME = Mem.longField(sudog.layout(), "releasetime");
     private static final IntField INDEX = Mem.intField(sudog.layout(), "index");
     private static final IntField ISSELECT = Mem.intField(sudog.layout(), "isSelect");
     private static final IntField SUCCESS = Mem.intField(sudog.layout(), "success");
@@ -117,6 +118,16 @@ public final class Sudog {
     /** Sets the element of a sudog that waits on a channel of longs. */
     public static void setLongElem(long s, long v) {
         WAITLINK.set(s, v);
+    }
+
+    /** The id of the semaphore that a sudog in a treap waits for. It is where {@code releasetime} is in Go's. */
+    public static long semaId(long s) {
+        return RELEASETIME.get(s);
+    }
+
+    /** Sets that. */
+    public static void setSemaId(long s, long v) {
+        RELEASETIME.set(s, v);
     }
 
     public static int threadAcquire(long s) {

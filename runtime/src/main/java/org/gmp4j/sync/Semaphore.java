@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sync;
 
+import java.lang.ref.Reference;
 import java.time.Duration;
 
 import org.gmp4j.Cancelable;
@@ -197,6 +198,7 @@ public final class Semaphore {
         @Override
         protected void removed() {
             wakeAll(first);
+            Reference.reachabilityFence(of); // As in Hchan.wake.
         }
     }
 
@@ -242,6 +244,7 @@ public final class Semaphore {
         }
         lock.unlock();
         wakeAll(first);
+        Reference.reachabilityFence(lock); // As in Hchan.wake.
         GStack.exit(st);
         if (!ok) {
             throw new IllegalStateException("semaphore: released more than held");

@@ -98,6 +98,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
                 hook.on(this);
             }
             begun = true;
+            setEndable(hook != null || limit != null || registration != null);
         } finally {
             if (!begun) {
                 finish();
@@ -118,6 +119,14 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
         if (registration != null) {
             boolean _ = registration.getAsBoolean();
             registration = null;
+        }
+        setEndable(false);
+    }
+
+    private static void setEndable(boolean endable) {
+        GStack st = GStack.current();
+        if (st != null) {
+            st.setEndable(endable);
         }
     }
 

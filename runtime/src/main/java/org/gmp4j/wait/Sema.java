@@ -3,6 +3,7 @@ package org.gmp4j.wait;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
@@ -37,12 +38,13 @@ import org.gmp4j.struct.Throw;
 public final class Sema extends SemaRoot.Key {
     private static final int ACTIVE_SPIN = 4;
     private static final int SPIN_PAUSES = 30;
+    private static final long STAMP_NANOS = 1_000;
     private static final boolean MULTIPROCESSOR = Runtime.getRuntime().availableProcessors() > 1;
 
     private static final Park.Unlock UNLOCK = new Park.Unlock() {
         @Override
-        public boolean unlock(long gp, Object root) {
-            ((SemaRoot) root).unlock();
+        public boolean unlock(long gp, Object sema) {
+            SemaRoot.of((Sema) sema).unlock();
             return true;
         }
     };
@@ -120,7 +122,8 @@ public final class Sema extends SemaRoot.Key {
                 e.waits(sg);
             }
             root.queue(sg, this, first);
-            Waiting.park(st, sg, UNLOCK, root, reason);
+            Sudog.setCaseIndex(sg, st != null && st.profilesLocks() && reason.ofLock() ? stamp() : 0);
+            Waiting.park(st, sg, UNLOCK, this, reason);
             ended = e != null && e.woken();
         } while (!ended && Sudog.ticket(sg) == 0 && !take());
         Waiting.release(st, sg);
@@ -188,11 +191,21 @@ public final class Sema extends SemaRoot.Key {
         }
         GStack st = GStack.current();
         long gp = Sudog.g(sg); // Before the wake: then the sudog is the waiter's.
+        int since = Sudog.caseIndex(sg);
         boolean here = st != null && gp != 0 && GSlots.owner(gp) == st.scheduler(); // It will stand in this P's runnext.
         Waiting.wake(sg);
+        Reference.reachabilityFence(this); // Until then it keeps who waits for it: proc.LeakSearch.
+        if (since != 0 && st != null) {
+            st.held((stamp() - since) * STAMP_NANOS); // Modulo 2³² µs.
+        }
         if (handed && here) {
             Park.goyield(st);
         }
+    }
+
+    /** A time for a sudog that waits for a lock, in µs; never 0. */
+    private static int stamp() {
+        return (int) (System.nanoTime() / STAMP_NANOS) | 1;
     }
 
     /** {@code canSpin}: whether waiting a moment for a lock may pay, after {@code spun} such moments. */

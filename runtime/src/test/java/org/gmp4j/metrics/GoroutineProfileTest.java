@@ -5,14 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.zip.GZIPInputStream;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
@@ -102,93 +98,15 @@ class GoroutineProfileTest {
 
     @Test
     void pprof() throws IOException {
-        Decoded d = new Decoded(new GZIPInputStream(new ByteArrayInputStream(profile().pprof())).readAllBytes());
+        PprofDecoded d = new PprofDecoded(profile().pprof());
         assertEquals("", d.strings.getFirst());
-        assertEquals("goroutine count", d.type);
-        assertEquals(4L, d.samples.getFirst().value);
-        List<String> where = d.samples.getFirst().where.stream().map(id -> d.functionOf.get(d.functionIn.get(id))).toList();
+        assertEquals(List.of("goroutine count"), d.types);
+        assertEquals(4L, d.samples.getFirst().values().getFirst());
+        List<String> where = d.samples.getFirst().where().stream().map(id -> d.functionOf.get(d.functionIn.get(id))).toList();
         assertTrue(where.contains("org.gmp4j.metrics.GoroutineProfileTest.waits"), where::toString);
         assertEquals("org.gmp4j.Chan.recv", where.getFirst());
-        assertEquals(List.of("state=chan receive"), d.samples.getFirst().labels);
-        assertTrue(d.samples.stream().anyMatch(s -> s.labels.equals(List.of("state=chan receive", "tenant=red"))));
-        assertEquals(7L, d.samples.stream().mapToLong(s -> s.value).sum());
-    }
-
-    private record Sample(List<Long> where, long value, List<String> labels) {
-    }
-
-    /** Fields of a message: of a number its value, of bytes these. */
-    private record Field(int number, long value, byte[] bytes) {
-    }
-
-    private static final class Decoded {
-        private final List<String> strings = new ArrayList<>();
-        private final List<Sample> samples = new ArrayList<>();
-        private final Map<Long, Long> functionIn = new java.util.HashMap<>();
-        private final Map<Long, String> functionOf = new java.util.HashMap<>();
-        private String type;
-
-        Decoded(byte[] profile) {
-            List<Field> all = fields(profile);
-            all.stream().filter(f -> f.number == 6).forEach(f -> strings.add(new String(f.bytes, StandardCharsets.UTF_8)));
-            for (Field f : all) {
-                switch (f.number) {
-                    case 1 -> type = string(f.bytes, 1) + " " + string(f.bytes, 2);
-                    case 2 -> samples.add(new Sample(packed(bytes(f.bytes, 1)), packed(bytes(f.bytes, 2)).getFirst(),
-                            fields(f.bytes).stream().filter(l -> l.number == 3)
-                                    .map(l -> string(l.bytes, 1) + "=" + string(l.bytes, 2)).toList()));
-                    case 4 -> functionIn.put(number(f.bytes, 1), number(bytes(f.bytes, 4), 1));
-                    case 5 -> functionOf.put(number(f.bytes, 1), string(f.bytes, 2));
-                    default -> assertTrue(f.number <= 14, "field " + f.number);
-                }
-            }
-        }
-
-        private String string(byte[] message, int field) {
-            return strings.get((int) number(message, field));
-        }
-
-        private static long number(byte[] message, int field) {
-            return fields(message).stream().filter(f -> f.number == field).findFirst().orElseThrow().value;
-        }
-
-        private static byte[] bytes(byte[] message, int field) {
-            return fields(message).stream().filter(f -> f.number == field).findFirst().orElseThrow().bytes;
-        }
-
-        private static List<Long> packed(byte[] b) {
-            List<Long> all = new ArrayList<>();
-            for (int[] at = {0}; at[0] < b.length;) {
-                all.add(varint(b, at));
-            }
-            return all;
-        }
-
-        private static List<Field> fields(byte[] b) {
-            List<Field> all = new ArrayList<>();
-            for (int[] at = {0}; at[0] < b.length;) {
-                long tag = varint(b, at);
-                if ((tag & 7) == 0) {
-                    all.add(new Field((int) (tag >>> 3), varint(b, at), null));
-                } else {
-                    assertEquals(2, tag & 7, "wire type");
-                    int n = (int) varint(b, at);
-                    all.add(new Field((int) (tag >>> 3), 0, java.util.Arrays.copyOfRange(b, at[0], at[0] + n)));
-                    at[0] += n;
-                }
-            }
-            return all;
-        }
-
-        private static long varint(byte[] b, int[] at) {
-            long v = 0;
-            for (int shift = 0;; shift += 7) {
-                byte next = b[at[0]++];
-                v |= (next & 0x7fL) << shift;
-                if (next >= 0) {
-                    return v;
-                }
-            }
-        }
+        assertEquals(List.of("state=chan receive"), d.samples.getFirst().labels());
+        assertTrue(d.samples.stream().anyMatch(s -> s.labels().equals(List.of("state=chan receive", "tenant=red"))));
+        assertEquals(7L, d.samples.stream().mapToLong(s -> s.values().getFirst()).sum());
     }
 }

@@ -16,7 +16,6 @@ import java.util.Set;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
-import org.gmp4j.struct.SudogSlots;
 import org.junit.jupiter.api.Test;
 
 /** The treap of {@link SemaRoot}, against a map of queues. */
@@ -82,7 +81,7 @@ class SemaRootTest {
         long id = SemaRoot.id(t);
         assertTrue(id > above && id < below, "not a search tree");
         assertTrue(Integer.compareUnsigned(ticket, Sudog.ticket(t)) <= 0, "not a heap");
-        K k = (K) SudogSlots.elem(t);
+        K k = model.keySet().stream().filter(x -> x.id() == id).findFirst().orElseThrow();
         assertTrue(seen.add(k), "two nodes of one key");
         Deque<Long> ring = new ArrayDeque<>();
         long sg = Sudog.waitlink(t);

@@ -3,8 +3,10 @@ package org.gmp4j.bench.trace;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.gmp4j.bench.steal.JsonText;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -27,6 +29,9 @@ public final class TraceCommand implements Callable<Integer> {
     @Option(names = "--text", description = "Print all events instead, one a line.")
     private boolean text;
 
+    @Option(names = "--json", paramLabel = "JSON", description = "Also write the summary, whole, to this file; times in ns.")
+    private Path json;
+
     @Option(names = "--top", paramLabel = "N", defaultValue = "15", description = "Lines of each table (default: ${DEFAULT-VALUE}).")
     private int top;
 
@@ -35,6 +40,9 @@ public final class TraceCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (text && json != null) {
+            throw new ParameterException(spec.commandLine(), "--json is of the summary, which --text leaves out: use one of them");
+        }
         if (top < 1) {
             throw new ParameterException(spec.commandLine(), "--top is " + top + ": use 1 or more");
         }
@@ -45,6 +53,9 @@ public final class TraceCommand implements Callable<Integer> {
             } else {
                 TraceSummary summary = new TraceSummary();
                 TraceFile.read(file, summary);
+                if (json != null) {
+                    write(summary);
+                }
                 summary.print(out, top);
             }
         } catch (TraceFile.BadFile e) {
@@ -55,5 +66,13 @@ public final class TraceCommand implements Callable<Integer> {
             out.flush();
         }
         return 0;
+    }
+
+    private void write(TraceSummary summary) {
+        try {
+            Files.writeString(json, JsonText.of(summary.json()));
+        } catch (IOException e) {
+            throw new ParameterException(spec.commandLine(), "cannot write " + json + ": " + e, e);
+        }
     }
 }

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -195,6 +196,58 @@ final class TraceSummary implements TraceFile.Visitor {
     /** What the end of the trace says. */
     Map<String, Long> totals() {
         return totals;
+    }
+
+    /** All of it, for {@code JsonText}; times in ns. */
+    Map<String, Object> json() {
+        Map<String, Object> m = new LinkedHashMap<>();
+        m.put("nanos", end - begin);
+        m.put("schedulers", schedulers);
+        m.put("totals", totals);
+        m.put("worldStops", Map.of("count", stops.count(), "max", stops.at(1)));
+        m.put("latency", json(all));
+        m.put("sites", sites.values().stream().map(TraceSummary::json).toList());
+        m.put("waits", largest(waits.values(), w -> w.nanos, waits.size()).stream().map(TraceSummary::json).toList());
+        m.put("steals", steals.entrySet().stream().map(e -> {
+            Map<String, Object> s = new LinkedHashMap<>();
+            s.put("p", e.getKey());
+            s.put("times", e.getValue().times);
+            s.put("goroutines", e.getValue().goroutines);
+            return s;
+        }).toList());
+        return m;
+    }
+
+    private static Map<String, Object> json(Latencies l) {
+        Map<String, Object> m = new LinkedHashMap<>();
+        m.put("count", l.count());
+        m.put("p50", l.at(0.5));
+        m.put("p90", l.at(0.9));
+        m.put("p99", l.at(0.99));
+        m.put("p999", l.at(0.999));
+        m.put("max", l.at(1));
+        return m;
+    }
+
+    private static Map<String, Object> json(Site s) {
+        Map<String, Object> m = new LinkedHashMap<>();
+        m.put("site", s.name);
+        m.put("goroutines", s.goroutines);
+        for (State state : State.values()) {
+            m.put(state.name().toLowerCase(Locale.ROOT), s.nanos(state));
+        }
+        m.put("latency", json(s.latencies));
+        return m;
+    }
+
+    private static Map<String, Object> json(Waits w) {
+        Map<String, Object> m = new LinkedHashMap<>();
+        m.put("for", w.reason);
+        m.put("site", w.site.name);
+        m.put("count", w.count);
+        m.put("nanos", w.nanos);
+        m.put("longest", w.longest);
+        return m;
     }
 
     void print(PrintWriter out, int top) {

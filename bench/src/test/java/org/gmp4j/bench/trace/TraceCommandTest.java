@@ -11,15 +11,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.bench.Json;
 import org.gmp4j.bench.trace.TraceSummary.Site;
 import org.gmp4j.bench.trace.TraceSummary.State;
 import org.gmp4j.trace.Trace;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 class TraceCommandTest {
     @TempDir
@@ -35,6 +38,9 @@ class TraceCommandTest {
                 Go.sleep(Duration.ofMillis(5));
                 int _ = c.recv();
             });
+            while (gmp.numGoroutine() != 0) {
+                Thread.onSpinWait(); // Who waits for a goroutine goes on a moment before that has quite ended.
+            }
             t.stop();
         }
         return file;
@@ -55,6 +61,42 @@ class TraceCommandTest {
         assertTrue(text.toString().contains("2 created, 2 ended"), text::toString);
         assertTrue(text.toString().contains("  sleep "), text::toString);
         assertTrue(text.toString().contains("  chan send "), text::toString);
+    }
+
+    @Test
+    void asJson() throws Exception {
+        Path json = dir.resolve("json");
+        Result r = run("--json", json.toString(), trace().toString());
+        assertEquals(0, r.exit(), r::toString);
+        assertTrue(r.out().contains("2 created, 2 ended"), r::toString);
+        Map<?, ?> all = (Map<?, ?>) Json.parse(Files.readString(json));
+        assertEquals(2, ((Number) ((Map<?, ?>) all.get("totals")).get("created")).intValue());
+        List<?> sites = (List<?>) all.get("sites");
+        assertEquals(2, sites.size());
+        long nanos = ((Number) all.get("nanos")).longValue();
+        for (Object o : sites) {
+            Map<?, ?> site = (Map<?, ?>) o;
+            long waiting = ((Number) site.get("waiting")).longValue();
+            assertTrue(waiting > 1_000_000 && waiting < nanos, site::toString);
+        }
+        assertTrue(((List<?>) all.get("waits")).stream().anyMatch(w -> "sleep".equals(((Map<?, ?>) w).get("for"))), all::toString);
+
+        Result both = run("--text", "--json", json.toString(), trace().toString());
+        assertEquals(2, both.exit(), both::toString);
+        assertTrue(both.err().startsWith("--json is of the summary"), both::toString);
+        Result nowhere = run("--json", dir.resolve("no/where").toString(), trace().toString());
+        assertEquals(2, nowhere.exit(), nowhere::toString);
+        assertTrue(nowhere.err().startsWith("cannot write "), nowhere::toString);
+    }
+
+    private record Result(int exit, String out, String err) {
+    }
+
+    private static Result run(String... args) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int exit = new CommandLine(new TraceCommand()).setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true)).execute(args);
+        return new Result(exit, out.toString(), err.toString());
     }
 
     /** Wherever it is cut, it is one sentence. */

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.metrics;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Set;
+
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Traceback;
+import org.gmp4j.struct.G;
+
+/**
+ * The goroutines that there were at some moment, to see later whether others are left: for tests. What a goroutine still alive could wake counts
+ * as left, too; whoever wants those alone that nothing can wake asks {@code Gmp.leaks()}. Immutable.
+ *
+ * {@snippet :
+ * LeakCheck before = gmp.leakCheck();
+ * gmp.run(() -> client.fetch());
+ * before.assertNoLeaks(Duration.ofSeconds(5));
+ * }
+ *
+ * <p>Source: the idea of {@code go.uber.org/goleak}.
+ */
+public final class LeakCheck {
+    private static final long LONGEST_NAP = 20;
+
+    private final Scheduler s;
+    private final Set<Long> before = new HashSet<>();
+
+    /** Of a scheduler; users call {@code Gmp.leakCheck()}. */
+    @SuppressWarnings("exports")
+    public LeakCheck(Scheduler s) {
+        this.s = s;
+        Traceback.numbers(s, before::add);
+    }
+
+    /**
+     * The goroutines that were not there before and have not ended, the caller's left out.
+     */
+    public GoroutineProfile left() {
+        return GoroutineProfile.of(s, goid -> isLeft(goid, self()));
+    }
+
+    private boolean isLeft(long goid, long self) {
+        return goid != self && !before.contains(goid);
+    }
+
+    private static long self() {
+        GStack st = GStack.current();
+        return st == null ? 0 : G.goid(st.gp());
+    }
+
+    /**
+     * Waits until all goroutines have ended that were not there before, the caller's left out.
+     *
+     * @param grace how long at most; zero or less to look once. Returns as soon as they have ended
+     * @throws AssertionError when some are left after that, with their states and stacks
+     * @throws InterruptedException when the caller is interrupted
+     */
+    public void assertNoLeaks(Duration grace) throws InterruptedException {
+        Objects.requireNonNull(grace, "grace");
+        long began = System.nanoTime();
+        for (long nap = 1; anyLeft(); nap = Math.min(2 * nap, LONGEST_NAP)) {
+            if (Duration.ofNanos(System.nanoTime() - began).compareTo(grace) >= 0) {
+                GoroutineProfile left = left();
+                if (left.total() == 0) {
+                    return; // Just now.
+                }
+                throw new AssertionError("goroutines are left\n" + left);
+            }
+            Thread.sleep(nap);
+        }
+    }
+
+    private boolean anyLeft() {
+        long self = self();
+        boolean[] any = new boolean[1];
+        Traceback.numbers(s, goid -> any[0] |= isLeft(goid, self));
+        return any[0];
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.metrics;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import org.gmp4j.proc.WaitProfile;
+
+/**
+ * Where goroutines spent time: on a CPU, waiting, or holding what others waited for. Immutable.
+ *
+ * <p>Source: the profiles {@code cpu}, {@code block} and {@code mutex} of Go's {@code runtime/pprof}, whose types and units these have.
+ */
+public final class Profile {
+    /**
+     * A place in the program.
+     *
+     * @param frames innermost first, the runtime's own left out
+     * @param labels of the goroutine, as {@link Labels} set them
+     * @param count how often: samples of a CPU profile, else waits, those estimated that stand for others
+     * @param nanos how long in all, in ns
+     */
+    public record Sample(List<StackTraceElement> frames, Map<String, String> labels, long count, long nanos) {
+    }
+
+    private final String kind;
+    private final String counted;
+    private final String timed;
+    private final long period;
+    private final List<Sample> samples;
+
+    Profile(String kind, String counted, String timed, long period, List<Sample> samples) {
+        this.kind = kind;
+        this.counted = counted;
+        this.timed = timed;
+        this.period = period;
+        this.samples = samples.stream().sorted(Comparator.comparingLong(Sample::nanos).reversed()).toList();
+    }
+
+    /** Of where goroutines waited; users call {@code Gmp.blockProfile()} or {@code mutexProfile()}. */
+    @SuppressWarnings("exports")
+    public Profile(String kind, WaitProfile waits) {
+        this(kind, "contentions", "delay", 1, waits.all().stream().map(p -> new Sample(p.frames, p.labels, p.count(), p.nanos())).toList());
+    }
+
+    /** The places, the one with most time first. */
+    public List<Sample> samples() {
+        return samples;
+    }
+
+    /** The time at all places, in ns. */
+    public long nanos() {
+        return samples.stream().mapToLong(Sample::nanos).sum();
+    }
+
+    /** As text: each place with its count and its time, and its frames. */
+    @Override
+    public String toString() {
+        StringBuilder b = new StringBuilder(kind).append(" profile\n");
+        for (Sample s : samples) {
+            b.append('\n').append(s.count).append(' ').append(counted).append(", ").append(s.nanos).append(" ns:\n");
+            if (!s.labels.isEmpty()) {
+                b.append("\tlabels: ").append(new TreeMap<>(s.labels)).append('\n');
+            }
+            s.frames.forEach(e -> b.append('\t').append(e).append('\n'));
+        }
+        return b.toString();
+    }
+
+    /**
+     * Writes it in the format of pprof, for {@code go tool pprof} and other readers.
+     *
+     * @throws IOException as the file system has it
+     */
+    public void write(Path file) throws IOException {
+        try (OutputStream out = Files.newOutputStream(file)) {
+            out.write(pprof());
+        }
+    }
+
+    /** The same as bytes: {@code profile.proto}, compressed by gzip. */
+    public byte[] pprof() {
+        Pprof p = new Pprof(period, counted, "count", timed, "nanoseconds");
+        samples.forEach(s -> p.add(s.frames, new TreeMap<>(s.labels), s.count, s.nanos));
+        return p.bytes();
+    }
+}

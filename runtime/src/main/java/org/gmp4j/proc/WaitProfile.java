@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.proc;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+import org.gmp4j.stack.Headroom;
+import org.gmp4j.stack.JdkThreads;
+
+/**
+ * Where goroutines of a scheduler waited, or held what others waited for: by stack and labels, how often and how long. Off until
+ * {@link #setRate}; off, a wait costs a load and a branch that is always the same.
+ *
+ * <p>A sample is taken on the goroutine's own stack, inside {@link GStack#enter}, when its wait is over, or when it has given the lock back. It
+ * must not fail there: without room on the stack, or memory, it is left out. The map has a lock of the JDK's, which it waits for pinned.
+ */
+public final class WaitProfile {
+    /** What looking at a stack takes, beside a section of the runtime. */
+    private static final long ROOM = 64 << 10;
+
+    /** What one place came to. Numbers are estimates where samples stand for others. */
+    public static final class Place {
+        /** Innermost first, the runtime's own left out. */
+        public final List<StackTraceElement> frames;
+        /** The goroutine's labels. */
+        public final Map<String, String> labels;
+        private double count;
+        private double nanos;
+
+        private Place(List<StackTraceElement> frames, Map<String, String> labels) {
+            this.frames = frames;
+            this.labels = labels;
+        }
+
+        /** How often. */
+        public long count() {
+            return Math.round(count);
+        }
+
+        /** How long in all, in ns. */
+        public long nanos() {
+            return Math.round(nanos);
+        }
+    }
+
+    private record Key(List<StackTraceElement> frames, Map<String, String> labels) {
+    }
+
+    private final Map<Key, Place> places = new HashMap<>();
+    /** 0 for off; what else is the business of who asks {@link #on}. */
+    private volatile long rate;
+
+    /** Sets it; 0 turns it off, and what was found stays. */
+    public void setRate(long rate) {
+        this.rate = rate;
+    }
+
+    /** The rate; 0 when it is off. */
+    public long rate() {
+        return rate;
+    }
+
+    boolean on() {
+        return rate != 0;
+    }
+
+    /** A wait is over that took {@code nanos}: of those shorter than the rate in ns a share is taken that is proportional to their length. */
+    void waited(GStack st, long nanos) {
+        long r = rate;
+        if (r == 0) {
+            return;
+        }
+        if (nanos >= r) {
+            add(st, 1, nanos);
+        } else if (nanos > 0 && ThreadLocalRandom.current().nextLong(r) < nanos) {
+            add(st, (double) r / nanos, r);
+        }
+    }
+
+    /** A lock was given back for which somebody has waited {@code nanos}: one in as many as the rate says is taken. */
+    void held(GStack st, long nanos) {
+        long r = rate;
+        if (r != 0 && (r == 1 || ThreadLocalRandom.current().nextLong(r) == 0)) {
+            add(st, r, (double) r * nanos);
+        }
+    }
+
+    private void add(GStack st, double count, double nanos) {
+        if (Headroom.left() < Headroom.toTake() + ROOM) {
+            return;
+        }
+        JdkThreads.pin();
+        try {
+            Map<String, String> labels = st.labels == null ? Map.of() : st.labels;
+            List<StackTraceElement> frames = Traceback.users(new Throwable().getStackTrace(), Traceback.system(st.s));
+            synchronized (places) {
+                Place p = places.computeIfAbsent(new Key(frames, labels), k -> new Place(frames, labels));
+                p.count += count;
+                p.nanos += nanos;
+            }
+        } catch (OutOfMemoryError | StackOverflowError | NoClassDefFoundError e) {
+            return; // One sample less.
+        } finally {
+            JdkThreads.unpin();
+        }
+    }
+
+    /** All that there is: copies. */
+    public List<Place> all() {
+        JdkThreads.pin(); // Those who have it are pinned: waiting unpinned, the caller would find them in the way of its own unmounting.
+        try {
+            synchronized (places) {
+                List<Place> all = new ArrayList<>();
+                for (Place p : places.values()) {
+                    Place copy = new Place(p.frames, p.labels);
+                    copy.count = p.count;
+                    copy.nanos = p.nanos;
+                    all.add(copy);
+                }
+                return all;
+            }
+        } finally {
+            JdkThreads.unpin();
+        }
+    }
+}
