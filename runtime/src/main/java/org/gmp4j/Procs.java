@@ -26,11 +26,13 @@ final class Procs {
         return n;
     }
 
-    /** {@link #numCPU}, whenever it is asked. */
-    record OfSystem() implements IntSupplier {
+    /** {@link #numCPU}, whenever sysmon asks. */
+    static final class OfSystem implements IntSupplier {
+        private final IntSupplier procs = Topology.followedProcs();
+
         @Override
         public int getAsInt() {
-            return numCPU();
+            return Math.min(MAX, procs.getAsInt());
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * The CPU bandwidth limits that hold for this process: {@code cpu.max} of cgroup v2 and {@code cpu.cfs_quota_us} of v1,
@@ -25,6 +26,8 @@ final class CpuLimits {
     private final SysFiles files;
     private final List<String> problems = new ArrayList<>();
     private final boolean withSets;
+    /** The cgroups whose limits hold, from the process's own upwards, and whether they are of v2. */
+    private final Map<Path, Boolean> dirs = new LinkedHashMap<>();
     private final Map<Path, Topology.CpuLimit> found = new LinkedHashMap<>();
     private final Map<Path, Topology.Cpuset> sets = new LinkedHashMap<>();
 
@@ -36,6 +39,42 @@ final class CpuLimits {
     /** The limits, from the process's own cgroup upwards; empty when there are none. */
     static List<Topology.CpuLimit> read(SysFiles files) {
         return new CpuLimits(files, false).read().limits();
+    }
+
+    /**
+     * The same again and again, of the machine itself: which cgroups are ours is worked out anew only when it has changed. In the
+     * interpreter, where a method stays that runs once a second, that took one to two milliseconds, in which sysmon looks at nothing.
+     * For one thread.
+     */
+    static final class Followed {
+        private final SysFiles files;
+        private String cgroup;
+        private String mounts;
+        private CpuLimits limits;
+
+        Followed(SysFiles files) {
+            this.files = files;
+        }
+
+        List<Topology.CpuLimit> now() {
+            String c = SysFiles.text(files.at("/proc/self/cgroup"));
+            String m = SysFiles.text(files.at("/proc/self/mountinfo"));
+            if (limits == null || !Objects.equals(c, cgroup) || !Objects.equals(m, mounts)) {
+                limits = new CpuLimits(files, false).read();
+                cgroup = c;
+                mounts = m;
+            } else {
+                limits.again();
+            }
+            return limits.limits();
+        }
+    }
+
+    private void again() {
+        found.clear();
+        for (Map.Entry<Path, Boolean> dir : dirs.entrySet()) {
+            look(dir.getKey(), dir.getValue());
+        }
     }
 
     /** Limits and cpusets. */
@@ -114,13 +153,18 @@ final class CpuLimits {
         Path top = files.at(mount.point).normalize();
         Path dir = files.at(mount.point + "/" + below).normalize();
         for (; dir != null && dir.startsWith(top); dir = dir.getParent()) {
-            Topology.CpuLimit limit = mount.v2 ? v2(dir) : v1(dir);
-            if (limit != null) {
-                found.putIfAbsent(dir, limit);
-            }
+            dirs.putIfAbsent(dir, mount.v2);
+            look(dir, mount.v2);
             if (withSets) {
                 set(dir);
             }
+        }
+    }
+
+    private void look(Path dir, boolean v2) {
+        Topology.CpuLimit limit = v2 ? v2(dir) : v1(dir);
+        if (limit != null) {
+            found.putIfAbsent(dir, limit);
         }
     }
 

@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.IntSupplier;
 import java.util.stream.Collectors;
 
 import org.gmp4j.ffi.OsThread;
@@ -434,6 +435,17 @@ public final class Topology {
      */
     public static int systemProcs() {
         return procs(mask(), smallest(CpuLimits.read(new SysFiles(Path.of("/")))));
+    }
+
+    /** {@link #systemProcs} for one thread that asks again and again. */
+    public static IntSupplier followedProcs() {
+        CpuLimits.Followed limits = new CpuLimits.Followed(new SysFiles(Path.of("/")));
+        return new IntSupplier() {
+            @Override
+            public int getAsInt() {
+                return procs(mask(), smallest(limits.now()));
+            }
+        };
     }
 
     private static int procs(BitSet allowed, Optional<CpuLimit> limit) {

@@ -180,6 +180,22 @@ class TopologyTest {
     }
 
     @Test
+    void followed() {
+        fake().cgroup("0::/a/b").mounts(V2).file("/sys/fs/cgroup/a/cpu.max", "300000 100000");
+        CpuLimits.Followed f = new CpuLimits.Followed(new SysFiles(root));
+        assertEquals(List.of(new CpuLimit("/sys/fs/cgroup/a", 300_000, 100_000)), f.now());
+        fake().file("/sys/fs/cgroup/a/cpu.max", "200000 100000").file("/sys/fs/cgroup/a/b/cpu.max", "100000 100000");
+        assertEquals(List.of(new CpuLimit("/sys/fs/cgroup/a/b", 100_000, 100_000), new CpuLimit("/sys/fs/cgroup/a", 200_000, 100_000)),
+                f.now());
+        fake().file("/sys/fs/cgroup/a/b/cpu.max", "max 100000").file("/sys/fs/cgroup/a/cpu.max", "max 100000");
+        assertEquals(List.of(), f.now());
+        fake().cgroup("0::/c").file("/sys/fs/cgroup/c/cpu.max", "400000 100000");
+        assertEquals(List.of(new CpuLimit("/sys/fs/cgroup/c", 400_000, 100_000)), f.now());
+        fake().mounts("33 31 0:29 /c /mnt rw - cgroup2 none rw").file("/mnt/cpu.max", "500000 100000");
+        assertEquals(List.of(new CpuLimit("/mnt", 500_000, 100_000)), f.now());
+    }
+
+    @Test
     void bothVersionsAreAsked() {
         fake().cgroup("4:cpu:/x\n0::/y").mounts("33 31 0:29 / /cg1 rw - cgroup cgroup rw,cpu\n"
                         + "34 31 0:30 / /cg2 rw - cgroup2 none rw")
