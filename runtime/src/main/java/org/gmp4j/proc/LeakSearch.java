@@ -60,6 +60,12 @@ public final class LeakSearch {
 
     /** What is taken from the tables, one of each for each goroutine, and what keeps it meanwhile. */
     private record Cargo(List<GStack> stacks, List<Runnable> fns, List<Keeper> keepers) {
+        /** Takes no memory. */
+        void release() {
+            for (int i = 0; i < keepers.size(); i++) {
+                keepers.get(i).kept = null;
+            }
+        }
     }
 
     private final Scheduler s;
@@ -200,7 +206,7 @@ public final class LeakSearch {
             loaded = true;
         } finally {
             if (!loaded) {
-                c.keepers.forEach(k -> k.kept = null);
+                c.release();
             }
         }
     }
@@ -272,7 +278,7 @@ public final class LeakSearch {
             GSlots.setFn(gs[i], c.fns.get(i));
         }
         s.leakSearch = null;
-        c.keepers.forEach(k -> k.kept = null);
+        c.release();
     }
 
     /** A goroutine was woken by who is not on one of its scheduler's Ps: it is runnable. */

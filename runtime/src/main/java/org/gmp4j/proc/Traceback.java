@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
-import java.util.stream.Stream;
 
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
@@ -205,8 +205,13 @@ public final class Traceback {
 
     /** Without frames of the runtime and of the JDK's switching code unless {@code system}; all, when there are no others. */
     static List<StackTraceElement> users(StackTraceElement[] all, boolean system) {
-        List<StackTraceElement> frames = Stream.of(all).filter(e -> e != null && (system || !internal(e))).toList();
-        return frames.isEmpty() ? List.of(all) : frames;
+        List<StackTraceElement> frames = new ArrayList<>(all.length);
+        for (StackTraceElement e : all) {
+            if (e != null && (system || !internal(e))) {
+                boolean _ = frames.add(e);
+            }
+        }
+        return frames.isEmpty() ? List.of(all) : List.copyOf(frames);
     }
 
     /** Frames of the runtime and of the JDK's switching code are left out unless {@code system}, but never all. */

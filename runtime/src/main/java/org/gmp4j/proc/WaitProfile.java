@@ -100,7 +100,12 @@ public final class WaitProfile {
             Map<String, String> labels = st.labels == null ? Map.of() : st.labels;
             List<StackTraceElement> frames = Traceback.users(new Throwable().getStackTrace(), Traceback.system(st.s));
             synchronized (places) {
-                Place p = places.computeIfAbsent(new Key(frames, labels), k -> new Place(frames, labels));
+                Key key = new Key(frames, labels);
+                Place p = places.get(key);
+                if (p == null) {
+                    p = new Place(frames, labels);
+                    places.put(key, p);
+                }
                 p.count += count;
                 p.nanos += nanos;
             }

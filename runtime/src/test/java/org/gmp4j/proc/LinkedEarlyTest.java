@@ -30,8 +30,10 @@ class LinkedEarlyTest {
             "netpoll/Registration.<clinit>", "stack/JdkPollers$Change.<init>", "stack/JdkPollers$Change.inFront",
             // For a user, who is told; nothing has happened then.
             "netpoll/FdWaits.setDeadline", "netpoll/OutsidePoller.make", "timer/OutsideTimers.make", "proc/CleanStart.startTemplate",
-            "proc/Traceback.all", "proc/Traceback.each", "proc/Traceback.list", "proc/Traceback.lambda$list$0", "proc/Tracing.set",
-            "proc/Tracing.lambda$set$0", "proc/Goroutines.stacks", "struct/GSlots.forEach",
+            "proc/Traceback.all", "proc/Traceback.each", "proc/Traceback.list", "proc/Traceback.numbers", "proc/Traceback.states",
+            "proc/Traceback.lambda$states$0", "proc/Tracing.set", "proc/Tracing.lambda$set$0",
+            "proc/Goroutines.stacks", "struct/GSlots.forEach", "proc/LeakSearch.once", "proc/LeakSearch.load",
+            "proc/LeakSearch$Canary.<clinit>", "proc/CpuSampler.<init>", "proc/CpuSampler.loop",
             "stack/JdkContainer.threads", "proc/SchedTrace.detail",
             // At the end.
             "proc/Exiters.onlyTheyAreLeft", "proc/Fatal.guard", "proc/Fatal.print", "proc/Fatal.stacks");
