@@ -40,7 +40,8 @@ import org.gmp4j.timer.RuntimeTimer;
  * wait for what they started, {@link #close} for all goroutines, {@link #setProcs} for the world to stop; nothing else waits. An
  * interrupt does not end these waits, and the status is set afterwards, for what was started would go on without anybody who knows of
  * it; it ends {@code close} alone. Who may leave before the end calls {@link #submit}, whose task can be waited for until an interrupt, a
- * context or a time. In a bubble of {@code Synctest} what is started by these methods does not belong to it, and whoever waits for that holds its clock.
+ * context or a time. In a bubble of {@code Synctest} what is started by these methods does not belong to it, and whoever waits for that
+ * holds its clock.
  *
  * <p>Source: the G-M-P scheduler of Go's runtime; {@code ARCHITECTURE.md} and {@code HACKING.md} say what differs on the JVM.
  */
@@ -123,8 +124,8 @@ public final class Gmp implements Executor, AutoCloseable {
      *
      * <p>Settings come from properties, and where those say nothing from variables: {@code gmp.default.procs} or
      * {@code GMP_DEFAULT_PROCS}, and in the same way {@code spin} (as {@link SpinPolicy#parse} reads it), {@code quantum}
-     * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}), {@code stalled} ({@code on}, {@code off}, or how often at
-     * most a stall is printed with its stack: {@code 100ms}) and {@code debug} (as GMPDEBUG).
+     * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}), {@code stalled}
+     * ({@code on}, {@code off}, or how often at most a stall is printed with its stack: {@code 100ms}) and {@code debug} (as GMPDEBUG).
      *
      * <p>What it cannot take: threads made before, and those that such a thread starts, stay on the JDK's scheduler. So do, when some
      * hundreds of virtual threads have been started already, new ones of code that HotSpot has compiled meanwhile: it took the JDK's
@@ -437,9 +438,10 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Has waits of goroutines for channels, selects, locks, groups and conditions profiled: all that last so long, and of shorter ones a share
-     * that stands for the others. Zero turns it off, as it is at first; what was found stays. On, each wait costs two looks at the clock, and one
-     * that is taken a look at the stack, some µs. Waits in the JDK's own locks are not there. Go's {@code SetBlockProfileRate}.
+     * Has waits of goroutines for channels, selects, locks, groups and conditions profiled: all that last so long, and of shorter ones a
+     * share that stands for the others. Zero turns it off, as it is at first; what was found stays. On, each wait costs two looks at the
+     * clock, and one that is taken a look at the stack, some µs. Waits in the JDK's own locks are not there. Go's
+     * {@code SetBlockProfileRate}.
      *
      * @throws IllegalArgumentException when it is negative
      */
@@ -457,8 +459,8 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Has it profiled who held a {@code Mutex} or {@code RWMutex} of {@code org.gmp4j.sync} while a goroutine waited for it: of so many that give
-     * such a lock back one. 0 turns it off, as it is at first; what was found stays. Go's {@code SetMutexProfileFraction}.
+     * Has it profiled who held a {@code Mutex} or {@code RWMutex} of {@code org.gmp4j.sync} while a goroutine waited for it: of so many
+     * that give such a lock back one. 0 turns it off, as it is at first; what was found stays. Go's {@code SetMutexProfileFraction}.
      *
      * @throws IllegalArgumentException when it is negative
      */
@@ -469,14 +471,16 @@ public final class Gmp implements Executor, AutoCloseable {
         s.mutexProfile.setRate(oneIn);
     }
 
-    /** Where goroutines gave locks back while {@link #setMutexProfileFraction} had it profiled, and how long one that they woke had waited. */
+    /**
+     * Where goroutines gave locks back while {@link #setMutexProfileFraction} had it profiled, and how long one that they woke had waited.
+     */
     public Profile mutexProfile() {
         return new Profile("mutex", s.mutexProfile);
     }
 
     /**
-     * Begins to look at an interval which goroutines run, where, and with which {@link org.gmp4j.metrics.Labels}; until it is stopped. Several may
-     * run at a time. {@link CpuProfiler} says what to make of it.
+     * Begins to look at an interval which goroutines run, where, and with which {@link org.gmp4j.metrics.Labels}; until it is stopped.
+     * Several may run at a time. {@link CpuProfiler} says what to make of it.
      *
      * @param interval Go's is 10 ms; a look costs some 50 µs for each P
      * @throws IllegalArgumentException when it is shorter than 0.1 ms

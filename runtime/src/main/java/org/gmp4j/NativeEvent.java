@@ -23,9 +23,9 @@ import org.gmp4j.wait.Limits;
 /**
  * An event that C code fires with {@code gmp_ready} and one goroutine waits for: how a driver, a network card's thread or a
  * callback wakes a goroutine without entering the JVM. Fires that nobody waited for count as one. One goroutine waits at a
- * time, of any kind, and no other thread may; firing is safe from any thread and from signal handlers. A wait that is ended, by an interrupt, a
- * context or a limit of time, has taken no fire. In a bubble of {@code Synctest} a wait holds its clock, and
- * a limit of time goes by the machine's.
+ * time, of any kind, and no other thread may; firing is safe from any thread and from signal handlers. A wait that is ended, by an
+ * interrupt, a context or a limit of time, has taken no fire. In a bubble of {@code Synctest} a wait holds its clock, and a limit
+ * of time goes by the machine's.
  *
  * <p>Source: the binary semaphores of Go's network poller. The C side, with the whole contract: {@code gmp_shims.h} in
  * {@code c-shims/include}; an example: {@code c-shims/examples/sensor.c}.

@@ -11,10 +11,10 @@ import org.gmp4j.proc.Scheduler;
 /**
  * Samples which goroutines run, and where, until it is stopped. Thread-safe.
  *
- * <p>A goroutine is seen where it next comes to a safepoint of the JVM, which is not quite where it was: hot loops show at their ends, and what
- * was inlined may show at its caller. For which labels use the CPU, and which parts of the program, that does; for single instructions there are
- * JFR and async-profiler, which know nothing of labels. Threads that the system has taken off their CPUs count as if they ran; goroutines in
- * {@code Go.blocking} do not count.
+ * <p>A goroutine is seen where it next comes to a safepoint of the JVM, which is not quite where it was: hot loops show at their ends, and
+ * what was inlined may show at its caller. For which labels use the CPU, and which parts of the program, that does; for single instructions
+ * there are JFR and async-profiler, which know nothing of labels. Threads that the system has taken off their CPUs count as if they ran;
+ * goroutines in {@code Go.blocking} do not count.
  *
  * <p>Source: {@code StartCPUProfile} and {@code StopCPUProfile} of Go's {@code runtime/pprof}.
  */

@@ -12,8 +12,8 @@ import org.gmp4j.proc.Traceback;
 import org.gmp4j.struct.G;
 
 /**
- * The goroutines that there were at some moment, to see later whether others are left: for tests. What a goroutine still alive could wake counts
- * as left, too; whoever wants those alone that nothing can wake asks {@code Gmp.leaks()}. Immutable.
+ * The goroutines that there were at some moment, to see later whether others are left: for tests. What a goroutine still alive could wake
+ * counts as left, too; whoever wants those alone that nothing can wake asks {@code Gmp.leaks()}. Immutable.
  *
  * {@snippet :
  * LeakCheck before = gmp.leakCheck();

@@ -58,8 +58,9 @@ final class Snapshots implements WebServer.Content {
     }
 
     private String make(long now) {
-        StringBuilder b = new StringBuilder("{\"process\":\"").append(PROCESS).append("\",\"millis\":").append(now / NANOS_A_MILLI).append(",\"time\":")
-                .append(System.currentTimeMillis()).append(",\"schedulers\":[");
+        StringBuilder b = new StringBuilder("{\"process\":\"").append(PROCESS)
+                .append("\",\"millis\":").append(now / NANOS_A_MILLI)
+                .append(",\"time\":").append(System.currentTimeMillis()).append(",\"schedulers\":[");
         Map<Scheduler, Pair> next = new HashMap<>();
         String comma = "";
         for (Scheduler s : new LinkedHashSet<>(Scheduler.all())) { // One may stand there twice.

@@ -66,7 +66,8 @@ public record Symptom(Kind kind, String text) {
         double runs = grown(before, now, "/sched/runs/by-p:goroutines");
         if (spinning > 0 && queued(before) == 0 && queued(now) == 0 && runs <= FEW_RUNS * seconds(before, now)
                 && grown(before, now, "/sched/steals/succeeded:probes") == 0) {
-            add(found, Kind.SPINNING_WITHOUT_WORK, "%s looking for work in empty queues; %.0f runs meanwhile", are(spinning, "thread"), runs);
+            add(found, Kind.SPINNING_WITHOUT_WORK, "%s looking for work in empty queues; %.0f runs meanwhile",
+                    are(spinning, "thread"), runs);
         }
         long global = number(now, "/sched/runqueue/global:goroutines");
         long was = number(before, "/sched/runqueue/global:goroutines");

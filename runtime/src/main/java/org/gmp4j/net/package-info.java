@@ -12,9 +12,9 @@
  * java.net.SocketTimeoutException}; and of a virtual thread that a {@code Gmp} runs, or a {@code Task} that is cancelled, an
  * interrupt, by an {@link java.io.InterruptedIOException} that says "interrupted". The status stays set then, and the socket open. An
  * interrupt of any other thread ends nothing: it is still there when the call returns. A context ends a dial by itself, and all else
- * by a deadline: {@code ctx.afterFunc(() -> conn.setDeadlineAfter(Duration.ZERO))}, or a {@code close} there. In a bubble of {@code Synctest}
- * a call that waits holds its clock, and deadlines go by the machine's. Who leaves a socket unclosed has leaked a descriptor; nobody
- * collects it.
+ * by a deadline: {@code ctx.afterFunc(() -> conn.setDeadlineAfter(Duration.ZERO))}, or a {@code close} there. In a bubble of
+ * {@code Synctest} a call that waits holds its clock, and deadlines go by the machine's. Who leaves a socket unclosed has leaked a
+ * descriptor; nobody collects it.
  *
  * <p>Source: Go's packages {@code net} and {@code internal/poll}.
  */

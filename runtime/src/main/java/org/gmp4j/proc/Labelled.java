@@ -4,8 +4,8 @@ package org.gmp4j.proc;
 import java.util.Map;
 
 /**
- * The function of a goroutine that was started by one with labels, and begins with the same, or where it is noted who starts what. Goroutines without labels,
- * which are nearly all, cost a load and a branch when they are started.
+ * The function of a goroutine that was started by one with labels, and begins with the same, or where it is noted who starts what.
+ * Goroutines without labels, which are nearly all, cost a load and a branch when they are started.
  *
  * @param labels not to be changed any more; null for none
  * @param site where it was started; null when that was not noted

@@ -23,8 +23,8 @@ import org.gmp4j.struct.M;
  * Looks for goroutines that nothing alive can wake, as Go's {@code goroutineleak} profile: the JVM's collector says what is reachable.
  *
  * <p>Who can wake a goroutine that waits for a channel or a lock must get at that. So the goroutine is alive if it is reachable from a
- * static field, a thread, a goroutine that is alive, native code; or what it waits for is. Go's collector marks that in rounds. Here it is one
- * collection:
+ * static field, a thread, a goroutine that is alive, native code; or what it waits for is. Go's collector marks that in rounds. Here it is
+ * one collection:
  * <ol>
  * <li>The world is stopped. Of each goroutine that waits the side tables of {@link GSlots} forget the stack and the function, which an
  * {@link Ark} has from now on, and what it waits for ({@link Park.Unlock#waitsFor}) refers to it ({@link Keeper}).
@@ -34,18 +34,18 @@ import org.gmp4j.struct.M;
  * A goroutine that waits in the JDK for a lock, a queue, a latch needs no help: those refer to its thread, and that to its stack.
  *
  * <p>What is alive is never taken for leaked. Collectors do not clear a weak reference to what any code can still get at. Off-heap memory,
- * which refers to goroutines by addresses that no collector sees, is where a wait ends otherwise: timers, the network, native events, limits
- * of time, interrupts, contexts. Who waits so is none of those that are looked at ({@link GStack#endable}, {@code waitsFor}), nor is who waits in
- * the JDK without a {@linkplain LockSupport#getBlocker blocker}, for a socket or a monitor, say. A plain thread, and goroutines of other
- * schedulers, go on while the world is stopped and may wake one that is being looked at. Until it is runnable they hold what it waits for
- * (the {@code reachabilityFence}s behind each {@code Waiting.ready}), and then they put it back into the tables ({@link #woken}). Flag and
- * status are Dekker's pattern: who wakes moves the status by CAS, then reads the flag; who searches sets the flag, clears the entry, then
- * reads the status.
+ * which refers to goroutines by addresses that no collector sees, is where a wait ends otherwise: timers, the network, native events,
+ * limits of time, interrupts, contexts. Who waits so is none of those that are looked at ({@link GStack#endable}, {@code waitsFor}), nor is
+ * who waits in the JDK without a {@linkplain LockSupport#getBlocker blocker}, for a socket or a monitor, say. A plain thread, and
+ * goroutines of other schedulers, go on while the world is stopped and may wake one that is being looked at. Until it is runnable they hold
+ * what it waits for (the {@code reachabilityFence}s behind each {@code Waiting.ready}), and then they put it back into the tables ({@link
+ * #woken}). Flag and status are Dekker's pattern: who wakes moves the status by CAS, then reads the flag; who searches sets the flag,
+ * clears the entry, then reads the status.
  *
- * <p>The converse does not hold: SEEING.md says what is not found. Rejected: a heap dump, whose frames of compiled code lack objects that the
- * compiler took apart, so that what is alive may look leaked, and which takes as long as writing the heap; JVMTI, whose first use makes each
- * switch slower for good (HACKING.md); really giving them up to the collector, which would run no {@code finally}, and off-heap queues would
- * name them still.
+ * <p>The converse does not hold: SEEING.md says what is not found. Rejected: a heap dump, whose frames of compiled code lack objects that
+ * the compiler took apart, so that what is alive may look leaked, and which takes as long as writing the heap; JVMTI, whose first use makes
+ * each switch slower for good (HACKING.md); really giving them up to the collector, which would run no {@code finally}, and off-heap queues
+ * would name them still.
  */
 public final class LeakSearch {
     private static final int NONE = -1;

@@ -32,7 +32,8 @@ public final class Park {
         boolean unlock(long gp, Object lock);
 
         /**
-         * What it waits for, of a lock that gopark was given: whoever wakes it gets there first. For {@link LeakSearch}, in a stopped world.
+         * What it waits for, of a lock that gopark was given: whoever wakes it gets there first. For {@link LeakSearch}, in a stopped
+         * world.
          *
          * @param i from 0
          * @return null when there are no more; at 0 when that is not known, and the goroutine is taken for one that somebody can wake

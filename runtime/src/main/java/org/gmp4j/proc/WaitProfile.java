@@ -14,8 +14,9 @@ import org.gmp4j.stack.JdkThreads;
  * Where goroutines of a scheduler waited, or held what others waited for: by stack and labels, how often and how long. Off until
  * {@link #setRate}; off, a wait costs a load and a branch that is always the same.
  *
- * <p>A sample is taken on the goroutine's own stack, inside {@link GStack#enter}, when its wait is over, or when it has given the lock back. It
- * must not fail there: without room on the stack, or memory, it is left out. The map has a lock of the JDK's, which it waits for pinned.
+ * <p>A sample is taken on the goroutine's own stack, inside {@link GStack#enter}, when its wait is over, or when it has given the lock
+ * back. It must not fail there: without room on the stack, or memory, it is left out. The map has a lock of the JDK's, which it waits for
+ * pinned.
  */
 public final class WaitProfile {
     /** What looking at a stack takes, beside a section of the runtime. */
@@ -67,7 +68,9 @@ public final class WaitProfile {
         return rate != 0;
     }
 
-    /** A wait is over that took {@code nanos}: of those shorter than the rate in ns a share is taken that is proportional to their length. */
+    /**
+     * A wait is over that took {@code nanos}: of those shorter than the rate in ns a share is taken that is proportional to their length.
+     */
     void waited(GStack st, long nanos) {
         long r = rate;
         if (r == 0) {

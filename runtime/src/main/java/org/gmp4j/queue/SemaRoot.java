@@ -19,10 +19,10 @@ import org.gmp4j.struct.Sudog;
  *
  * <p>The tree is ordered by the id, and a heap by a random ticket (smallest on top), which keeps its depth logarithmic
  * whatever the ids are. Nodes are sudogs: {@code prev} is the left child, {@code next} the right, {@code semaId} the
- * semaphore's id (no reference: what is waited for stays garbage when nobody else has it), {@code waitlink} the next waiter for the same one. These form a ring, and the node of the tree is the last of
- * them: its waitlink is the first. One word finds both ends, so a sudog stays one cache line (Go's also has waittail and
- * parent). For want of a parent, insertion splits the subtree under the new node and removal joins the two under the old
- * one, on the way down; Go's rotations do the same on the way up.
+ * semaphore's id (no reference: what is waited for stays garbage when nobody else has it), {@code waitlink} the next waiter for the same
+ * one. These form a ring, and the node of the tree is the last of them: its waitlink is the first. One word finds both ends, so a sudog
+ * stays one cache line (Go's also has waittail and parent). For want of a parent, insertion splits the subtree under the new node and
+ * removal joins the two under the old one, on the way down; Go's rotations do the same on the way up.
  *
  * <p>A semaphore's key. Go takes its address; a Java object moves. The identity hash is not unique, and each collision would
  * need a case of its own. So an id is allotted when somebody first waits ({@link Key#id}): a semaphore that nobody ever

@@ -8,7 +8,8 @@ import org.gmp4j.ffi.gmp.pollDesc;
  * address; those that take a direction are about {@code wg} when it is true, about {@code rg} otherwise.
  *
  * <p>A waiter's word holds a {@code struct g}'s address, which has at most 48 bits, and above it the tag of its registration. One
- * that is registered for good has its one tag in {@code rseq}, and its words hold no tag; its {@code wseq} is 1 when more than data was reported.
+ * that is registered for good has its one tag in {@code rseq}, and its words hold no tag; its {@code wseq} is 1 when more than data was
+ * reported.
  */
 public final class PollDesc {
     /** It was found ready, and its waiter has not noticed yet. */

@@ -18,7 +18,8 @@ import org.gmp4j.sysmon.GcWatch;
 /**
  * Objects that are worth using again, for as long as the collector leaves them: it may take any of them at any time without
  * notice. They never cause an {@link OutOfMemoryError}, and never outlive the pool. Thread-safe, from goroutines, virtual threads
- * and plain threads. Nothing waits here, so interrupts and bubbles are nothing to it. What is done before a {@link #put} happens before the return of the {@link #get} that gives the object out again.
+ * and plain threads. Nothing waits here, so interrupts and bubbles are nothing to it. What is done before a {@link #put} happens before the
+ * return of the {@link #get} that gives the object out again.
  *
  * <p>Each P has a slot of its own: one object that is taken and left by one atomic step, and a list of more under a lock,
  * newest first. Who finds its slot empty takes the oldest of others' lists. Plain threads spread over the slots, and so do

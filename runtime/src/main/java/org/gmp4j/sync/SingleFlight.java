@@ -17,9 +17,8 @@ import org.gmp4j.stack.Goexit;
 /**
  * Calls that are made by many at a time and worked out once: while one is under way, others with an equal key wait for its
  * result. Nothing is kept afterwards. Thread-safe, from goroutines, virtual threads and platform threads; they wait as for a
- * {@link WaitGroup}, at interrupts too: one that leaves disturbs neither the call nor others, and in a bubble too. Who waits for a time or until a
- * context is cancelled takes {@link #runChan}. Source: Go's
- * {@code golang.org/x/sync/singleflight}.
+ * {@link WaitGroup}, at interrupts too: one that leaves disturbs neither the call nor others, and in a bubble too. Who waits for a time or
+ * until a context is cancelled takes {@link #runChan}. Source: Go's {@code golang.org/x/sync/singleflight}.
  *
  * @param <K> the keys, compared by {@code equals}
  * @param <V> the results

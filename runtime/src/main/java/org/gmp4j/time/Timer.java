@@ -11,8 +11,8 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that happens once: see {@link Time#newTimer} and {@link Time#afterFunc}. Thread-safe; any thread may call all methods, and none waits:
- * interrupts do nothing to them. One of a bubble goes by its clock and is for the bubble alone. Source: Go's {@code time.Timer}.
+ * Something that happens once: see {@link Time#newTimer} and {@link Time#afterFunc}. Thread-safe; any thread may call all methods, and none
+ * waits: interrupts do nothing to them. One of a bubble goes by its clock and is for the bubble alone. Source: Go's {@code time.Timer}.
  */
 @NullMarked
 public final class Timer implements AutoCloseable {
