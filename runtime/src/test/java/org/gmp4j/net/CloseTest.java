@@ -222,21 +222,17 @@ class CloseTest {
                 || e.getMessage().contains("EPIPE"), () -> "" + e);
     }
 
-    /** An interrupt ends nothing, and is still there. */
+    /** An interrupt of a thread that no scheduler of ours runs ends nothing, and is still there. Others: NetEndingsTest. */
     @Test
     void interrupts() throws Exception {
-        try (TestGmp gmp = TestGmp.procs(1); Pair p = Pair.open()) {
-            for (int kind = 0; kind < 3; kind++) {
+        try (Pair p = Pair.open()) {
+            for (boolean virtual : new boolean[] {true, false}) {
                 AtomicBoolean interrupted = new AtomicBoolean();
                 Runnable body = io(() -> {
                     read(p.b()).run();
                     interrupted.set(Thread.interrupted());
                 });
-                Thread t = switch (kind) {
-                    case 0 -> gmp.call(() -> Thread.startVirtualThread(body));
-                    case 1 -> Thread.startVirtualThread(body);
-                    default -> Thread.ofPlatform().start(body);
-                };
+                Thread t = virtual ? Thread.startVirtualThread(body) : Thread.ofPlatform().start(body);
                 t.interrupt();
                 Thread.sleep(5);
                 assertTrue(t.isAlive());
