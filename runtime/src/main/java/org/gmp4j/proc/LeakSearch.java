@@ -135,14 +135,18 @@ public final class LeakSearch {
      */
     private static final class Canary implements Runnable {
         private static final Park.Unlock NOTHING = (gp, lock) -> true;
+        /** Made by who waits for this, which never parks when there is no memory for it. The goroutine's alone as soon as it runs. */
+        private HeapMutex lock = new HeapMutex(LockRank.SEMA);
         volatile long gp;
 
         @Override
         public void run() {
             GStack st = GStack.enter();
             try {
+                HeapMutex mine = lock;
+                lock = null; // Whoever waits for this has it, and is not to count as one that can wake it.
                 gp = st.gp;
-                Park.gopark(st, NOTHING, new HeapMutex(LockRank.SEMA), WaitReason.FOREVER, 0);
+                Park.gopark(st, NOTHING, mine, WaitReason.FOREVER, 0);
             } finally {
                 GStack.exit(st);
             }
@@ -170,19 +174,13 @@ public final class LeakSearch {
     private long[] search() {
         settle();
         load();
-        boolean hidden = false;
         try {
             hide();
-            hidden = true;
             System.gc();
-        } finally {
-            if (!hidden) {
-                putBack();
-            }
+            return leaked();
+        } finally { // There may be no memory for what was found.
+            putBack();
         }
-        long[] leaked = leaked();
-        putBack();
-        return leaked;
     }
 
     /** All that takes memory. What is in the cargo is in no local variable any more when this has returned. */
@@ -302,6 +300,9 @@ public final class LeakSearch {
     static GStack stackOf(Scheduler s, long gp) {
         GStack st = (GStack) GSlots.stack(gp);
         LeakSearch l = s.leakSearch;
-        return st != null || l == null ? st : l.stack(gp);
+        if (st != null) {
+            return st;
+        }
+        return l != null ? l.stack(gp) : (GStack) GSlots.stack(gp); // Or it has been put back since the first look.
     }
 }

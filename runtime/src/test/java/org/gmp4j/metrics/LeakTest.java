@@ -57,6 +57,14 @@ class LeakTest {
         assertEquals(1, r.exit(), r::toString);
     }
 
+    /** Without memory for a report there is none, and no goroutine loses its stack. */
+    @Test
+    void withAFullHeap() {
+        Result r = new ChildJvm(LeakFullHeapProgram.class).with("-Xmx24m", "-XX:+UseSerialGC").run();
+        assertEquals("leaks 0, refused true, found true\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
     /** Plain threads wake goroutines while the world stands, by channels that nobody else has then. */
     @Stress
     void wokenMeanwhile() throws InterruptedException {
