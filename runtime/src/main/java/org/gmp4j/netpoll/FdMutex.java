@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.wait.Ending;
@@ -147,7 +148,7 @@ final class FdMutex {
             return !counted;
         } finally {
             if (counted) { // Also without memory for a wait that can be ended.
-                leave(write, units);
+                leave(write, st);
             }
             GStack.exit(st);
         }
@@ -155,17 +156,27 @@ final class FdMutex {
 
     /**
      * One that waits without having got a unit takes itself out of the count. Where nobody is counted, whoever unlocked has counted
-     * it out: its unit is on the way.
+     * it out: its unit is on the way. Another that comes to wait may take that one, and is counted: so this looks at both again and
+     * again. It does not sleep, for then it might have to wait for the end of the turn that an interrupt was to spare it.
      */
-    private void leave(boolean write, Sema units) {
+    void leave(boolean write, GStack st) {
+        Sema units = write ? writers : readers;
         long waits = write ? WWAITS : RWAITS;
         long one = write ? WWAIT : RWAIT;
-        for (long s = state; (s & waits) != 0; s = state) {
-            if (STATE.compareAndSet(this, s, s - one)) {
+        for (;;) {
+            long s = state;
+            if ((s & waits) != 0) {
+                if (STATE.compareAndSet(this, s, s - one)) {
+                    return;
+                }
+            } else if (units.take()) {
                 return;
+            } else if (st != null) {
+                Park.gosched(st);
+            } else {
+                Thread.yield();
             }
         }
-        units.acquire(false, WaitReason.SEMACQUIRE);
     }
 
     /** Gives the turn and its reference back. True for the last of a closed: the caller closes the descriptor. */

@@ -120,4 +120,22 @@ class FdMutexTest {
             assertFalse(m.readers.take() || m.writers.take(), "a unit is left");
         }
     }
+
+    /** One counted out by an unlock, whose unit another takes before it, does not wait for the end of the next turn. */
+    @Test
+    void leavesWhileTheTurnIsTaken() throws InterruptedException {
+        FdMutex m = new FdMutex();
+        assertEquals(0, m.lock(true));
+        Threads leaver = new Threads().add("leaver", () -> m.leave(true, null)).start();
+        Thread.sleep(5); // Else it might find the next one at its first look.
+        Threads next = new Threads().add("next", () -> {
+            assertEquals(0, m.lock(true));
+            assertFalse(m.unlock(true));
+        }).start();
+        leaver.join(); // As the next one is counted; with the turn still ours.
+        m.writers.release(false); // The unit of the leaver, for the next one.
+        assertFalse(m.unlock(true));
+        next.join();
+        assertFalse(m.writers.take(), "a unit is left");
+    }
 }
