@@ -196,7 +196,7 @@ public final class Sema extends SemaRoot.Key {
         Waiting.wake(sg);
         Reference.reachabilityFence(this); // Until then it keeps who waits for it: proc.LeakSearch.
         if (since != 0 && st != null) {
-            st.held((stamp() - since) * STAMP_NANOS); // Modulo 2³² µs.
+            st.held(waited(since, stamp()));
         }
         if (handed && here) {
             Park.goyield(st);
@@ -206,6 +206,11 @@ public final class Sema extends SemaRoot.Key {
     /** A time for a sudog that waits for a lock, in µs; never 0. */
     private static int stamp() {
         return (int) (System.nanoTime() / STAMP_NANOS) | 1;
+    }
+
+    /** The ns between two such times less than 71 minutes apart, 2³² µs. */
+    static long waited(int since, int now) {
+        return Integer.toUnsignedLong(now - since) * STAMP_NANOS;
     }
 
     /** {@code canSpin}: whether waiting a moment for a lock may pay, after {@code spun} such moments. */

@@ -17,6 +17,7 @@ import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,6 +36,13 @@ class SemaTest {
         GStack st = GStack.enter();
         s.release(handoff);
         GStack.exit(st);
+    }
+
+    /** Of 50 minutes, which an int of microseconds holds only as one below 0. */
+    @Test
+    void longWaits() {
+        int began = Integer.MAX_VALUE - 5;
+        assertEquals(50 * 60_000_000_000L, Sema.waited(began, began + (int) (50 * 60_000_000L)));
     }
 
     /**
