@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
@@ -24,12 +23,9 @@ import org.gmp4j.metrics.LeakCheck;
 import org.gmp4j.metrics.Metrics;
 import org.gmp4j.metrics.MetricsServer;
 import org.gmp4j.metrics.Profile;
-import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Traceback;
-import org.gmp4j.stack.Goexit;
-import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.timer.RuntimeTimer;
 
 /**
@@ -46,7 +42,6 @@ import org.gmp4j.timer.RuntimeTimer;
  * <p>Source: the G-M-P scheduler of Go's runtime; {@code ARCHITECTURE.md} and {@code HACKING.md} say what differs on the JVM.
  */
 public final class Gmp implements Executor, AutoCloseable {
-    private static final int BAD_USAGE = 2;
     private static final long LEAST_INTERVAL = 100_000;
 
     final Scheduler s;
@@ -71,47 +66,7 @@ public final class Gmp implements Executor, AutoCloseable {
      */
     public static void main(Runnable main) {
         Objects.requireNonNull(main, "go of nil func value");
-        Scheduler s;
-        try {
-            DefaultGmp.makeIfWanted();
-            s = new Settings().start(true);
-        } catch (IllegalArgumentException badVariable) {
-            System.err.println("gmp4j: " + badVariable.getMessage());
-            System.exit(BAD_USAGE);
-            return;
-        }
-        Main m = new Main(s, main);
-        s.go(m);
-        Outcome.awaitUninterruptibly(m.returned);
-    }
-
-    /** Goroutine 1 of a program. */
-    private static final class Main extends Awaited {
-        private final Scheduler s;
-        private final Runnable fn;
-        private final CountDownLatch returned = new CountDownLatch(1);
-
-        Main(Scheduler s, Runnable fn) {
-            this.s = s;
-            this.fn = fn;
-        }
-
-        @Override
-        public void run() {
-            fn.run();
-        }
-
-        @Override
-        protected void ended(Throwable end) {
-            if (end == Goexit.INSTANCE) {
-                s.setMainExited(); // The others go on; when they are done, that is a deadlock.
-            } else if (end != null) {
-                GStack.current().report(end);
-            } else {
-                s.setMainReturned();
-                returned.countDown();
-            }
-        }
+        Program.main(main);
     }
 
     /**
@@ -322,7 +277,7 @@ public final class Gmp implements Executor, AutoCloseable {
      */
     public void run(Runnable fn) {
         Objects.requireNonNull(fn, "go of nil func value");
-        Void _ = outcome(new Outcome<>(new Running(fn)));
+        Void _ = outcome(new Outcome<>(new Program.Body(fn)));
     }
 
     /**
@@ -342,22 +297,6 @@ public final class Gmp implements Executor, AutoCloseable {
         return o.get();
     }
 
-    /** Classes of their own, as lambdas would be some that the JVM generates at the start. */
-    private record Running(Runnable fn) implements Callable<Void> {
-        @Override
-        public Void call() {
-            fn.run();
-            return null;
-        }
-    }
-
-    private record Threads(Scheduler s) implements ThreadFactory {
-        @Override
-        public Thread newThread(Runnable task) {
-            return s.newThread(Objects.requireNonNull(task));
-        }
-    }
-
     /**
      * Makes virtual threads with an identity of their own that this scheduler runs: for servers and drivers that want
      * threads. They are goroutines too: {@code Go} and {@code Chan} work in them, {@link #numGoroutine} counts them,
@@ -374,7 +313,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * {@link WaitInterruptedException}, locks excepted.
      */
     public ThreadFactory threadFactory() {
-        return new Threads(s);
+        return new Program.Threads(s, null, null);
     }
 
     /**
@@ -383,12 +322,7 @@ public final class Gmp implements Executor, AutoCloseable {
      */
     public ThreadFactory threadFactory(String prefix) {
         Objects.requireNonNull(prefix, "prefix");
-        AtomicLong number = new AtomicLong();
-        return task -> {
-            Thread t = s.newThread(Objects.requireNonNull(task));
-            t.setName(prefix + number.getAndIncrement());
-            return t;
-        };
+        return new Program.Threads(s, prefix, new AtomicLong());
     }
 
     /**
@@ -471,9 +405,7 @@ public final class Gmp implements Executor, AutoCloseable {
         s.mutexProfile.setRate(oneIn);
     }
 
-    /**
-     * Where goroutines gave locks back while {@link #setMutexProfileFraction} had it profiled, and how long one that they woke had waited.
-     */
+    /** Where goroutines gave locks back while {@link #setMutexProfileFraction} had it profiled, and how long one they woke had waited. */
     public Profile mutexProfile() {
         return new Profile("mutex", s.mutexProfile);
     }
@@ -560,25 +492,6 @@ public final class Gmp implements Executor, AutoCloseable {
         if (DefaultGmp.is(this)) {
             throw new IllegalStateException("close was called of the default Gmp, which runs the virtual threads of this JVM");
         }
-        GStack st = GStack.current();
-        if (st != null && st.scheduler() == s) {
-            throw new IllegalStateException("close was called from a goroutine of the scheduler it would wait for");
-        }
-        GStack.checkAll();
-        boolean deep = GStack.pinIfDeep();
-        try {
-            boolean closed = s.close(nanos);
-            if (closed && diagnosis != null) {
-                diagnosis.end();
-            }
-            return closed;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } finally {
-            if (deep) {
-                JdkThreads.unpin();
-            }
-        }
+        return Program.close(s, diagnosis, nanos);
     }
 }

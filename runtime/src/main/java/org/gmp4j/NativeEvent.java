@@ -70,7 +70,7 @@ public final class NativeEvent implements AutoCloseable {
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits
      */
     public void await() {
-        boolean unused = await(Limits.DEFAULT, "await");
+        boolean _ = await(Limits.DEFAULT, "await");
     }
 
     /**
@@ -80,7 +80,7 @@ public final class NativeEvent implements AutoCloseable {
      * @throws IllegalStateException as {@link #await}
      */
     public void awaitInterruptibly() throws InterruptedException {
-        boolean unused = await(Limits.INTERRUPTIBLY, "awaitInterruptibly");
+        boolean _ = await(Limits.INTERRUPTIBLY, "awaitInterruptibly");
     }
 
     /**
@@ -89,7 +89,7 @@ public final class NativeEvent implements AutoCloseable {
      * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
      */
     public void awaitUnless(Cancelable ctx) {
-        boolean unused = await(Limits.until(ctx), "awaitUnless");
+        boolean _ = await(Limits.until(ctx), "awaitUnless");
     }
 
     /**
@@ -151,7 +151,7 @@ public final class NativeEvent implements AutoCloseable {
         OfEvent e = new OfEvent(limits);
         try {
             if (limits.timed() && Bubble.current() != null) {
-                Object unused = Bubble.outside(() -> begun(e)); // By the machine's clock: that of the bubble stands still.
+                Object _ = Bubble.outside(() -> begun(e)); // By the machine's clock: that of the bubble stands still.
             } else {
                 e.begin();
             }

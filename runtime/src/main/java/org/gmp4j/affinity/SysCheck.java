@@ -67,7 +67,7 @@ final class SysCheck {
         if (!present.isEmpty() && !minus(online, present).isEmpty()) {
             problem("CPU " + minus(online, present).nextSetBit(0) + " is online but not present");
         }
-        BitSet unused = list(TopologyFiles.CPUS + "isolated");
+        BitSet _ = list(TopologyFiles.CPUS + "isolated");
         nodes(online);
         cores(online);
         caches(online);

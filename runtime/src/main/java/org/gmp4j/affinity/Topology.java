@@ -2,17 +2,14 @@
 package org.gmp4j.affinity;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.IntSupplier;
-import java.util.stream.Collectors;
 
 import org.gmp4j.ffi.OsThread;
 
@@ -89,7 +86,7 @@ public final class Topology {
         /** Both. */
         UNIFIED("");
 
-        private final String letter;
+        final String letter;
 
         CacheType(String letter) {
             this.letter = letter;
@@ -463,27 +460,7 @@ public final class Topology {
      * @return the text; its form may change
      */
     public String describe() {
-        List<String> lines = new ArrayList<>();
-        lines.add("CPUs: " + allowed.cardinality() + " usable (" + CpuList.format(allowed) + ") of "
-                + online.cardinality() + " online (" + CpuList.format(online) + ")");
-        for (Node node : nodes) {
-            lines.add("node " + node.id + ": "
-                    + (node.cpus.isEmpty() ? "no usable CPUs" : "CPUs " + CpuList.format(node.cpus)));
-            if (nodes.size() > 1) {
-                lines.add("  distance to node " + nodes.stream()
-                        .map(n -> n.id + " is " + distance(node.id, n.id)).collect(Collectors.joining(", ")));
-            }
-            for (List<Cpu> core : cores(node)) {
-                lines.add("  socket " + core.getFirst().socket + " core " + core.getFirst().core
-                        + (core.size() == 1 ? ": CPU " : ": CPUs ")
-                        + core.stream().map(c -> Integer.toString(c.id)).collect(Collectors.joining(",")));
-            }
-        }
-        lines.add("caches: " + (caches().isEmpty() ? "unknown" : ""));
-        caches().forEach((name, count) -> lines.add("  " + count + " x " + name));
-        lines.addAll(describeLimits());
-        lines.add("default procs: " + defaultProcs());
-        return lines.stream().map(String::stripTrailing).collect(Collectors.joining("\n"));
+        return new TopologyText(this).describe();
     }
 
     /** One line: CPUs, cores, nodes, limit, default procs. */
@@ -492,50 +469,12 @@ public final class Topology {
         long cores = cpus.stream().mapToInt(Cpu::coreGroup).distinct().count();
         return "Topology[CPUs " + CpuList.format(allowed) + ", " + cores + (cores == 1 ? " core, " : " cores, ")
                 + nodes.size() + (nodes.size() == 1 ? " node, " : " nodes, ")
-                + limit().map(l -> "limit " + plain(l.cpus()) + " CPUs").orElse("no CPU limit")
+                + limit().map(l -> "limit " + TopologyText.plain(l.cpus()) + " CPUs").orElse("no CPU limit")
                 + ", default procs " + defaultProcs() + "]";
-    }
-
-    private List<String> describeLimits() {
-        if (limits.isEmpty()) {
-            return List.of("cgroup CPU limit: none");
-        }
-        List<String> lines = new ArrayList<>();
-        lines.add("cgroup CPU limit: " + plain(limit().orElseThrow().cpus()) + " CPUs");
-        for (CpuLimit l : limits) {
-            lines.add("  " + plain(l.cpus()) + " CPUs (" + l.quotaMicros + " us every " + l.periodMicros + " us) in "
-                    + l.cgroup);
-        }
-        return lines;
-    }
-
-    private List<List<Cpu>> cores(Node node) {
-        return List.copyOf(cpus.stream().filter(c -> c.node == node.id)
-                .collect(Collectors.groupingBy(Cpu::coreGroup, TreeMap::new, Collectors.toList())).values());
-    }
-
-    /** How many there are of each kind, by level: a cache counts once however many CPUs share it. */
-    private Map<String, Long> caches() {
-        return cpus.stream().flatMap(c -> c.caches.stream()).distinct()
-                .collect(Collectors.groupingBy(c -> "L" + c.level + c.type.letter + " " + size(c.bytes)
-                        + ", shared by " + c.cpus.cardinality() + (c.cpus.cardinality() == 1 ? " CPU" : " CPUs"),
-                        TreeMap::new, Collectors.counting()));
     }
 
     private int nodeOf(int cpu) {
         return nodes.stream().filter(n -> n.cpus.get(cpu)).mapToInt(Node::id).findFirst().orElseThrow();
-    }
-
-    private static String size(long bytes) {
-        if (bytes == 0) {
-            return "of unknown size";
-        }
-        return bytes % (1 << 20) == 0 ? (bytes >> 20) + " MiB" : plain(bytes / 1024.0) + " KiB";
-    }
-
-    /** At most three decimals, none that say nothing. */
-    private static String plain(double value) {
-        return String.format(Locale.ROOT, "%.3f", value).replaceFirst("\\.?0+$", "");
     }
 
     private static BitSet copy(BitSet set) {

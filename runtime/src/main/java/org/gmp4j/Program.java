@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.gmp4j.proc.Awaited;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.Goexit;
+import org.gmp4j.stack.JdkThreads;
+
+/** How goroutines of a {@link Gmp} begin, and its end. Classes, as for lambdas the JVM would generate some at the start. */
+final class Program {
+    private static final int BAD_USAGE = 2;
+
+    private Program() {
+    }
+
+    /** {@link Gmp#main}. */
+    static void main(Runnable main) {
+        Scheduler s;
+        try {
+            DefaultGmp.makeIfWanted();
+            s = new Settings().start(true);
+        } catch (IllegalArgumentException badVariable) {
+            System.err.println("gmp4j: " + badVariable.getMessage());
+            System.exit(BAD_USAGE);
+            return;
+        }
+        Main m = new Main(s, main);
+        s.go(m);
+        Outcome.awaitUninterruptibly(m.returned);
+    }
+
+    /** Goroutine 1 of a program. */
+    private static final class Main extends Awaited {
+        private final Scheduler s;
+        private final Runnable fn;
+        private final CountDownLatch returned = new CountDownLatch(1);
+
+        Main(Scheduler s, Runnable fn) {
+            this.s = s;
+            this.fn = fn;
+        }
+
+        @Override
+        public void run() {
+            fn.run();
+        }
+
+        @Override
+        protected void ended(Throwable end) {
+            if (end == Goexit.INSTANCE) {
+                s.setMainExited(); // The others go on; when they are done, that is a deadlock.
+            } else if (end != null) {
+                GStack.current().report(end);
+            } else {
+                s.setMainReturned();
+                returned.countDown();
+            }
+        }
+    }
+
+    /** What {@link Gmp#run} runs. */
+    record Body(Runnable fn) implements Callable<Void> {
+        @Override
+        public Void call() {
+            fn.run();
+            return null;
+        }
+    }
+
+    /**
+     * Makes threads that the scheduler runs.
+     *
+     * @param prefix what their names begin with, before {@code number}; null for no names
+     */
+    record Threads(Scheduler s, String prefix, AtomicLong number) implements ThreadFactory {
+        @Override
+        public Thread newThread(Runnable task) {
+            Thread t = s.newThread(Objects.requireNonNull(task));
+            if (prefix != null) {
+                t.setName(prefix + number.getAndIncrement());
+            }
+            return t;
+        }
+    }
+
+    /** Closes it: see {@link Gmp#close()}. Whether all goroutines have ended. */
+    static boolean close(Scheduler s, Diagnosis diagnosis, long nanos) {
+        GStack st = GStack.current();
+        if (st != null && st.scheduler() == s) {
+            throw new IllegalStateException("close was called from a goroutine of the scheduler it would wait for");
+        }
+        GStack.checkAll();
+        boolean deep = GStack.pinIfDeep();
+        try {
+            boolean closed = s.close(nanos);
+            if (closed && diagnosis != null) {
+                diagnosis.end();
+            }
+            return closed;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } finally {
+            if (deep) {
+                JdkThreads.unpin();
+            }
+        }
+    }
+}
