@@ -150,10 +150,12 @@ class NetpollerTest {
             long sched = gmp.scheduler().sched; // It asks a goroutine.
             CountDownLatch running = new CountDownLatch(1);
             gmp.go(() -> {
+                GStack st = GStack.enter(); // Or sysmon takes its P when the thread waits for a collection, say.
                 running.countDown();
                 while (!over.get()) {
                     Thread.onSpinWait();
                 }
+                GStack.exit(st);
             });
             running.await();
             for (int i = 0; i < waiting; i++) {
