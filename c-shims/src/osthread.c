@@ -11,8 +11,8 @@
  *
  * Out: java.lang.Thread.start0 and java.lang.ProcessImpl.forkAndExec are the two ways in which Java code creates threads and
  * processes. When the JVM loads this library they are bound to functions of ours around the JDK's. On a thread that has begun here
- * after gmp_thread_hook they take off what the runtime has set, as long as the JDK's function runs, and then put it on again; on all others they do nothing. What
- * a locked goroutine has set on its thread itself is left alone, and inherited as from any thread.
+ * after gmp_thread_hook they take off what the runtime has set, as long as the JDK's function runs, and then put it on again; on
+ * all others they do nothing. What a locked goroutine has set on its thread itself is left alone, and inherited as from any thread.
  *
  * The kernel has no flag for this (SCHED_RESET_ON_FORK is for policies alone), the JVM gives its threads no affinity of their
  * own, and setting the state of a new thread afterwards would come after its first instructions, and too late for a process.
