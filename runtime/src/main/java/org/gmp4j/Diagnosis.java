@@ -79,11 +79,9 @@ final class Diagnosis implements Runnable {
         }
     }
 
-    /** The scheduler has ended. */
+    /** The scheduler has ended. Harmless when repeated. */
     void end() {
-        if (!hasEnded()) {
-            served.close();
-        }
+        served.close();
         synchronized (this) {
             ended = true;
             if (bean != null) {
@@ -91,10 +89,6 @@ final class Diagnosis implements Runnable {
                 bean = null;
             }
         }
-    }
-
-    private synchronized boolean hasEnded() {
-        return ended;
     }
 
     // The bean

@@ -12,6 +12,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A page for a browser that shows the schedulers of the process live: Ps, queues, threads that spin, latencies, steals, preemptions,
@@ -30,6 +31,7 @@ public final class Dashboard implements AutoCloseable {
     private static final String PROPERTY = "gmp.dashboard";
 
     private final WebServer server;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     private Dashboard(WebServer server) {
         this.server = server;
@@ -140,6 +142,8 @@ public final class Dashboard implements AutoCloseable {
     /** Stops it, and cuts off who is being answered; of a shared one, once all have called this. Harmless when repeated. */
     @Override
     public void close() {
-        server.close();
+        if (closed.compareAndSet(false, true)) { // Others may share the server.
+            server.close();
+        }
     }
 }

@@ -6,6 +6,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * An HTTP server whose page {@code /metrics} has the {@link Metrics#prometheus() metrics} of all schedulers of the process,
@@ -22,6 +23,7 @@ public final class MetricsServer implements AutoCloseable {
             Map.of("/metrics", new WebServer.Page("text/plain; version=0.0.4; charset=utf-8", () -> Metrics.prometheus().getBytes(UTF_8))));
 
     private final WebServer server;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     private MetricsServer(WebServer server) {
         this.server = server;
@@ -56,6 +58,8 @@ public final class MetricsServer implements AutoCloseable {
     /** Stops it, and cuts off who is being answered; of a shared one, once all have called this. Harmless when repeated. */
     @Override
     public void close() {
-        server.close();
+        if (closed.compareAndSet(false, true)) { // Others may share the server.
+            server.close();
+        }
     }
 }

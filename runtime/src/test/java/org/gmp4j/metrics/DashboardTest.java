@@ -183,6 +183,10 @@ class DashboardTest {
         InetSocketAddress other = new InetSocketAddress(InetAddress.getLoopbackAddress(), freePort());
         assertThrows(IllegalArgumentException.class, () -> Gmp.builder().procs(1).metrics(other).dashboard(-1).build());
         assertThrows(IOException.class, () -> MetricsServerTest.ask(other, "GET /metrics HTTP/1.1"));
+        Dashboard same = Dashboard.shared(port);
+        same.close();
+        same.close(); // The second's is not closed by that.
+        assertTrue(MetricsServerTest.ask(there, DATA).startsWith("HTTP/1.1 200 "));
         second.close();
         assertThrows(IOException.class, () -> MetricsServerTest.ask(there, DATA));
     }

@@ -19,8 +19,8 @@ import org.gmp4j.queue.Places;
 
 /** What the simulations came to: tables, a map for JSON, a page. */
 record SimulationReport(String machine, Topology topology, Affinity affinity, int runs, List<Simulation> all) {
-    /** A resource that is busy for so much of the time is what others wait for. */
-    private static final double LIMIT = 0.5;
+    /** A resource that is busy for so many percent of the time, as the tables have them, is what others wait for. */
+    private static final long LIMIT = 50;
 
     static final String LEFT_OUT = "The rings, the global queue, the idle lists, the masks and the steal walk are the runtime's own code. "
             + "When an M looks, spins and sleeps is told again here. Left out: races within a step (each sees the others as they are when it "
@@ -78,8 +78,9 @@ record SimulationReport(String machine, Topology topology, Affinity affinity, in
     }
 
     private String limit(Simulation.Work work, String what, ToDoubleFunction<Simulation> busy) {
-        return of(work).stream().filter(s -> s.order() == StealOrder.UNIFORM && busy.applyAsDouble(s) >= LIMIT).findFirst()
-                .map(s -> name(work) + ", uniform: " + what + " is busy for more than half of the time from " + s.procs() + " Ps on.")
+        return of(work).stream().filter(s -> s.order() == StealOrder.UNIFORM && Math.round(100 * busy.applyAsDouble(s)) >= LIMIT).findFirst()
+                .map(s -> name(work) + ", uniform: " + what + " is busy for half of the time or more from "
+                        + Format.count(s.procs()) + " Ps on.")
                 .orElse(name(work) + ", uniform: " + what + " is busy for at most "
                         + percent(of(work).stream().filter(s -> s.order() == StealOrder.UNIFORM).mapToDouble(busy).max().orElse(0))
                         + " of the time.");

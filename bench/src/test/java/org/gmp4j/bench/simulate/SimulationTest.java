@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
@@ -63,6 +64,18 @@ class SimulationTest {
         assertEquals(530, r.use(500, 10), "behind the second");
         assertEquals(560, r.use(485, 30), "no room before it");
         assertEquals(5 + 20 + 45, r.waited);
+    }
+
+    /** What the table shows as half is half in the sentence below it, too. */
+    @Test
+    void limits() {
+        List<Simulation> all = List.of(busy(256, 0.494), busy(512, 0.4973), busy(1024, 0.65));
+        assertEquals("burst, uniform: sched.lock is busy for half of the time or more from 512 Ps on.",
+                new SimulationReport("m", Machines.read("container-v1"), Affinity.scatter(), 1, all).limits().getFirst());
+    }
+
+    private static Simulation busy(int procs, double lock) {
+        return new Simulation(Simulation.Work.BURST, procs, StealOrder.UNIFORM, 1, 1, 1, 1, new double[Places.DISTANCES], lock, 1, 0, 1);
     }
 
     @Test
