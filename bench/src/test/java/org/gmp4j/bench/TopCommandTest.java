@@ -37,7 +37,7 @@ class TopCommandTest {
         private Target() {}
 
         public static void main(String[] args) throws Exception {
-            Gmp gmp = args.length > 0 ? null : Gmp.builder().procs(3).name("it,=\"s").build();
+            Gmp gmp = args.length > 0 ? null : Gmp.builder().procs(3).name("it,=\"\033s").build();
             Chan<Integer> never = Chan.make();
             if (gmp != null) {
                 for (int i = 0; i < 1234; i++) {
@@ -77,7 +77,7 @@ class TopCommandTest {
         try {
             assertEquals(0, top("-n", 2, "-d", 0.2, p.pid()), err::toString);
             assertEquals("", err.toString());
-            assertEquals(2, out.toString().split("process " + p.pid() + ", it,=\"s: 3 Ps, ", -1).length - 1, out::toString);
+            assertEquals(2, out.toString().split("process " + p.pid() + ", it,=\"?s: 3 Ps, ", -1).length - 1, out::toString);
             assertTrue(out.toString().contains(" 1,234  chan receive\n"), out::toString);
             assertEquals(1, out.toString().split("  a second    ", -1).length - 1, out::toString);
             assertTrue(out.toString().contains("\n      P2 "), out::toString);

@@ -118,12 +118,16 @@ final class Process implements AutoCloseable {
         return Arrays.stream(all).anyMatch(t -> t != null && t.getThreadName().endsWith("-sysmon"));
     }
 
+    /** A scheduler's name, of which a terminal is to understand nothing. */
+    static String shown(String label) {
+        return (label.startsWith("\"") ? ObjectName.unquote(label) : label).replaceAll("\\p{Cntrl}", "?");
+    }
+
     /** Its schedulers, in the order of their names. */
     List<Bean> beans() throws IOException {
         List<Bean> beans = new ArrayList<>();
         for (ObjectName name : new TreeSet<>(server.queryNames(BEANS, null))) {
-            String label = name.getKeyProperty("name");
-            beans.add(new Bean(label.startsWith("\"") ? ObjectName.unquote(label) : label, JMX.newMXBeanProxy(server, name, GmpMXBean.class)));
+            beans.add(new Bean(shown(name.getKeyProperty("name")), JMX.newMXBeanProxy(server, name, GmpMXBean.class)));
         }
         return beans;
     }

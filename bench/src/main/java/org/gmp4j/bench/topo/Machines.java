@@ -89,7 +89,9 @@ public final class Machines {
         int[] each = m.group(1) == null ? new int[] {0} : numbers(m.group(1));
         for (int i : each) {
             Path file = folder.resolve(fill(m.group(2), i));
-            Files.createDirectories(file.getParent());
+            if (!Files.isDirectory(file.getParent())) { // Asked to make one that is there it makes an exception, ten thousand times.
+                Files.createDirectories(file.getParent());
+            }
             Files.writeString(file, fill(m.group(4), i) + "\n", StandardOpenOption.CREATE,
                     m.group(3).equals("+") ? StandardOpenOption.APPEND : StandardOpenOption.TRUNCATE_EXISTING,
                     StandardOpenOption.WRITE);
