@@ -84,7 +84,8 @@ public record Symptom(Kind kind, String text) {
         double most = waits.quantile(MOST);
         double tail = waits.quantile(ONE_IN_100);
         if (waits.count() >= SAMPLES && tail >= SLOW && tail >= TAIL * most) {
-            add(found, Kind.SLOW_TAIL, "half of the goroutines waited less than %.3f ms for a P, one in 100 about %.1f ms or more", most * 1e3,
+            add(found, Kind.SLOW_TAIL,
+                    "half of the goroutines waited less than %.3f ms for a P, one in 100 about %.1f ms or more", most * 1e3,
                     tail * 1e3);
         }
         double blocked = grown(before, now, "/sched/stalls/blocked:events");
