@@ -10,6 +10,7 @@ import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.junit.jupiter.api.Test;
@@ -77,7 +78,7 @@ class TopCommandTest {
         try {
             assertEquals(0, top("-n", 2, "-d", 0.2, p.pid()), err::toString);
             assertEquals("", err.toString());
-            assertEquals(2, out.toString().split("process " + p.pid() + ", it,=\"?s: 3 Ps, ", -1).length - 1, out::toString);
+            assertEquals(2, out.toString().split(Pattern.quote("process " + p.pid() + ", it,=\"?s: 3 Ps, "), -1).length - 1, out::toString);
             assertTrue(out.toString().contains(" 1,234  chan receive\n"), out::toString);
             assertEquals(1, out.toString().split("  a second    ", -1).length - 1, out::toString);
             assertTrue(out.toString().contains("\n      P2 "), out::toString);

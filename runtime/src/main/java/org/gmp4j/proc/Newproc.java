@@ -194,6 +194,7 @@ final class Newproc {
     }
 
     private static void init(long gp, long goid, long parent) {
+        G.setPreemptOpaque(gp, 0); // Whoever had the slot may have ended as it was told to yield.
         G.setGoid(gp, goid);
         G.setParentGoid(gp, parent == 0 ? 0 : G.goid(parent));
         G.setAllocseq(gp, G.allocseq(gp) + 1);

@@ -55,7 +55,7 @@ public final class GSlots {
     }
 
     /**
-     * Takes a slot that no G has: {@code malg}. Its struct is zero but for the index and a status of {@code _Gdead}.
+     * Takes a slot that no G has: {@code malg}. Its struct is dead, has its index, and is else as the last G left it, if there was one.
      * Thread-safe; rare, because dead Gs are reused first.
      */
     public long malg() {

@@ -7,6 +7,7 @@ import java.util.Map;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.schedt;
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.Mem;
@@ -45,6 +46,7 @@ final class FakeSched implements AutoCloseable {
     /** A runnable G that is in no queue. */
     long runnable() {
         long gp = dead();
+        G.setPreemptOpaque(gp, 0);
         GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE);
         return gp;
     }
