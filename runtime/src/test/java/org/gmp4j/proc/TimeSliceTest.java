@@ -71,10 +71,9 @@ class TimeSliceTest {
     @Test
     void oneThatWasToldToYieldLeavesNothingToInherit() {
         nobodyInheritsAfter(ran -> {
-            boolean told = !ran.get() && toldToYield() && hasP();
-            if (told) {
-                Go.preemptPoint();
-            }
+            GStack st = GStack.enter(); // Nobody takes the P of one who is inside the runtime.
+            boolean told = !ran.get() && toldToYield();
+            GStack.exit(st); // Yields.
             return told;
         });
     }
@@ -82,10 +81,12 @@ class TimeSliceTest {
     @Test
     void norDoesOneThatYieldsByItself() {
         nobodyInheritsAfter(ran -> {
-            boolean told = !ran.get() && toldToYield() && hasP();
+            GStack st = GStack.enter();
+            boolean told = !ran.get() && toldToYield();
             if (told) {
-                Go.gosched();
+                Park.gosched(st);
             }
+            GStack.exit(st);
             return told;
         });
     }
@@ -156,9 +157,5 @@ class TimeSliceTest {
             Thread.onSpinWait();
         }
         return G.preemptOpaque(st.gp) != 0;
-    }
-
-    private static boolean hasP() {
-        return M.pOpaque(Machine.of().mp) != 0;
     }
 }
