@@ -427,8 +427,8 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /**
      * The goroutines that wait for something that nothing alive can reach, so that they will wait for ever: Go's {@code goroutineleak}
-     * profile. By reachability: what is alive is never in it. What may be missing stands in SEEING.md. Stops all goroutines for a full
-     * collection of the heap, {@code System.gc()}.
+     * profile. By reachability: what is alive is not in it. What may be missing, and two exceptions, stand in SEEING.md. Stops all
+     * goroutines for a full collection of the heap, {@code System.gc()}.
      *
      * <p>Weak references to what only leaked goroutines can reach may be cleared by it, and finalizers of such objects run, as if those
      * goroutines were gone; they stay.
