@@ -239,7 +239,7 @@ public final class Context implements Cancelable, AutoCloseable {
         if (!own) {
             throw new UnsupportedOperationException(this + " cannot be cancelled: make a child withCancel");
         }
-        GStack.checkAll(); // All that derive from it are told, or none.
+        GStack.checkAllToGive(); // All that derive from it are told, or none.
         cancellation.cancel(CANCELED, cause);
     }
 

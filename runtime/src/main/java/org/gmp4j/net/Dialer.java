@@ -12,7 +12,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 import java.util.function.IntSupplier;
@@ -185,8 +185,8 @@ public final class Dialer {
         private final Context ctx;
         private final int port;
         private final long end;
-        /** Whether one has connected; and whether the caller has left without it, for want of memory or stack. */
-        private final AtomicBoolean won = new AtomicBoolean();
+        /** The first connection, until the caller has left without it, for want of memory or stack; and whether it has. */
+        private final AtomicReference<TcpConn> first = new AtomicReference<>();
         private volatile boolean abandoned;
         /** A connection, or what was thrown; of the first family, and of the other. Nobody waits who puts something in. */
         private final Chan<Object> primary = Chan.make(1);
@@ -198,32 +198,41 @@ public final class Dialer {
             this.end = end;
         }
 
-        TcpConn run(List<InetAddress> first, List<InetAddress> others) throws IOException {
+        TcpConn run(List<InetAddress> some, List<InetAddress> others) throws IOException {
             GStack.checkAll(); // Refused before anything is started.
             Timer delay = Time.newTimer(fallbackDelay);
             boolean answered = false;
             try {
-                TcpConn c = await(first, others, delay);
-                answered = true;
+                TcpConn c = await(some, others, delay);
+                end(delay);
+                answered = true; // Not before: an end that is refused is a caller that leaves.
                 return c;
-            } catch (IOException e) {
-                answered = true;
-                throw e;
             } catch (WaitInterruptedException e) {
-                throw Errors.of("dial", "tcp " + first.getFirst().getHostAddress() + " port " + port, IoResult.INTERRUPTED, 0);
+                throw Errors.of("dial", "tcp " + some.getFirst().getHostAddress() + " port " + port, IoResult.INTERRUPTED, 0);
             } finally {
-                abandoned = !answered;
-                ctx.cancel();
-                boolean stopped = delay.stop();
                 if (!answered) {
-                    closeUnclaimed(primary);
-                    closeUnclaimed(fallback);
+                    abandoned = true;
+                    closeUnclaimed();
+                    end(delay);
                 }
             }
         }
 
-        private TcpConn await(List<InetAddress> first, List<InetAddress> others, Timer delay) throws IOException {
-            start(first, primary);
+        private void end(Timer delay) {
+            ctx.cancel();
+            boolean _ = delay.stop();
+        }
+
+        /** By the caller that leaves, and by whoever has connected and sees that it has: one of them finds the connection. */
+        private void closeUnclaimed() {
+            TcpConn c = first.getAndSet(null);
+            if (c != null) {
+                c.close();
+            }
+        }
+
+        private TcpConn await(List<InetAddress> some, List<InetAddress> others, Timer delay) throws IOException {
+            start(some, primary);
             Object[] got = new Object[1];
             int which = Select.of().recv(primary, v -> got[0] = v).recv(delay.c(), v -> { }).run();
             if (got[0] instanceof TcpConn c) {
@@ -244,20 +253,13 @@ public final class Dialer {
             return connection(fallback.recv(), ofFirst);
         }
 
-        /** By the caller that leaves, and by whoever connects and sees that it has: one of them finds the connection. */
-        private static void closeUnclaimed(Chan<Object> outcome) {
-            if (outcome.tryRecv() instanceof TcpConn c) {
-                c.close();
-            }
-        }
-
         private void start(List<InetAddress> addresses, Chan<Object> outcome) {
             Thread _ = Thread.startVirtualThread(() -> {
                 Object o;
                 try {
                     TcpConn c = serial(ctx, addresses, port, end);
                     o = c;
-                    if (!won.compareAndSet(false, true)) {
+                    if (!first.compareAndSet(null, c)) {
                         c.close();
                         return; // The other's is waited for.
                     }
@@ -266,7 +268,8 @@ public final class Dialer {
                 }
                 outcome.send(o);
                 if (abandoned) {
-                    closeUnclaimed(outcome);
+                    closeUnclaimed();
+                    ctx.cancel(); // The caller's own may have been refused.
                 }
             });
         }

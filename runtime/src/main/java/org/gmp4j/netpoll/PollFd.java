@@ -335,7 +335,8 @@ public final class PollFd extends FdWaits {
      * @return false when it was closed already; the descriptor may still be in use then
      */
     public boolean close() {
-        begin();
+        GStack.checkAllToGive();
+        Park.preemptPoint();
         if (!users.increfAndClose()) {
             return false;
         }

@@ -159,6 +159,16 @@ public final class GStack extends Stack {
     }
 
     /**
+     * The same before a close and the like, which gives back what was made after a {@link #checkAll} in about the same place: it
+     * asks for a little less room.
+     *
+     * @throws StackOverflowError when there is too little; nothing has happened
+     */
+    public static void checkAllToGive() {
+        Headroom.checkAllToGive();
+    }
+
+    /**
      * The same for what gives back what an {@link #enter} in about the same place took: it asks for a little less room.
      *
      * @throws StackOverflowError when there is too little room; nothing has happened

@@ -62,6 +62,17 @@ public final class Headroom {
     }
 
     /**
+     * Before one that gives back what an operation after {@link #checkAll} in about the same place took: it asks for a little less.
+     *
+     * @throws StackOverflowError when there is too little room; nothing has happened
+     */
+    public static void checkAllToGive() {
+        if (StackSpace.left() < 2 * SECTION) {
+            throw overflow();
+        }
+    }
+
+    /**
      * Runs an M's thread with the stack that was asked for, if it has more: the C library may have given it that of a thread
      * that has ended. A goroutine that grew there would not fit on another M. Where HotSpot then resumes it, that throws a
      * StackOverflowError in the middle of whatever had yielded, or crashes.
