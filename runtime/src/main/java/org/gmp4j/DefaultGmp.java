@@ -102,8 +102,7 @@ final class DefaultGmp {
         }
         Setting quantum = setting("quantum");
         if (quantum != null) {
-            b.quantum(quantum.duration("a duration from 200us to 60s, such as 500us or 10ms", Settings.LEAST_QUANTUM,
-                    Settings.LONGEST_QUANTUM));
+            quantum.quantum(b);
         }
         Setting steal = setting("steal");
         if (steal != null) {
@@ -183,7 +182,27 @@ final class DefaultGmp {
         }
 
         Duration duration(String what, Duration least, Duration most) {
-            Duration d = DurationText.parse(value);
+            return duration(value, what, least, most);
+        }
+
+        /** One duration, or the least and the most. */
+        void quantum(Gmp.Builder b) {
+            int dots = value.indexOf("..");
+            Duration least = quantum(dots < 0 ? value : value.substring(0, dots));
+            Duration most = quantum(dots < 0 ? value : value.substring(dots + 2));
+            if (least.compareTo(most) > 0) {
+                throw bad("give the shorter one first");
+            }
+            Gmp.Builder _ = b.quantum(least, most);
+        }
+
+        private Duration quantum(String text) {
+            return duration(text, "a duration from 200us to 60s, such as 500us or 10ms; or two, as 200us..10ms", Settings.LEAST_QUANTUM,
+                    Settings.LONGEST_QUANTUM);
+        }
+
+        private Duration duration(String text, String what, Duration least, Duration most) {
+            Duration d = DurationText.parse(text);
             if (d == null || d.compareTo(least) < 0 || d.compareTo(most) > 0) {
                 throw bad("use " + what);
             }

@@ -151,8 +151,15 @@ public final class Gmp implements Executor, AutoCloseable {
         /** What a thread without work does before it sleeps. Default {@link SpinPolicy#go()}. */
         Builder spin(SpinPolicy p);
 
-        /** After how long a goroutine is told to yield, 200 µs to 1 minute. Default 10 ms. */
+        /** After how long a goroutine is told to yield when others wait, 200 µs to 1 minute. Default 10 ms. */
         Builder quantum(Duration d);
+
+        /**
+         * The same, shorter the more wait: when n goroutines wait for its P, one is told to yield after {@code most / n}, but not
+         * before {@code least}. So each has a turn within {@code most} while they are few, and no more switches are paid for than that
+         * takes. Both 200 µs to 1 minute.
+         */
+        Builder quantum(Duration least, Duration most);
 
         /**
          * Most threads, at least 1. Default 10,000. When all of them are blocked, what is ready to run waits for the first that is

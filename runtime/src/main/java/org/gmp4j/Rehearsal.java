@@ -94,8 +94,9 @@ final class Rehearsal {
     }
 
     private void run(boolean program) {
-        Scheduler s = Scheduler.rehearsal(new Config(1, null, List.of(), null, StealOrder.UNIFORM, 0, QUANTUM_NANOS, Integer.MAX_VALUE,
-                -1, MAX_STACK, new Failures(this), false, program, DebugVars.parse("")), new TimerHeaps(), new Netpoller(), Sysmon.MAKER);
+        Scheduler s = Scheduler.rehearsal(new Config(1, null, List.of(), null, StealOrder.UNIFORM, 0, QUANTUM_NANOS, QUANTUM_NANOS,
+                Integer.MAX_VALUE, -1, MAX_STACK, new Failures(this), false, program, DebugVars.parse("")), new TimerHeaps(),
+                new Netpoller(), Sysmon.MAKER);
         try {
             all(new Gmp(s, null));
         } catch (Throwable t) { // Maybe of a wait that ended because another has failed.

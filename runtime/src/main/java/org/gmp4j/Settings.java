@@ -49,6 +49,7 @@ final class Settings implements Gmp.Builder {
     private StealOrder steal = StealOrder.UNIFORM;
     private SpinPolicy spin = SpinPolicy.go();
     private Duration quantum = DEFAULT_QUANTUM;
+    private Duration leastQuantum = DEFAULT_QUANTUM;
     private int maxThreads = DEFAULT_MAX_THREADS;
     private long maxStack = DEFAULT_MAX_STACK;
     private Duration idleThreads = Duration.ofSeconds(10);
@@ -93,7 +94,13 @@ final class Settings implements Gmp.Builder {
 
     @Override
     public Gmp.Builder quantum(Duration d) {
-        quantum = Objects.requireNonNull(d);
+        return quantum(d, d);
+    }
+
+    @Override
+    public Gmp.Builder quantum(Duration least, Duration most) {
+        leastQuantum = Objects.requireNonNull(least);
+        quantum = Objects.requireNonNull(most);
         return this;
     }
 
@@ -163,8 +170,11 @@ final class Settings implements Gmp.Builder {
         GStack.checkAll(); // Half a scheduler would be left.
         boolean byHand = procs != null || !variable(PROCS_VARIABLE).isEmpty();
         int n = procs == null ? defaultProcs() : Procs.check(procs);
-        if (quantum.compareTo(LEAST_QUANTUM) < 0 || quantum.compareTo(LONGEST_QUANTUM) > 0) {
-            throw new IllegalArgumentException("quantum is " + quantum + ": use 200 µs to 1 minute");
+        checkQuantum(leastQuantum);
+        checkQuantum(quantum);
+        if (leastQuantum.compareTo(quantum) > 0) {
+            throw new IllegalArgumentException("quantum is at least " + leastQuantum + " and at most " + quantum
+                    + ": give the shorter one first");
         }
         if (name != null && name.isBlank()) {
             throw new IllegalArgumentException("name is blank: use one that tells this scheduler from others");
@@ -182,10 +192,16 @@ final class Settings implements Gmp.Builder {
                     + "how far apart two Ps are");
         }
         Config config = new Config(n, byHand ? null : new Procs.OfSystem(), place, places, steal, spin.spinNanos(),
-                quantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection, program,
-                DebugVars.parse(debug));
+                quantum.toNanos(), leastQuantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection,
+                program, DebugVars.parse(debug));
         Rehearsal.once(program);
         return startServed(config);
+    }
+
+    private static void checkQuantum(Duration d) {
+        if (d.compareTo(LEAST_QUANTUM) < 0 || d.compareTo(LONGEST_QUANTUM) > 0) {
+            throw new IllegalArgumentException("quantum is " + d + ": use 200 µs to 1 minute");
+        }
     }
 
     private Scheduler startServed(Config config) {

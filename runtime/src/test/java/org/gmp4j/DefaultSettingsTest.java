@@ -40,9 +40,11 @@ class DefaultSettingsTest {
     @CsvSource(delimiter = '|', value = {
         "procs|4097|is \"4097\": use a number from 1 to 4096",
         "procs|many|is \"many\": use a number from 1 to 4096",
-        "quantum|1us|is \"1us\": use a duration from 200us to 60s, such as 500us or 10ms",
-        "quantum|61s|is \"61s\": use a duration from 200us to 60s, such as 500us or 10ms",
-        "quantum|10|is \"10\": use a duration from 200us to 60s, such as 500us or 10ms",
+        "quantum|1us|is \"1us\": use a duration from 200us to 60s, such as 500us or 10ms; or two, as 200us..10ms",
+        "quantum|61s|is \"61s\": use a duration from 200us to 60s, such as 500us or 10ms; or two, as 200us..10ms",
+        "quantum|10us..10ms|is \"10us..10ms\": use a duration from 200us to 60s, such as 500us or 10ms; or two, as 200us..10ms",
+        "quantum|10ms..1ms|is \"10ms..1ms\": give the shorter one first",
+        "quantum|10|is \"10\": use a duration from 200us to 60s, such as 500us or 10ms; or two, as 200us..10ms",
         "stalled|often|is \"often\": use on, off, or how often at most, from 1ms to 1000s",
         "stalled|0s|is \"0s\": use on, off, or how often at most, from 1ms to 1000s",
         "spin|fast|: spin policy \"fast\" is unknown: use go, busy, latency, or latency with a duration in ns, us, ms or s: "

@@ -100,6 +100,8 @@ class GmpTest {
                 "procs is 0: use 1 to 4096", b -> b.procs(0),
                 "procs is 4097: use 1 to 4096", b -> b.procs(4097),
                 "quantum is PT0.0001S: use 200 µs to 1 minute", b -> b.quantum(Duration.ofNanos(100_000)),
+                "quantum is at least PT0.01S and at most PT0.001S: give the shorter one first",
+                b -> b.quantum(Duration.ofMillis(10), Duration.ofMillis(1)),
                 "quantum is PT2M: use 200 µs to 1 minute", b -> b.quantum(Duration.ofMinutes(2)),
                 "maxThreads is 0: use 1 or more", b -> b.maxThreads(0),
                 "idleThreads is PT0S: use 1 ms to 1000 days", b -> b.idleThreads(Duration.ZERO),

@@ -65,8 +65,9 @@ class ServiceCommandTest {
         "--warmup=Infinity; --warmup is from 0 to 86400",
         "--runs=0; --runs is from 1 to 1000",
         "--runs=1001; --runs is from 1 to 1000",
-        "--quantum=100; --quantum is a list of numbers from 200 to 60000000",
-        "--quantum=1000,,200; Invalid value for option '--quantum' (US): '' is not a long",
+        "--quantum=100; --quantum is a list of numbers from 200 to 60000000, or of two of these, as 200..1000",
+        "--quantum=1000..200; --quantum is a list of numbers from 200 to 60000000, or of two of these, as 200..1000",
+        "--quantum=1000,,200; --quantum is a list of numbers from 200 to 60000000, or of two of these, as 200..1000",
         "--spin=go,fast; --spin: spin policy \"fast\" is unknown: use go",
         "--spin=latency:0us; --spin: ",
         "--peers=kotlin; --peers is a list of jdk, go, net; or none",
@@ -129,11 +130,11 @@ class ServiceCommandTest {
         Path html = dir.resolve("s.html");
         Path markdown = dir.resolve("s.md");
         assertEquals(0, service("--mix=rare", "--rate=1000", "--runs=2", "--seconds=0.3", "--warmup=0", "--connections=50",
-                "--quantum=1000", "--peers=jdk,go,net", "--json=" + json, "--html=" + html, "--markdown=" + markdown), err.toString());
+                "--quantum=200..1000", "--peers=jdk,go,net", "--json=" + json, "--html=" + html, "--markdown=" + markdown), err.toString());
         Map<?, ?> all = (Map<?, ?>) Json.parse(Files.readString(json));
         assertTrue(((Map<?, ?>) all.get("machine")).containsKey("cpu"));
         List<?> medians = (List<?>) all.get("medians");
-        assertEquals(List.of("jdk", "go", "gmp4j 1 ms", "net 1 ms"),
+        assertEquals(List.of("jdk", "go", "gmp4j 200 us to 1 ms", "net 200 us to 1 ms"),
                 medians.stream().map(m -> ((Map<?, ?>) m).get("scheduler")).toList());
         boolean go = ((Map<?, ?>) all.get("versions")).containsKey("go");
         List<?> runs = (List<?>) all.get("runs");
@@ -154,7 +155,7 @@ class ServiceCommandTest {
         assertEquals("html", DocumentBuilderFactory.newInstance().newDocumentBuilder()
                 .parse(new InputSource(new StringReader(page))).getDocumentElement().getTagName());
         assertEquals(6, page.split("<svg", -1).length, page); // four against load, one of percentiles
-        assertTrue(Files.readString(markdown).contains("| 1000/s | net 1 ms | "), Files.readString(markdown));
+        assertTrue(Files.readString(markdown).contains("| 1000/s | net 200 us to 1 ms | "), Files.readString(markdown));
         nothingIsLeft();
     }
 

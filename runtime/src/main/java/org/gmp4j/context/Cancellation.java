@@ -17,6 +17,7 @@ import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Headroom;
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.timer.FuncTimer;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.wait.DoneChans;
@@ -96,7 +97,16 @@ final class Cancellation extends Child {
         try {
             Object _ = c.recv();
         } catch (WaitInterruptedException e) {
-            Thread.yield(); // It is about to be closed, and the interrupt is for others.
+            pause(); // It is about to be closed, and the interrupt is for others.
+        }
+    }
+
+    /** Has others run, of whom one ends what is waited for. Deep down it only spins, as a yield could be refused there. */
+    private static void pause() {
+        boolean deep = GStack.pinIfDeep();
+        Thread.yield();
+        if (deep) {
+            JdkThreads.unpin();
         }
     }
 
@@ -107,7 +117,7 @@ final class Cancellation extends Child {
                 await(done());
             }
             while (sweep == null) {
-                Thread.yield(); // The channel may be for the bubble alone; the cancel under way is about to end.
+                pause(); // The channel may be for the bubble alone; the cancel under way is about to end.
             }
         }
         return e;
@@ -209,7 +219,7 @@ final class Cancellation extends Child {
     private void awaitSweep() {
         Cancellation s = sweep;
         for (; s == null; s = sweep) {
-            Thread.yield(); // The channel is being closed.
+            pause(); // The channel is being closed.
         }
         s.awaitOver();
     }
@@ -231,7 +241,7 @@ final class Cancellation extends Child {
             Object _ = over.recv();
         } catch (OutOfMemoryError | WaitInterruptedException e) { // Others cancel, and will have: there is nothing to refuse.
             while (over != CLOSED) {
-                Thread.yield();
+                pause();
             }
         }
     }

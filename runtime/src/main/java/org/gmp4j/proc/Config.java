@@ -18,7 +18,8 @@ import org.gmp4j.queue.Places;
  * @param places what those say of how far apart Ps are; null when Ms roam
  * @param steal the order in which thieves look at other Ps; without places not the nearest first
  * @param spinNanos how long an M searches before it sleeps: 0 as Go does, Long.MAX_VALUE for ever
- * @param quantumNanos how long a goroutine runs before it is told to yield, when others wait
+ * @param quantumNanos how long a goroutine runs before it is told to yield, when one other waits or none
+ * @param leastQuantumNanos the least to which that shortens when more wait; the same where it never does
  * @param maxThreads most Ms
  * @param idleNanos how long an M that nobody wants is kept asleep before it ends; negative for ever
  * @param maxStack most bytes of a goroutine's stack
@@ -28,7 +29,7 @@ import org.gmp4j.queue.Places;
  * @param debug GMPDEBUG
  */
 public record Config(int procs, IntSupplier autoProcs, List<BitSet> place, Places places, StealOrder steal,
-        long spinNanos, long quantumNanos, int maxThreads, long idleNanos, long maxStack,
+        long spinNanos, long quantumNanos, long leastQuantumNanos, int maxThreads, long idleNanos, long maxStack,
         BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program,
         DebugVars debug) {
     /** Most Ps. */

@@ -79,6 +79,7 @@ final class Retake {
 
     private final Scheduler s;
     private final long quantum;
+    private final long leastQuantum;
     /** How soon it looks again at one who has had his quantum, while nobody waits or he does not yield. */
     private final long lookAgain;
     /** Whether who runs is left to yield by itself: asyncpreemptoff. */
@@ -113,7 +114,8 @@ final class Retake {
         this.stalls = stalls;
         strays = new Strays(s, points);
         quantum = s.config.quantumNanos();
-        lookAgain = Math.min(quantum, Math.max(quantum / Sysmon.BUSY_LOOKS, MIN_LOOK_AGAIN));
+        leastQuantum = s.config.leastQuantumNanos();
+        lookAgain = Math.min(leastQuantum, Math.max(quantum / Sysmon.BUSY_LOOKS, MIN_LOOK_AGAIN));
         cooperative = s.config.debug().asyncpreemptoff();
     }
 
@@ -194,7 +196,7 @@ final class Retake {
         boolean took = false;
         // A new slice began since the last look, half the time ago on average.
         sinceLook = now - lastLook;
-        long earlier = Math.min(sinceLook / 2, Math.min(MAX_EARLIER, quantum / 4));
+        long earlier = Math.min(sinceLook / 2, Math.min(MAX_EARLIER, leastQuantum / 4));
         lastLook = now;
         firstOver = Long.MAX_VALUE;
         workWaits = false;
@@ -249,13 +251,28 @@ final class Retake {
             exact &= clock.look(now, slices, sinceLook);
             SliceClock.keepBothCompiled(pp);
         }
-        long over = SCHEDWHEN.get(pp) + quantum;
+        long slice = waits ? slice(pp) : leastQuantum; // Many may come to wait.
+        long over = SCHEDWHEN.get(pp) + slice;
         if (over > now) {
             firstOver = Math.min(firstOver, over);
         } else {
             firstOver = Math.min(firstOver, now + lookAgain); // Somebody waits by then, or it has not yielded.
         }
-        return (same || over <= now) && waits && running(pr, now, now - SCHEDWHEN.get(pp));
+        return (same || over <= now) && waits && running(pr, now, now - SCHEDWHEN.get(pp), slice);
+    }
+
+    /** How long a goroutine may run while others wait for its P: shorter the more there are, if that is wanted. */
+    private long slice(long pp) {
+        if (leastQuantum == quantum) {
+            return quantum;
+        }
+        int procs = Math.max(1, Schedt.gomaxprocsOpaque(s.sched));
+        return slice(leastQuantum, quantum, Runq.size(pp) + (Runq.runnext(pp) == 0 ? 0 : 1) + Schedt.runqsizeOpaque(s.sched) / procs);
+    }
+
+    /** The same where so many wait: all have had a turn after {@code most}, unless they are too many for the least of slices. */
+    static long slice(long least, long most, int waiting) {
+        return Math.max(least, most / Math.max(1, waiting));
     }
 
     private long began(long pp, int tick, long estimate) {
@@ -300,7 +317,7 @@ final class Retake {
         return true;
     }
 
-    private boolean running(Processor pr, long now, long age) {
+    private boolean running(Processor pr, long now, long age, long slice) {
         long pp = pr.pp;
         long mp = P.mOpaque(pp);
         if (mp == 0) {
@@ -308,7 +325,7 @@ final class Retake {
         }
         int tick = P.schedtickOpaque(pp);
         if (unanswered(pr, mp, tick, now)) {
-            anyOver |= age >= quantum;
+            anyOver |= age >= slice;
             if (now - Request.of(pr).asked < LOOK_CLOSELY) {
                 awaited = Math.min(awaited, PROMPT); // The P is nobody's once the handler has left it.
             }
@@ -323,7 +340,7 @@ final class Retake {
             tookFromSleeper = now;
             return true;
         }
-        if (age < quantum) {
+        if (age < slice) {
             return false;
         }
         anyOver = !cooperative;

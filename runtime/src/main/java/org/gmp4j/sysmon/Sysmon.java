@@ -155,9 +155,9 @@ public final class Sysmon implements Monitor {
         retake = new Retake(s, stalls);
         end = new Step(this, true);
         upkeep = new Upkeep(s);
-        workSleep = Math.max(s.config.quantumNanos() / QUANTUM_LOOKS, MIN_SLEEP);
+        workSleep = Math.max(s.config.leastQuantumNanos() / QUANTUM_LOOKS, MIN_SLEEP);
         restNanos = Math.clamp(s.config.quantumNanos(), WORK_SLEEP, MAX_REST);
-        pollAfter = Math.min(s.config.quantumNanos(), POLL_AFTER);
+        pollAfter = Math.min(s.config.leastQuantumNanos(), POLL_AFTER);
         trace = s.config.debug().schedtrace() * 1_000_000L;
         thread = new Thread(null, new Step(this, false), s.name() + "-sysmon", 0, false);
         thread.setDaemon(true);

@@ -105,6 +105,40 @@ class RetakeTest {
         }
     }
 
+    /** All that wait for a P have had a turn after the quantum, unless that makes slices shorter than is wanted. */
+    @Test
+    void theMoreWaitTheShorterASlice() throws InterruptedException {
+        assertEquals(10_000, Retake.slice(200, 10_000, 0));
+        assertEquals(10_000, Retake.slice(200, 10_000, 1));
+        assertEquals(2_500, Retake.slice(200, 10_000, 4));
+        assertEquals(200, Retake.slice(200, 10_000, 1_000));
+        long second = 1_000_000_000;
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofSeconds(5), QUANTUM))) {
+            Retake retake = retake(gmp.scheduler());
+            for (int waiting : new int[] {1, 6}) {
+                AtomicBoolean end = new AtomicBoolean();
+                CountDownLatch runs = new CountDownLatch(1);
+                gmp.go(() -> {
+                    for (int i = 0; i < waiting; i++) {
+                        Go.go(() -> { });
+                    }
+                    runs.countDown();
+                    while (!end.get()) {
+                        Thread.onSpinWait();
+                    }
+                });
+                runs.await();
+                long now = System.nanoTime();
+                boolean _ = retake.look(now);
+                long until = retake.untilOver(now);
+                end.set(true);
+                long slice = QUANTUM.toNanos() / waiting;
+                assertTrue(until <= slice && until > slice - 2 * second, waiting + " wait: over in " + until + " ns");
+            }
+            retake.close();
+        }
+    }
+
     @Test
     void theMoreRunWithoutAPTheLongerOneKeepsIt() {
         long quantum = 1_000_000;

@@ -51,8 +51,9 @@ final class Server {
     }
 
     private static Gmp gmp(String[] args) {
+        Quantum quantum = Quantum.parse(args[1]);
         return Gmp.builder()
-                .quantum(Duration.ofNanos(Long.parseLong(args[1]) * 1_000))
+                .quantum(quantum.least(), quantum.most())
                 .spin(SpinPolicy.parse(args[2]))
                 .build();
     }

@@ -48,8 +48,6 @@ public final class ServiceCommand implements Callable<Integer> {
     private static final int MAX_CONNECTIONS = 10_000;
     /** Files that a JVM has open itself, with much to spare. */
     private static final int OTHER_FILES = 200;
-    private static final long MIN_QUANTUM = 200;
-    private static final long MAX_QUANTUM = 60_000_000;
     /** Of each run, beside what is warm-up and what counts. */
     private static final double START_SECONDS = 3.5;
 
@@ -89,9 +87,9 @@ public final class ServiceCommand implements Callable<Integer> {
             names = "--quantum",
             paramLabel = "US",
             split = ",",
-            description = "Time slices of this scheduler in microseconds (default: ${DEFAULT-VALUE}).",
+            description = "Time slices of this scheduler in microseconds, or, as 200..1000, the least and the most of them (default: ${DEFAULT-VALUE}).",
             defaultValue = "10000,1000,200")
-    private List<Long> quanta;
+    private List<String> quanta;
 
     @Option(
             names = "--spin",
@@ -232,8 +230,9 @@ public final class ServiceCommand implements Callable<Integer> {
         if (peers.contains("go")) {
             all.add(Variant.go());
         }
-        if (!quanta.stream().allMatch(q -> q >= MIN_QUANTUM && q <= MAX_QUANTUM)) {
-            throw bad("--quantum is a list of numbers from 200 to 60000000");
+        List<Quantum> slices = quanta.stream().map(Quantum::parse).toList();
+        if (slices.contains(null)) {
+            throw bad("--quantum is a list of numbers from 200 to 60000000, or of two of these, as 200..1000");
         }
         for (String spin : spins) {
             SpinPolicy policy;
@@ -242,9 +241,9 @@ public final class ServiceCommand implements Callable<Integer> {
             } catch (IllegalArgumentException e) {
                 throw bad("--spin: " + e.getMessage().replaceAll("\\.$", ""));
             }
-            quanta.forEach(q -> all.add(Variant.ours(q, policy)));
+            slices.forEach(q -> all.add(Variant.ours(q, policy)));
             if (peers.contains("net")) {
-                quanta.forEach(q -> all.add(Variant.net(q, policy)));
+                slices.forEach(q -> all.add(Variant.net(q, policy)));
             }
         }
         return all.stream().distinct().toList();

@@ -44,13 +44,13 @@ record Variant(Peer peer, String name, List<String> arguments) {
         return new Variant(Peer.GO, Peer.GO.key(), List.of());
     }
 
-    /** Ours with plain sockets, and a time slice in microseconds. */
-    static Variant ours(long quantum, SpinPolicy spin) {
+    /** Ours with plain sockets, and a time slice. */
+    static Variant ours(Quantum quantum, SpinPolicy spin) {
         return ours(Peer.GMP4J, "gmp", quantum, spin);
     }
 
     /** The same with the sockets of {@code org.gmp4j.net}. */
-    static Variant net(long quantum, SpinPolicy spin) {
+    static Variant net(Quantum quantum, SpinPolicy spin) {
         return ours(Peer.NET, "net", quantum, spin);
     }
 
@@ -59,8 +59,8 @@ record Variant(Peer peer, String name, List<String> arguments) {
         return peer == Peer.GMP4J || peer == Peer.NET;
     }
 
-    private static Variant ours(Peer peer, String sockets, long quantum, SpinPolicy spin) {
-        String name = peer.key() + " " + Format.gap(quantum * 1000) + (spin.equals(SpinPolicy.go()) ? "" : " " + spin);
-        return new Variant(peer, name, List.of(sockets, "" + quantum, spin.toString()));
+    private static Variant ours(Peer peer, String sockets, Quantum quantum, SpinPolicy spin) {
+        String name = peer.key() + " " + quantum.text() + (spin.equals(SpinPolicy.go()) ? "" : " " + spin);
+        return new Variant(peer, name, List.of(sockets, quantum.argument(), spin.toString()));
     }
 }
