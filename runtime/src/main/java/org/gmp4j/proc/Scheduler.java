@@ -406,7 +406,7 @@ public final class Scheduler {
             throw t; // A call of the runtime found it corrupt.
         } catch (Throwable t) {
             idleHook = null; // Once is enough: it would be called again at once.
-            Stderr.tryPrint("gmp4j: the idle hook threw %s and is off\n", ThrowableText.line(t));
+            Stderr.tryPrint("gmp4j: the idle hook threw ", ThrowableText.line(t), " and is off");
             return false;
         }
     }

@@ -89,7 +89,7 @@ final class Shortage {
         tried = now;
         if (now - told >= TELL_NANOS) {
             told = now;
-            Stderr.tryPrint("gmp4j: %s has no thread for what is ready to run, which waits: %s\n", s.name, reason);
+            Stderr.tryPrint("gmp4j: ", s.name, " has no thread for what is ready to run, which waits: ", reason);
         }
         why = null; // From here on others may try as well.
         startLocked();

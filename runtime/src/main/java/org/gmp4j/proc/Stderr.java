@@ -27,10 +27,13 @@ public final class Stderr {
         write(bytes(text));
     }
 
-    /** Prints a formatted text, or nothing for want of memory. */
-    public static void tryPrint(String format, Object... args) {
+    /**
+     * Prints a line made of these parts, or nothing for want of memory. It formats nothing: were the heap full at the first use of
+     * the JDK's formatter, its classes could not initialise, and no code of the process could format any more.
+     */
+    public static void tryPrint(String... parts) {
         try {
-            print(format.formatted(args));
+            print(String.join("", parts) + "\n");
         } catch (OutOfMemoryError e) {
             return; // It was no more than a hint.
         }

@@ -100,7 +100,7 @@ public final class Stalls {
                 throw t; // A call of the runtime found it corrupt.
             } catch (Throwable t) {
                 callback = null;
-                Stderr.tryPrint("gmp4j: the stall callback threw %s and is off\n", ThrowableText.line(t));
+                Stderr.tryPrint("gmp4j: the stall callback threw ", ThrowableText.line(t), " and is off");
             }
         }
         if (printRate > 0) {
