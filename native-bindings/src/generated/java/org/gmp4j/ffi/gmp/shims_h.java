@@ -2188,7 +2188,9 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_readv");
 
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
     }
 
     /**
@@ -2208,7 +2210,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static MethodHandle gmp_readv$handle() {
-        return gmp_readv.HANDLE;
+        return gmp_readv.Linked.HANDLE;
     }
 
     /**
@@ -2227,7 +2229,7 @@ public class shims_h extends shims_h$shared {
      * }
      */
     public static long gmp_readv(int fd, int n, long buf0, long len0, long buf1, long len1, long buf2, long len2, long buf3, long len3, long buf4, long len4, long buf5, long len5, long buf6, long len6, long buf7, long len7) {
-        var mh$ = gmp_readv.HANDLE;
+        var mh$ = gmp_readv.Linked.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("gmp_readv", fd, n, buf0, len0, buf1, len1, buf2, len2, buf3, len3, buf4, len4, buf5, len5, buf6, len6, buf7, len7);
