@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#define GMP_ABI_VERSION 6
+#define GMP_ABI_VERSION 7
 
 /* Go's names for an address that is not a reference. */
 typedef uint64_t guintptr;
@@ -95,23 +95,20 @@ struct g {
     guintptr schedlink;    /* whoever holds the G: next in a queue or free list */
     uint64_t goid;         /* newproc */
     uint32_t preempt;      /* sysmon and stopTheWorld set, its M clears: yield at the next point */
-    uint32_t preemptStop;  /* whoever wants the G in _Gpreempted */
     uint32_t waitreason;   /* owner, before _Gwaiting */
     uint32_t selectDone;   /* wakers of a select, by CAS: 0 open, 1 won */
+    uint32_t hasstack;     /* owner: 0 fresh (no stack yet), 1 has one in the side table */
     int64_t waitsince;     /* nanoTime since when it waits, or 0: see Traceback.timeWaits */
     int64_t runnabletime;  /* who makes it runnable: nanoTime of that, if this is one to be timed; else, not above 0, minus how often
                               it was not since.  Its M, when it runs, back to 0 or less: see Latency */
     sudoguintptr param;    /* waker, before ready: the sudog that fired */
-    sudoguintptr waiting;  /* owner: sudogs this G waits on */
     muintptr lockedm;      /* owner: LockOSThread partner, or the M whose stack pins it */
-    uint32_t hasstack;     /* owner: 0 fresh (no stack yet), 1 has one in the side table */
-    uint32_t nocount;      /* newproc: 1 for a system goroutine, left out of NumGoroutine and of deadlock detection */
     int64_t sleepWhen;     /* owner, before it parks: nanoTime when its sleep ends */
 
     /* Cold. */
     uint64_t parentGoid;   /* newproc */
-    uint32_t sig;          /* C handler: the preemption signal last taken */
-    uint32_t sigcode0;     /* C handler: the request, GMP_SIG_* */
+    uint32_t sig;          /* C handler: the preemption signal last taken; for a debugger */
+    uint32_t sigcode0;     /* C handler: the request, GMP_SIG_*; for a debugger */
     uint64_t allocseq;     /* newproc: how often the slot was used; tells a recycled G from the old one */
 };
 
@@ -129,12 +126,6 @@ struct m {
     uint32_t lockedExt;    /* owner: LockOSThread depth by users */
     uint32_t lockedInt;    /* owner: the same by the runtime */
     uint64_t fastrand;     /* owner: xorshift state */
-    uint64_t ncgocall;     /* owner */
-    int32_t ncgo;          /* owner */
-    uint32_t syscalltick;  /* owner */
-    int32_t mallocing;     /* owner */
-    int32_t throwing;      /* owner */
-    int32_t dying;         /* owner */
     uint32_t index;        /* slot in the side table; set once */
     uint64_t nsleep;       /* owner: times it slept for want of a P, not counting those in the network poller; outlives the thread */
     uint64_t nsleeppoll;   /* owner: times it slept in the network poller */
@@ -143,11 +134,8 @@ struct m {
     puintptr nextp GMP_ALIGNED; /* the waker, before the wake-up; the owner takes it after */
     muintptr schedlink;    /* under sched.lock: midle */
     muintptr alllink;      /* under sched.lock, once: allm */
-    muintptr freelink;     /* under sched.lock: freem */
-    muintptr nextwaitm;    /* waiters of a runtime mutex */
     int64_t id;            /* newm, once */
     uint64_t procid;       /* mstart, once: the kernel's thread id */
-    int32_t isextra;       /* newm, once */
     int32_t cpu;           /* mstart: the CPU it is pinned to, -1 when free to roam */
     int32_t exited;        /* mexit, once, before the thread ends */
 
@@ -167,7 +155,7 @@ struct m {
     uint64_t sigidle;       /* handler: refused, no goroutine or no P */
     uint64_t siglocks;      /* handler: refused, the runtime is at work */
     uint64_t siglate;       /* handler: refused, another goroutine runs by now, or the request was gone */
-    uint64_t sigpc;         /* handler: the PC that it interrupted when it last did something */
+    uint64_t sigpc;         /* handler: the PC that it interrupted when it last did something; for a debugger */
     int32_t taken;          /* whoever is the taker: times the P was taken without a signal */
 };
 
@@ -216,7 +204,6 @@ struct p {
     int32_t gfreen;        /* owner */
     int32_t sudogn;        /* owner */
     sudoguintptr sudogcache; /* owner: free sudogs, by waitlink */
-    uint32_t statsSeq;     /* owner: odd while it writes the counters below */
     uint32_t node;         /* procresize: NUMA node, 0 when unknown */
     uint64_t nspawn;       /* owner, by release: goroutines created here */
     uint64_t nexit;        /* owner, by release: goroutines ended here */
@@ -234,7 +221,6 @@ struct p {
     int32_t timersLock GMP_ALIGNED;
     int32_t timersLen;
     int32_t timersCap;
-    int32_t timersPad;
     uint64_t timers;       /* address of the heap: (when, what) pairs, 16 bytes each */
     int64_t timer0When;    /* under timersLock by release, read by acquire: 0 when the heap is empty */
 
@@ -301,12 +287,10 @@ struct schedt {
     int32_t nmidlelocked;
     int64_t mnext;         /* Ms made so far, and the next id */
     int64_t nmfreed;
-    int32_t nmsys;         /* Ms that do not count for deadlock: sysmon */
     int32_t stopwait;      /* stopTheWorld: Ps still to stop */
     puintptr pidle;        /* idle Ps, by link */
     struct gqueue runq;    /* the global queue, by schedlink */
-    muintptr freem;        /* Ms whose threads ended, by freelink */
-    muintptr allm;         /* all Ms, by alllink */
+    muintptr allm;         /* all Ms, by alllink; for a debugger: Java has Allm */
     guintptr gfree;        /* free Gs, by schedlink */
     int64_t procresizetime;
     int64_t totaltime;
@@ -317,7 +301,6 @@ struct schedt {
     int32_t gcwaiting;     /* stopTheWorld, under lock; read with acquire at every schedule */
     int32_t sysmonwait;    /* 1 sysmon rests, 2 sleeps deeply, 3 hears system calls; sysmon, and startTheWorld under lock */
     int32_t closing;       /* close, under lock */
-    int32_t dead;          /* throw: the scheduler is not to go on */
     uint64_t allp;         /* address of the array of P addresses; procresize, world stopped */
     uint64_t idlepMask;    /* address of a bit array: 1 iff _Pidle (P6) */
     uint64_t timerpMask;   /* address of a bit array: 1 iff the P may have timers */
@@ -327,7 +310,6 @@ struct schedt {
     int32_t needspinning;  /* atomic: a spinner is wanted when a P is at hand */
 
     uint64_t goidgen GMP_ALIGNED; /* atomic: goids handed out */
-    int64_t ngsys;         /* atomic: system goroutines */
     int64_t allglen;       /* atomic: G slots ever taken */
     int64_t gfreecount;    /* under lock: length of gfree above */
     int64_t njdkwait;      /* atomic, with deadlock detection only: Gs that wait inside the JDK, or for C code,
@@ -346,7 +328,6 @@ struct schedt {
 
     int32_t sysmonnote GMP_ALIGNED; /* Note of sysmon's sleeps */
     int32_t stopnote;      /* Note of stopTheWorld */
-    int32_t sysmonlock;    /* RuntimeMutex */
 
     struct schedstat stat GMP_ALIGNED; /* see there */
 };

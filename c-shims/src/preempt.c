@@ -55,7 +55,6 @@ static int take_p(struct m *m, struct g *g, struct p *p) {
                                      __ATOMIC_SEQ_CST)) {
         return 0; /* Held by a scan: sysmon asks again. */
     }
-    m->syscalltick = p->syscalltick;
     m->oldp = m->p;
     STORE(p->m, 0);
     STORE(m->p, 0);

@@ -85,7 +85,7 @@ class LayoutTest {
     void aSwapOfTwoFieldsIsNoticed() throws Exception {
         String header = Files.readString(Cc.INCLUDE.resolve("gmp.h"));
         String swapped = header.replaceFirst("(?m)^( *uint64_t goid;.*\n)", "")
-                .replaceFirst("(?m)^( *uint32_t nocount;.*\n)", "$1    uint64_t goid;\n");
+                .replaceFirst("(?m)^( *int64_t sleepWhen;.*\n)", "$1    uint64_t goid;\n");
         Files.writeString(dir.resolve("gmp.h"), swapped);
         Map<String, Long> java = layouts(OURS);
         Map<String, Long> c = inC("gmp.h", dir, java);

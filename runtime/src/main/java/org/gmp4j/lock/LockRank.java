@@ -12,10 +12,6 @@ import org.gmp4j.struct.Throw;
  * it), free otherwise.
  */
 public final class LockRank {
-    /** {@code stopTheWorld}, one at a time. */
-    public static final int WORLD = 10;
-    /** sysmon's work. */
-    public static final int SYSMON = 20;
     /** A channel; several at once only by a select, in the order of their numbers. */
     public static final int HCHAN = 30;
     /** Other things goroutines wait on: wait groups, semaphores. */
@@ -24,11 +20,11 @@ public final class LockRank {
     public static final int TIMERS = 50;
     /** {@code sched.lock}. */
     public static final int SCHED = 60;
-    /** A P's timer heap while its timers move with the world stopped: whoever else takes that lock then takes no other. */
+    /** A P's timer heap while its timers move to another P, the world stopped: other threads that take that lock then hold no other. */
     public static final int TIMERS_MOVED = 65;
     /** The common list of free sudogs; a leaf. */
     public static final int SUDOG = 70;
-    /** A start of a thread by another; a leaf. */
+    /** The hand-over of a start to the thread that does it; a leaf. */
     public static final int START = 80;
     /** Events of threads without a P. */
     public static final int TRACE_OUTSIDE = 85;

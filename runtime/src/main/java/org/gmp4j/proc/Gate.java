@@ -129,7 +129,6 @@ public final class Gate {
         if (trace != null) {
             trace.stop(Ev.TAKEN, 0, G.goid(gp));
         }
-        M.setSyscalltick(mp, P.syscalltickOpaque(pp));
         M.setOldp(mp, pp);
         P.setMOpaque(pp, 0);
         M.setPOpaque(mp, 0);

@@ -99,7 +99,6 @@ final class Goexit0 {
         GSlots.setStack(gp, null);
         G.setHasstack(gp, 0);
         G.setLockedmOpaque(gp, 0);
-        G.setWaiting(gp, 0);
         G.setParam(gp, 0);
         if (pp != 0) {
             GFree.gfput(m.s.sched, pp, gp);

@@ -80,7 +80,6 @@ public final class Syscall {
             m.trace.stop(Ev.SYSCALL, 0, G.goid(st.gp));
         }
         GStatus.casgstatus(st.gp, GStatus.GRUNNING, GStatus.GSYSCALL);
-        M.setSyscalltick(mp, P.syscalltickOpaque(pp));
         M.setOldp(mp, pp);
         P.setMOpaque(pp, 0);
         M.detachP(mp);
@@ -107,7 +106,6 @@ public final class Syscall {
     /** {@code entersyscallblock}: the call is known to last, so the P goes to another M at once. */
     static void entersyscallblock(GStack st) {
         Machine m = st.machine();
-        M.setSyscalltick(m.mp, P.syscalltickOpaque(m.pp()));
         if (m.trace != null) {
             m.trace.stop(Ev.SYSCALL, 1, G.goid(st.gp));
         }

@@ -97,11 +97,6 @@ public final class Tracing {
         });
     }
 
-    /** The tracer of a scheduler; null when it is off. */
-    public static Tracer of(Scheduler s) {
-        return s.tracer;
-    }
-
     /** The name of the place where the caller starts a goroutine; 0 for want of memory. */
     static int site(Scheduler s, Runnable fn) {
         Tracer t = s.tracer;

@@ -59,11 +59,6 @@ public final class WaitProfile {
         this.rate = rate;
     }
 
-    /** The rate; 0 when it is off. */
-    public long rate() {
-        return rate;
-    }
-
     boolean on() {
         return rate != 0;
     }

@@ -349,11 +349,6 @@ public final class JdkThreads {
         CALLS.setContainer(vt, (ThreadContainer) container);
     }
 
-    /** What the JDK submits to have the stack's thread run. */
-    public static Runnable runContinuationOf(Stack st) {
-        return runContinuation(st.thread);
-    }
-
     /** Lets us reflect on a package of java.base, for a boundary class beside this one. */
     static void openToUs(String packageName) {
         CALLS.open(Object.class.getModule(), packageName, JdkThreads.class.getModule());

@@ -18,9 +18,7 @@ public final class G {
     private static final IntField SELECTDONE = Mem.intField(g.layout(), "selectDone");
     private static final LongField WAITSINCE = Mem.longField(g.layout(), "waitsince");
     private static final LongField PARAM = Mem.longField(g.layout(), "param");
-    private static final LongField WAITING = Mem.longField(g.layout(), "waiting");
     private static final LongField LOCKEDM = Mem.longField(g.layout(), "lockedm");
-    private static final IntField NOCOUNT = Mem.intField(g.layout(), "nocount");
     private static final LongField PARENTGOID = Mem.longField(g.layout(), "parentGoid");
     private static final LongField ALLOCSEQ = Mem.longField(g.layout(), "allocseq");
     private static final IntField HASSTACK = Mem.intField(g.layout(), "hasstack");
@@ -81,10 +79,6 @@ public final class G {
         WAITREASON.setOpaque(g, v);
     }
 
-    public static int selectDone(long g) {
-        return SELECTDONE.get(g);
-    }
-
     public static void setSelectDone(long g, int v) {
         SELECTDONE.set(g, v);
     }
@@ -109,14 +103,6 @@ public final class G {
         PARAM.set(g, v);
     }
 
-    public static long waiting(long g) {
-        return WAITING.get(g);
-    }
-
-    public static void setWaiting(long g, long v) {
-        WAITING.set(g, v);
-    }
-
     public static long lockedmOpaque(long g) {
         return LOCKEDM.getOpaque(g);
     }
@@ -127,14 +113,6 @@ public final class G {
 
     public static void setLockedmOpaque(long g, long v) {
         LOCKEDM.setOpaque(g, v);
-    }
-
-    public static int nocount(long g) {
-        return NOCOUNT.get(g);
-    }
-
-    public static void setNocount(long g, int v) {
-        NOCOUNT.set(g, v);
     }
 
     public static long parentGoid(long g) {

@@ -7,7 +7,7 @@ import org.gmp4j.ffi.gmp.g;
  * {@code g.atomicstatus}: the states of a goroutine and the edges between them (G1: every transition is one CAS).
  *
  * <pre>
- *  from         to           who, and why
+ *  from         to           by, and why
  *  _Gidle       _Gdead       malg: a slot is made
  *  _Gdead       _Grunnable   newproc: it has a function to run
  *  _Grunnable   _Grunning    execute: an M with a P took it from a queue
@@ -21,11 +21,11 @@ import org.gmp4j.ffi.gmp.g;
  *  _Gsyscall    _Gdead       it ended after its P was taken
  *  _Grunning    _Gpreempted  gopreempt_m: it yields because it was told to
  *  _Gpreempted  _Grunnable   gopreempt_m: back on a queue
- *  _Gpreempted  _Gwaiting    suspendG: someone holds it stopped
+ *  _Gpreempted  _Gwaiting    suspendG of Go; nothing here takes this edge
  *  _Gwaiting    _Grunnable   ready: what it waited for happened
- *  _Gwaiting    _Grunning    park_m: the unlock function said no, it goes on at once
+ *  _Gwaiting    _Grunning    park_m of Go, when the unlock function says no; here it goes through _Grunnable
  *  _Gwaiting    _Gdead       leave: a poller of the JDK goes to the JDK's scheduler
- *  any s        s|_Gscan     castogscanstatus: hold the G where it is (G6); and back
+ *  any s        s|_Gscan     castogscanstatus: hold the G where it is (G6); and back. Only tests do
  * </pre>
  *
  * <p>The CAS has volatile semantics: it releases what its thread wrote to the G before, and acquires what the last
@@ -39,7 +39,7 @@ public final class GStatus {
     public static final int GRUNNABLE = 1;
     /** On an M with a P. */
     public static final int GRUNNING = 2;
-    /** Its M is in a system call, without the right to run Java of ours. */
+    /** Its M is in a system call, or runs on after its P was taken: without the right to run code of the runtime. */
     public static final int GSYSCALL = 3;
     /** Parked; in some wait queue. */
     public static final int GWAITING = 4;
@@ -117,7 +117,7 @@ public final class GStatus {
         return true;
     }
 
-    /** Like {@link #trycasgstatus}, but false also while the scan bit holds the G: for who must not wait. */
+    /** Like {@link #trycasgstatus}, but false also while the scan bit holds the G: for callers that must not wait. */
     public static boolean casgstatusOnce(long gp, int from, int to) {
         return STATUS.compareAndSet(gp, from, to);
     }

@@ -26,7 +26,6 @@ public final class M {
     private static final LongField NEXTP = Mem.longField(m.layout(), "nextp");
     private static final LongField SCHEDLINK = Mem.longField(m.layout(), "schedlink");
     private static final LongField ALLLINK = Mem.longField(m.layout(), "alllink");
-    private static final LongField FREELINK = Mem.longField(m.layout(), "freelink");
     private static final LongField ID = Mem.longField(m.layout(), "id");
     private static final LongField PROCID = Mem.longField(m.layout(), "procid");
     private static final IntField CPU = Mem.intField(m.layout(), "cpu");
@@ -34,7 +33,6 @@ public final class M {
     private static final IntField PARK = Mem.intField(m.layout(), "park");
     private static final long PARK_OFFSET = Mem.offset(m.layout(), "park");
     private static final IntField BLOCKED = Mem.intField(m.layout(), "blocked");
-    private static final IntField SYSCALLTICK = Mem.intField(m.layout(), "syscalltick");
     private static final IntField SIGREQ = Mem.intField(m.layout(), "sigreq");
     private static final IntField SIGTICK = Mem.intField(m.layout(), "sigtick");
     private static final LongField SIGSENT = Mem.longField(m.layout(), "sigsent");
@@ -176,20 +174,8 @@ public final class M {
         SCHEDLINK.set(m, v);
     }
 
-    public static long alllink(long m) {
-        return ALLLINK.get(m);
-    }
-
     public static void setAlllink(long m, long v) {
         ALLLINK.set(m, v);
-    }
-
-    public static long freelink(long m) {
-        return FREELINK.get(m);
-    }
-
-    public static void setFreelink(long m, long v) {
-        FREELINK.set(m, v);
     }
 
     public static long id(long m) {
@@ -247,14 +233,6 @@ public final class M {
 
     public static void setLocksOpaque(long m, int v) {
         LOCKS.setOpaque(m, v);
-    }
-
-    public static int syscalltick(long m) {
-        return SYSCALLTICK.get(m);
-    }
-
-    public static void setSyscalltick(long m, int v) {
-        SYSCALLTICK.set(m, v);
     }
 
     public static void setSigreqRelease(long m, int v) {

@@ -78,10 +78,6 @@ public final class P {
         return SCHEDTICK.getOpaque(p);
     }
 
-    public static int syscalltick(long p) {
-        return SYSCALLTICK.get(p);
-    }
-
     public static void setSyscalltick(long p, int v) {
         SYSCALLTICK.set(p, v);
     }

@@ -9,11 +9,11 @@ import org.gmp4j.ffi.gmp.schedt;
  * sched.lock. The global queue is in queue.GlobalRunq, the idle lists and masks in queue.Idle.
  */
 public final class Schedt {
-    /** sysmonwait: who enters a system call wakes sysmon, and who queues work while no P is idle. */
+    /** sysmonwait: an M that enters a system call wakes sysmon, and one that queues work while no P is idle. */
     public static final int SYSMON_RESTS = 1;
-    /** sysmonwait: who enters a system call wakes it, and who takes a P. */
+    /** sysmonwait: an M that enters a system call wakes sysmon, and one that takes a P. */
     public static final int SYSMON_SLEEPS = 2;
-    /** sysmonwait: it looks at goroutines that run; who enters a system call wakes it. */
+    /** sysmonwait: sysmon looks at goroutines that run; an M that enters a system call wakes it. */
     public static final int SYSMON_HEARS = 3;
 
     private static final IntField LOCK = Mem.intField(schedt.layout(), "lock");
@@ -24,7 +24,6 @@ public final class Schedt {
     private static final IntField NMIDLELOCKED = Mem.intField(schedt.layout(), "nmidlelocked");
     private static final LongField MNEXT = Mem.longField(schedt.layout(), "mnext");
     private static final LongField NMFREED = Mem.longField(schedt.layout(), "nmfreed");
-    private static final IntField NMSYS = Mem.intField(schedt.layout(), "nmsys");
     private static final IntField STOPWAIT = Mem.intField(schedt.layout(), "stopwait");
     private static final LongField PIDLE = Mem.longField(schedt.layout(), "pidle");
     private static final LongField ALLM = Mem.longField(schedt.layout(), "allm");
@@ -35,7 +34,6 @@ public final class Schedt {
     private static final IntField GCWAITING = Mem.intField(schedt.layout(), "gcwaiting");
     private static final IntField SYSMONWAIT = Mem.intField(schedt.layout(), "sysmonwait");
     private static final IntField CLOSING = Mem.intField(schedt.layout(), "closing");
-    private static final IntField DEAD = Mem.intField(schedt.layout(), "dead");
     private static final LongField ALLP = Mem.longField(schedt.layout(), "allp");
     private static final LongField IDLEPMASK = Mem.longField(schedt.layout(), "idlepMask");
     private static final LongField TIMERPMASK = Mem.longField(schedt.layout(), "timerpMask");
@@ -43,7 +41,6 @@ public final class Schedt {
     private static final IntField NMSPINNING = Mem.intField(schedt.layout(), "nmspinning");
     private static final IntField NEEDSPINNING = Mem.intField(schedt.layout(), "needspinning");
     private static final LongField GOIDGEN = Mem.longField(schedt.layout(), "goidgen");
-    private static final LongField NGSYS = Mem.longField(schedt.layout(), "ngsys");
     private static final LongField ALLGLEN = Mem.longField(schedt.layout(), "allglen");
     private static final LongField NJDKWAIT = Mem.longField(schedt.layout(), "njdkwait");
     private static final LongField LASTPOLL = Mem.longField(schedt.layout(), "lastpoll");
@@ -57,8 +54,6 @@ public final class Schedt {
     private static final long SYSMONNOTE_OFFSET = Mem.offset(schedt.layout(), "sysmonnote");
     private static final IntField STOPNOTE = Mem.intField(schedt.layout(), "stopnote");
     private static final long STOPNOTE_OFFSET = Mem.offset(schedt.layout(), "stopnote");
-    private static final IntField SYSMONLOCK = Mem.intField(schedt.layout(), "sysmonlock");
-    private static final long SYSMONLOCK_OFFSET = Mem.offset(schedt.layout(), "sysmonlock");
     private static final LongField NSPAWNEXTERN = Mem.longField(schedt.layout(), "nspawnextern");
     private static final LongField PROCRESIZETIME = Mem.longField(schedt.layout(), "procresizetime");
     private static final LongField TOTALTIME = Mem.longField(schedt.layout(), "totaltime");
@@ -121,14 +116,6 @@ public final class Schedt {
         NMFREED.set(s, v);
     }
 
-    public static int nmsys(long s) {
-        return NMSYS.get(s);
-    }
-
-    public static void setNmsys(long s, int v) {
-        NMSYS.set(s, v);
-    }
-
     public static int stopwait(long s) {
         return STOPWAIT.get(s);
     }
@@ -151,10 +138,6 @@ public final class Schedt {
 
     public static void setAllm(long s, long v) {
         ALLM.set(s, v);
-    }
-
-    public static long allmOpaque(long s) {
-        return ALLM.getOpaque(s);
     }
 
     public static long gfree(long s) {
@@ -209,10 +192,6 @@ public final class Schedt {
         return SYSMONWAIT.get(s);
     }
 
-    public static void setSysmonwait(long s, int v) {
-        SYSMONWAIT.set(s, v);
-    }
-
     public static int sysmonwaitAcquire(long s) {
         return SYSMONWAIT.getAcquire(s);
     }
@@ -227,14 +206,6 @@ public final class Schedt {
 
     public static void setClosingVolatile(long s, int v) {
         CLOSING.setVolatile(s, v);
-    }
-
-    public static int deadAcquire(long s) {
-        return DEAD.getAcquire(s);
-    }
-
-    public static void setDeadVolatile(long s, int v) {
-        DEAD.setVolatile(s, v);
     }
 
     public static long allpAcquire(long s) {
@@ -291,26 +262,9 @@ public final class Schedt {
         NEEDSPINNING.setVolatile(s, v);
     }
 
-    public static int xchgNeedspinning(long s, int v) {
-        return NEEDSPINNING.getAndSet(s, v);
-    }
-
     /** Adds and returns the new value; volatile. */
     public static long addGoidgen(long s, long d) {
         return GOIDGEN.getAndAdd(s, d) + d;
-    }
-
-    public static long goidgenOpaque(long s) {
-        return GOIDGEN.getOpaque(s);
-    }
-
-    /** Adds and returns the new value; volatile. */
-    public static long addNgsys(long s, long d) {
-        return NGSYS.getAndAdd(s, d) + d;
-    }
-
-    public static long ngsysOpaque(long s) {
-        return NGSYS.getOpaque(s);
     }
 
     /** Adds and returns the new value; volatile. */
@@ -393,11 +347,6 @@ public final class Schedt {
     /** The address of the word itself. */
     public static long stopnoteAddress(long s) {
         return s + STOPNOTE_OFFSET;
-    }
-
-    /** The address of the word itself. */
-    public static long sysmonlockAddress(long s) {
-        return s + SYSMONLOCK_OFFSET;
     }
 
     public static long nspawnexternAcquire(long s) {

@@ -130,14 +130,6 @@ public final class Sudog {
         RELEASETIME.set(s, v);
     }
 
-    public static int threadAcquire(long s) {
-        return THREAD.getAcquire(s);
-    }
-
-    public static void setThreadRelease(long s, int v) {
-        THREAD.setRelease(s, v);
-    }
-
     /** The address of the word itself. */
     public static long threadAddress(long s) {
         return s + THREAD_OFFSET;

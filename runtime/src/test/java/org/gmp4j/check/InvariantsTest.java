@@ -163,7 +163,7 @@ class InvariantsTest {
     }
 
     private static Runnable holdsALock(Machine m) {
-        m.heldRanks[m.held++] = LockRank.WORLD;
+        m.heldRanks[m.held++] = LockRank.HCHAN;
         return () -> m.held--;
     }
 

@@ -21,16 +21,13 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     guintptr schedlink;
  *     uint64_t goid;
  *     uint32_t preempt;
- *     uint32_t preemptStop;
  *     uint32_t waitreason;
  *     uint32_t selectDone;
+ *     uint32_t hasstack;
  *     int64_t waitsince;
  *     int64_t runnabletime;
  *     sudoguintptr param;
- *     sudoguintptr waiting;
  *     muintptr lockedm;
- *     uint32_t hasstack;
- *     uint32_t nocount;
  *     int64_t sleepWhen;
  *     uint64_t parentGoid;
  *     uint32_t sig;
@@ -53,16 +50,13 @@ public class g {
         gmp_h.C_LONG.withName("schedlink"),
         gmp_h.C_LONG.withName("goid"),
         gmp_h.C_INT.withName("preempt"),
-        gmp_h.C_INT.withName("preemptStop"),
         gmp_h.C_INT.withName("waitreason"),
         gmp_h.C_INT.withName("selectDone"),
+        gmp_h.C_INT.withName("hasstack"),
         gmp_h.C_LONG.withName("waitsince"),
         gmp_h.C_LONG.withName("runnabletime"),
         gmp_h.C_LONG.withName("param"),
-        gmp_h.C_LONG.withName("waiting"),
         gmp_h.C_LONG.withName("lockedm"),
-        gmp_h.C_INT.withName("hasstack"),
-        gmp_h.C_INT.withName("nocount"),
         gmp_h.C_LONG.withName("sleepWhen"),
         gmp_h.C_LONG.withName("parentGoid"),
         gmp_h.C_INT.withName("sig"),
@@ -320,46 +314,6 @@ public class g {
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * uint32_t preemptStop
-     * }
-     */
-    public static final OfInt preemptStop$layout() {
-        return Fields.preemptStop$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * uint32_t preemptStop
-     * }
-     */
-    public static final long preemptStop$offset() {
-        return Fields.preemptStop$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * uint32_t preemptStop
-     * }
-     */
-    public static int preemptStop(MemorySegment struct) {
-        return struct.get(Fields.preemptStop$LAYOUT, Fields.preemptStop$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * uint32_t preemptStop
-     * }
-     */
-    public static void preemptStop(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.preemptStop$LAYOUT, Fields.preemptStop$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
      * uint32_t waitreason
      * }
      */
@@ -435,6 +389,46 @@ public class g {
      */
     public static void selectDone(MemorySegment struct, int fieldValue) {
         struct.set(Fields.selectDone$LAYOUT, Fields.selectDone$OFFSET, fieldValue);
+    }
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint32_t hasstack
+     * }
+     */
+    public static final OfInt hasstack$layout() {
+        return Fields.hasstack$LAYOUT;
+    }
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint32_t hasstack
+     * }
+     */
+    public static final long hasstack$offset() {
+        return Fields.hasstack$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint32_t hasstack
+     * }
+     */
+    public static int hasstack(MemorySegment struct) {
+        return struct.get(Fields.hasstack$LAYOUT, Fields.hasstack$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint32_t hasstack
+     * }
+     */
+    public static void hasstack(MemorySegment struct, int fieldValue) {
+        struct.set(Fields.hasstack$LAYOUT, Fields.hasstack$OFFSET, fieldValue);
     }
 
     /**
@@ -560,46 +554,6 @@ public class g {
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * sudoguintptr waiting
-     * }
-     */
-    public static final OfLong waiting$layout() {
-        return Fields.waiting$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * sudoguintptr waiting
-     * }
-     */
-    public static final long waiting$offset() {
-        return Fields.waiting$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * sudoguintptr waiting
-     * }
-     */
-    public static long waiting(MemorySegment struct) {
-        return struct.get(Fields.waiting$LAYOUT, Fields.waiting$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * sudoguintptr waiting
-     * }
-     */
-    public static void waiting(MemorySegment struct, long fieldValue) {
-        struct.set(Fields.waiting$LAYOUT, Fields.waiting$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
      * muintptr lockedm
      * }
      */
@@ -635,86 +589,6 @@ public class g {
      */
     public static void lockedm(MemorySegment struct, long fieldValue) {
         struct.set(Fields.lockedm$LAYOUT, Fields.lockedm$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * uint32_t hasstack
-     * }
-     */
-    public static final OfInt hasstack$layout() {
-        return Fields.hasstack$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * uint32_t hasstack
-     * }
-     */
-    public static final long hasstack$offset() {
-        return Fields.hasstack$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * uint32_t hasstack
-     * }
-     */
-    public static int hasstack(MemorySegment struct) {
-        return struct.get(Fields.hasstack$LAYOUT, Fields.hasstack$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * uint32_t hasstack
-     * }
-     */
-    public static void hasstack(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.hasstack$LAYOUT, Fields.hasstack$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * uint32_t nocount
-     * }
-     */
-    public static final OfInt nocount$layout() {
-        return Fields.nocount$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * uint32_t nocount
-     * }
-     */
-    public static final long nocount$offset() {
-        return Fields.nocount$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * uint32_t nocount
-     * }
-     */
-    public static int nocount(MemorySegment struct) {
-        return struct.get(Fields.nocount$LAYOUT, Fields.nocount$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * uint32_t nocount
-     * }
-     */
-    public static void nocount(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.nocount$LAYOUT, Fields.nocount$OFFSET, fieldValue);
     }
 
     /**
@@ -974,26 +848,20 @@ public class g {
         static final long goid$OFFSET = $LAYOUT.byteOffset(groupElement("goid"));
         static final OfInt preempt$LAYOUT = (OfInt)$LAYOUT.select(groupElement("preempt"));
         static final long preempt$OFFSET = $LAYOUT.byteOffset(groupElement("preempt"));
-        static final OfInt preemptStop$LAYOUT = (OfInt)$LAYOUT.select(groupElement("preemptStop"));
-        static final long preemptStop$OFFSET = $LAYOUT.byteOffset(groupElement("preemptStop"));
         static final OfInt waitreason$LAYOUT = (OfInt)$LAYOUT.select(groupElement("waitreason"));
         static final long waitreason$OFFSET = $LAYOUT.byteOffset(groupElement("waitreason"));
         static final OfInt selectDone$LAYOUT = (OfInt)$LAYOUT.select(groupElement("selectDone"));
         static final long selectDone$OFFSET = $LAYOUT.byteOffset(groupElement("selectDone"));
+        static final OfInt hasstack$LAYOUT = (OfInt)$LAYOUT.select(groupElement("hasstack"));
+        static final long hasstack$OFFSET = $LAYOUT.byteOffset(groupElement("hasstack"));
         static final OfLong waitsince$LAYOUT = (OfLong)$LAYOUT.select(groupElement("waitsince"));
         static final long waitsince$OFFSET = $LAYOUT.byteOffset(groupElement("waitsince"));
         static final OfLong runnabletime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("runnabletime"));
         static final long runnabletime$OFFSET = $LAYOUT.byteOffset(groupElement("runnabletime"));
         static final OfLong param$LAYOUT = (OfLong)$LAYOUT.select(groupElement("param"));
         static final long param$OFFSET = $LAYOUT.byteOffset(groupElement("param"));
-        static final OfLong waiting$LAYOUT = (OfLong)$LAYOUT.select(groupElement("waiting"));
-        static final long waiting$OFFSET = $LAYOUT.byteOffset(groupElement("waiting"));
         static final OfLong lockedm$LAYOUT = (OfLong)$LAYOUT.select(groupElement("lockedm"));
         static final long lockedm$OFFSET = $LAYOUT.byteOffset(groupElement("lockedm"));
-        static final OfInt hasstack$LAYOUT = (OfInt)$LAYOUT.select(groupElement("hasstack"));
-        static final long hasstack$OFFSET = $LAYOUT.byteOffset(groupElement("hasstack"));
-        static final OfInt nocount$LAYOUT = (OfInt)$LAYOUT.select(groupElement("nocount"));
-        static final long nocount$OFFSET = $LAYOUT.byteOffset(groupElement("nocount"));
         static final OfLong sleepWhen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sleepWhen"));
         static final long sleepWhen$OFFSET = $LAYOUT.byteOffset(groupElement("sleepWhen"));
         static final OfLong parentGoid$LAYOUT = (OfLong)$LAYOUT.select(groupElement("parentGoid"));

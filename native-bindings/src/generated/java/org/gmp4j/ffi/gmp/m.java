@@ -26,23 +26,14 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     uint32_t lockedExt;
  *     uint32_t lockedInt;
  *     uint64_t fastrand;
- *     uint64_t ncgocall;
- *     int32_t ncgo;
- *     uint32_t syscalltick;
- *     int32_t mallocing;
- *     int32_t throwing;
- *     int32_t dying;
  *     uint32_t index;
  *     uint64_t nsleep;
  *     uint64_t nsleeppoll;
  *     puintptr nextp;
  *     muintptr schedlink;
  *     muintptr alllink;
- *     muintptr freelink;
- *     muintptr nextwaitm;
  *     int64_t id;
  *     uint64_t procid;
- *     int32_t isextra;
  *     int32_t cpu;
  *     int32_t exited;
  *     int32_t park;
@@ -79,27 +70,19 @@ public class m {
         gmp_h.C_INT.withName("lockedExt"),
         gmp_h.C_INT.withName("lockedInt"),
         gmp_h.C_LONG.withName("fastrand"),
-        gmp_h.C_LONG.withName("ncgocall"),
-        gmp_h.C_INT.withName("ncgo"),
-        gmp_h.C_INT.withName("syscalltick"),
-        gmp_h.C_INT.withName("mallocing"),
-        gmp_h.C_INT.withName("throwing"),
-        gmp_h.C_INT.withName("dying"),
         gmp_h.C_INT.withName("index"),
+        MemoryLayout.paddingLayout(4),
         gmp_h.C_LONG.withName("nsleep"),
         gmp_h.C_LONG.withName("nsleeppoll"),
-        MemoryLayout.paddingLayout(16),
+        MemoryLayout.paddingLayout(40),
         gmp_h.C_LONG.withName("nextp"),
         gmp_h.C_LONG.withName("schedlink"),
         gmp_h.C_LONG.withName("alllink"),
-        gmp_h.C_LONG.withName("freelink"),
-        gmp_h.C_LONG.withName("nextwaitm"),
         gmp_h.C_LONG.withName("id"),
         gmp_h.C_LONG.withName("procid"),
-        gmp_h.C_INT.withName("isextra"),
         gmp_h.C_INT.withName("cpu"),
         gmp_h.C_INT.withName("exited"),
-        MemoryLayout.paddingLayout(60),
+        MemoryLayout.paddingLayout(80),
         gmp_h.C_INT.withName("park"),
         gmp_h.C_INT.withName("blocked"),
         MemoryLayout.paddingLayout(120),
@@ -566,246 +549,6 @@ public class m {
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * uint64_t ncgocall
-     * }
-     */
-    public static final OfLong ncgocall$layout() {
-        return Fields.ncgocall$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * uint64_t ncgocall
-     * }
-     */
-    public static final long ncgocall$offset() {
-        return Fields.ncgocall$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * uint64_t ncgocall
-     * }
-     */
-    public static long ncgocall(MemorySegment struct) {
-        return struct.get(Fields.ncgocall$LAYOUT, Fields.ncgocall$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * uint64_t ncgocall
-     * }
-     */
-    public static void ncgocall(MemorySegment struct, long fieldValue) {
-        struct.set(Fields.ncgocall$LAYOUT, Fields.ncgocall$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * int32_t ncgo
-     * }
-     */
-    public static final OfInt ncgo$layout() {
-        return Fields.ncgo$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int32_t ncgo
-     * }
-     */
-    public static final long ncgo$offset() {
-        return Fields.ncgo$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int32_t ncgo
-     * }
-     */
-    public static int ncgo(MemorySegment struct) {
-        return struct.get(Fields.ncgo$LAYOUT, Fields.ncgo$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int32_t ncgo
-     * }
-     */
-    public static void ncgo(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.ncgo$LAYOUT, Fields.ncgo$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * uint32_t syscalltick
-     * }
-     */
-    public static final OfInt syscalltick$layout() {
-        return Fields.syscalltick$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * uint32_t syscalltick
-     * }
-     */
-    public static final long syscalltick$offset() {
-        return Fields.syscalltick$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * uint32_t syscalltick
-     * }
-     */
-    public static int syscalltick(MemorySegment struct) {
-        return struct.get(Fields.syscalltick$LAYOUT, Fields.syscalltick$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * uint32_t syscalltick
-     * }
-     */
-    public static void syscalltick(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.syscalltick$LAYOUT, Fields.syscalltick$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * int32_t mallocing
-     * }
-     */
-    public static final OfInt mallocing$layout() {
-        return Fields.mallocing$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int32_t mallocing
-     * }
-     */
-    public static final long mallocing$offset() {
-        return Fields.mallocing$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int32_t mallocing
-     * }
-     */
-    public static int mallocing(MemorySegment struct) {
-        return struct.get(Fields.mallocing$LAYOUT, Fields.mallocing$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int32_t mallocing
-     * }
-     */
-    public static void mallocing(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.mallocing$LAYOUT, Fields.mallocing$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * int32_t throwing
-     * }
-     */
-    public static final OfInt throwing$layout() {
-        return Fields.throwing$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int32_t throwing
-     * }
-     */
-    public static final long throwing$offset() {
-        return Fields.throwing$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int32_t throwing
-     * }
-     */
-    public static int throwing(MemorySegment struct) {
-        return struct.get(Fields.throwing$LAYOUT, Fields.throwing$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int32_t throwing
-     * }
-     */
-    public static void throwing(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.throwing$LAYOUT, Fields.throwing$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * int32_t dying
-     * }
-     */
-    public static final OfInt dying$layout() {
-        return Fields.dying$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int32_t dying
-     * }
-     */
-    public static final long dying$offset() {
-        return Fields.dying$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int32_t dying
-     * }
-     */
-    public static int dying(MemorySegment struct) {
-        return struct.get(Fields.dying$LAYOUT, Fields.dying$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int32_t dying
-     * }
-     */
-    public static void dying(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.dying$LAYOUT, Fields.dying$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
      * uint32_t index
      * }
      */
@@ -1046,86 +789,6 @@ public class m {
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * muintptr freelink
-     * }
-     */
-    public static final OfLong freelink$layout() {
-        return Fields.freelink$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * muintptr freelink
-     * }
-     */
-    public static final long freelink$offset() {
-        return Fields.freelink$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * muintptr freelink
-     * }
-     */
-    public static long freelink(MemorySegment struct) {
-        return struct.get(Fields.freelink$LAYOUT, Fields.freelink$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * muintptr freelink
-     * }
-     */
-    public static void freelink(MemorySegment struct, long fieldValue) {
-        struct.set(Fields.freelink$LAYOUT, Fields.freelink$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * muintptr nextwaitm
-     * }
-     */
-    public static final OfLong nextwaitm$layout() {
-        return Fields.nextwaitm$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * muintptr nextwaitm
-     * }
-     */
-    public static final long nextwaitm$offset() {
-        return Fields.nextwaitm$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * muintptr nextwaitm
-     * }
-     */
-    public static long nextwaitm(MemorySegment struct) {
-        return struct.get(Fields.nextwaitm$LAYOUT, Fields.nextwaitm$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * muintptr nextwaitm
-     * }
-     */
-    public static void nextwaitm(MemorySegment struct, long fieldValue) {
-        struct.set(Fields.nextwaitm$LAYOUT, Fields.nextwaitm$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
      * int64_t id
      * }
      */
@@ -1201,46 +864,6 @@ public class m {
      */
     public static void procid(MemorySegment struct, long fieldValue) {
         struct.set(Fields.procid$LAYOUT, Fields.procid$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * int32_t isextra
-     * }
-     */
-    public static final OfInt isextra$layout() {
-        return Fields.isextra$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int32_t isextra
-     * }
-     */
-    public static final long isextra$offset() {
-        return Fields.isextra$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int32_t isextra
-     * }
-     */
-    public static int isextra(MemorySegment struct) {
-        return struct.get(Fields.isextra$LAYOUT, Fields.isextra$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int32_t isextra
-     * }
-     */
-    public static void isextra(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.isextra$LAYOUT, Fields.isextra$OFFSET, fieldValue);
     }
 
     /**
@@ -1870,18 +1493,6 @@ public class m {
         static final long lockedInt$OFFSET = $LAYOUT.byteOffset(groupElement("lockedInt"));
         static final OfLong fastrand$LAYOUT = (OfLong)$LAYOUT.select(groupElement("fastrand"));
         static final long fastrand$OFFSET = $LAYOUT.byteOffset(groupElement("fastrand"));
-        static final OfLong ncgocall$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ncgocall"));
-        static final long ncgocall$OFFSET = $LAYOUT.byteOffset(groupElement("ncgocall"));
-        static final OfInt ncgo$LAYOUT = (OfInt)$LAYOUT.select(groupElement("ncgo"));
-        static final long ncgo$OFFSET = $LAYOUT.byteOffset(groupElement("ncgo"));
-        static final OfInt syscalltick$LAYOUT = (OfInt)$LAYOUT.select(groupElement("syscalltick"));
-        static final long syscalltick$OFFSET = $LAYOUT.byteOffset(groupElement("syscalltick"));
-        static final OfInt mallocing$LAYOUT = (OfInt)$LAYOUT.select(groupElement("mallocing"));
-        static final long mallocing$OFFSET = $LAYOUT.byteOffset(groupElement("mallocing"));
-        static final OfInt throwing$LAYOUT = (OfInt)$LAYOUT.select(groupElement("throwing"));
-        static final long throwing$OFFSET = $LAYOUT.byteOffset(groupElement("throwing"));
-        static final OfInt dying$LAYOUT = (OfInt)$LAYOUT.select(groupElement("dying"));
-        static final long dying$OFFSET = $LAYOUT.byteOffset(groupElement("dying"));
         static final OfInt index$LAYOUT = (OfInt)$LAYOUT.select(groupElement("index"));
         static final long index$OFFSET = $LAYOUT.byteOffset(groupElement("index"));
         static final OfLong nsleep$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nsleep"));
@@ -1894,16 +1505,10 @@ public class m {
         static final long schedlink$OFFSET = $LAYOUT.byteOffset(groupElement("schedlink"));
         static final OfLong alllink$LAYOUT = (OfLong)$LAYOUT.select(groupElement("alllink"));
         static final long alllink$OFFSET = $LAYOUT.byteOffset(groupElement("alllink"));
-        static final OfLong freelink$LAYOUT = (OfLong)$LAYOUT.select(groupElement("freelink"));
-        static final long freelink$OFFSET = $LAYOUT.byteOffset(groupElement("freelink"));
-        static final OfLong nextwaitm$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nextwaitm"));
-        static final long nextwaitm$OFFSET = $LAYOUT.byteOffset(groupElement("nextwaitm"));
         static final OfLong id$LAYOUT = (OfLong)$LAYOUT.select(groupElement("id"));
         static final long id$OFFSET = $LAYOUT.byteOffset(groupElement("id"));
         static final OfLong procid$LAYOUT = (OfLong)$LAYOUT.select(groupElement("procid"));
         static final long procid$OFFSET = $LAYOUT.byteOffset(groupElement("procid"));
-        static final OfInt isextra$LAYOUT = (OfInt)$LAYOUT.select(groupElement("isextra"));
-        static final long isextra$OFFSET = $LAYOUT.byteOffset(groupElement("isextra"));
         static final OfInt cpu$LAYOUT = (OfInt)$LAYOUT.select(groupElement("cpu"));
         static final long cpu$OFFSET = $LAYOUT.byteOffset(groupElement("cpu"));
         static final OfInt exited$LAYOUT = (OfInt)$LAYOUT.select(groupElement("exited"));

@@ -27,7 +27,6 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t gfreen;
  *     int32_t sudogn;
  *     sudoguintptr sudogcache;
- *     uint32_t statsSeq;
  *     uint32_t node;
  *     uint64_t nspawn;
  *     uint64_t nexit;
@@ -41,7 +40,6 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t timersLock;
  *     int32_t timersLen;
  *     int32_t timersCap;
- *     int32_t timersPad;
  *     uint64_t timers;
  *     int64_t timer0When;
  *     uint32_t runqhead;
@@ -72,8 +70,8 @@ public class p {
         gmp_h.C_INT.withName("gfreen"),
         gmp_h.C_INT.withName("sudogn"),
         gmp_h.C_LONG.withName("sudogcache"),
-        gmp_h.C_INT.withName("statsSeq"),
         gmp_h.C_INT.withName("node"),
+        MemoryLayout.paddingLayout(4),
         gmp_h.C_LONG.withName("nspawn"),
         gmp_h.C_LONG.withName("nexit"),
         gmp_h.C_LONG.withName("nsteal"),
@@ -88,7 +86,7 @@ public class p {
         gmp_h.C_INT.withName("timersLock"),
         gmp_h.C_INT.withName("timersLen"),
         gmp_h.C_INT.withName("timersCap"),
-        gmp_h.C_INT.withName("timersPad"),
+        MemoryLayout.paddingLayout(4),
         gmp_h.C_LONG.withName("timers"),
         gmp_h.C_LONG.withName("timer0When"),
         MemoryLayout.paddingLayout(96),
@@ -588,46 +586,6 @@ public class p {
      */
     public static void sudogcache(MemorySegment struct, long fieldValue) {
         struct.set(Fields.sudogcache$LAYOUT, Fields.sudogcache$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * uint32_t statsSeq
-     * }
-     */
-    public static final OfInt statsSeq$layout() {
-        return Fields.statsSeq$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * uint32_t statsSeq
-     * }
-     */
-    public static final long statsSeq$offset() {
-        return Fields.statsSeq$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * uint32_t statsSeq
-     * }
-     */
-    public static int statsSeq(MemorySegment struct) {
-        return struct.get(Fields.statsSeq$LAYOUT, Fields.statsSeq$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * uint32_t statsSeq
-     * }
-     */
-    public static void statsSeq(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.statsSeq$LAYOUT, Fields.statsSeq$OFFSET, fieldValue);
     }
 
     /**
@@ -1153,46 +1111,6 @@ public class p {
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * int32_t timersPad
-     * }
-     */
-    public static final OfInt timersPad$layout() {
-        return Fields.timersPad$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int32_t timersPad
-     * }
-     */
-    public static final long timersPad$offset() {
-        return Fields.timersPad$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int32_t timersPad
-     * }
-     */
-    public static int timersPad(MemorySegment struct) {
-        return struct.get(Fields.timersPad$LAYOUT, Fields.timersPad$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int32_t timersPad
-     * }
-     */
-    public static void timersPad(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.timersPad$LAYOUT, Fields.timersPad$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
      * uint64_t timers
      * }
      */
@@ -1574,8 +1492,6 @@ public class p {
         static final long sudogn$OFFSET = $LAYOUT.byteOffset(groupElement("sudogn"));
         static final OfLong sudogcache$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sudogcache"));
         static final long sudogcache$OFFSET = $LAYOUT.byteOffset(groupElement("sudogcache"));
-        static final OfInt statsSeq$LAYOUT = (OfInt)$LAYOUT.select(groupElement("statsSeq"));
-        static final long statsSeq$OFFSET = $LAYOUT.byteOffset(groupElement("statsSeq"));
         static final OfInt node$LAYOUT = (OfInt)$LAYOUT.select(groupElement("node"));
         static final long node$OFFSET = $LAYOUT.byteOffset(groupElement("node"));
         static final OfLong nspawn$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nspawn"));
@@ -1602,8 +1518,6 @@ public class p {
         static final long timersLen$OFFSET = $LAYOUT.byteOffset(groupElement("timersLen"));
         static final OfInt timersCap$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersCap"));
         static final long timersCap$OFFSET = $LAYOUT.byteOffset(groupElement("timersCap"));
-        static final OfInt timersPad$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersPad"));
-        static final long timersPad$OFFSET = $LAYOUT.byteOffset(groupElement("timersPad"));
         static final OfLong timers$LAYOUT = (OfLong)$LAYOUT.select(groupElement("timers"));
         static final long timers$OFFSET = $LAYOUT.byteOffset(groupElement("timers"));
         static final OfLong timer0When$LAYOUT = (OfLong)$LAYOUT.select(groupElement("timer0When"));

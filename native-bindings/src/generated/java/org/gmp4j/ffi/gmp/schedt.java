@@ -22,11 +22,9 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t nmidlelocked;
  *     int64_t mnext;
  *     int64_t nmfreed;
- *     int32_t nmsys;
  *     int32_t stopwait;
  *     puintptr pidle;
  *     struct gqueue runq;
- *     muintptr freem;
  *     muintptr allm;
  *     guintptr gfree;
  *     int64_t procresizetime;
@@ -36,7 +34,6 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t gcwaiting;
  *     int32_t sysmonwait;
  *     int32_t closing;
- *     int32_t dead;
  *     uint64_t allp;
  *     uint64_t idlepMask;
  *     uint64_t timerpMask;
@@ -44,7 +41,6 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t nmspinning;
  *     int32_t needspinning;
  *     uint64_t goidgen;
- *     int64_t ngsys;
  *     int64_t allglen;
  *     int64_t gfreecount;
  *     int64_t njdkwait;
@@ -59,7 +55,6 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t netpollWakeSig;
  *     int32_t sysmonnote;
  *     int32_t stopnote;
- *     int32_t sysmonlock;
  *     struct schedstat stat;
  * }
  * }
@@ -79,22 +74,21 @@ public class schedt {
         gmp_h.C_INT.withName("nmidlelocked"),
         gmp_h.C_LONG.withName("mnext"),
         gmp_h.C_LONG.withName("nmfreed"),
-        gmp_h.C_INT.withName("nmsys"),
         gmp_h.C_INT.withName("stopwait"),
+        MemoryLayout.paddingLayout(4),
         gmp_h.C_LONG.withName("pidle"),
         gqueue.layout().withName("runq"),
-        gmp_h.C_LONG.withName("freem"),
         gmp_h.C_LONG.withName("allm"),
         gmp_h.C_LONG.withName("gfree"),
         gmp_h.C_LONG.withName("procresizetime"),
         gmp_h.C_LONG.withName("totaltime"),
-        MemoryLayout.paddingLayout(16),
+        MemoryLayout.paddingLayout(24),
         gmp_h.C_INT.withName("gomaxprocs"),
         gmp_h.C_INT.withName("runqsize"),
         gmp_h.C_INT.withName("gcwaiting"),
         gmp_h.C_INT.withName("sysmonwait"),
         gmp_h.C_INT.withName("closing"),
-        gmp_h.C_INT.withName("dead"),
+        MemoryLayout.paddingLayout(4),
         gmp_h.C_LONG.withName("allp"),
         gmp_h.C_LONG.withName("idlepMask"),
         gmp_h.C_LONG.withName("timerpMask"),
@@ -105,13 +99,12 @@ public class schedt {
         gmp_h.C_INT.withName("needspinning"),
         MemoryLayout.paddingLayout(120),
         gmp_h.C_LONG.withName("goidgen"),
-        gmp_h.C_LONG.withName("ngsys"),
         gmp_h.C_LONG.withName("allglen"),
         gmp_h.C_LONG.withName("gfreecount"),
         gmp_h.C_LONG.withName("njdkwait"),
         gmp_h.C_LONG.withName("nspawnextern"),
         gmp_h.C_LONG.withName("nexitextern"),
-        MemoryLayout.paddingLayout(72),
+        MemoryLayout.paddingLayout(80),
         gmp_h.C_LONG.withName("inject"),
         MemoryLayout.paddingLayout(120),
         gmp_h.C_LONG.withName("lastpoll"),
@@ -123,8 +116,7 @@ public class schedt {
         MemoryLayout.paddingLayout(96),
         gmp_h.C_INT.withName("sysmonnote"),
         gmp_h.C_INT.withName("stopnote"),
-        gmp_h.C_INT.withName("sysmonlock"),
-        MemoryLayout.paddingLayout(116),
+        MemoryLayout.paddingLayout(120),
         schedstat.layout().withName("stat"),
         MemoryLayout.paddingLayout(80)
     ).withName("schedt");
@@ -419,46 +411,6 @@ public class schedt {
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * int32_t nmsys
-     * }
-     */
-    public static final OfInt nmsys$layout() {
-        return Fields.nmsys$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int32_t nmsys
-     * }
-     */
-    public static final long nmsys$offset() {
-        return Fields.nmsys$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int32_t nmsys
-     * }
-     */
-    public static int nmsys(MemorySegment struct) {
-        return struct.get(Fields.nmsys$LAYOUT, Fields.nmsys$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int32_t nmsys
-     * }
-     */
-    public static void nmsys(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.nmsys$LAYOUT, Fields.nmsys$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
      * int32_t stopwait
      * }
      */
@@ -574,46 +526,6 @@ public class schedt {
      */
     public static void runq(MemorySegment struct, MemorySegment fieldValue) {
         MemorySegment.copy(fieldValue, 0L, struct, Fields.runq$OFFSET, Fields.runq$LAYOUT.byteSize());
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * muintptr freem
-     * }
-     */
-    public static final OfLong freem$layout() {
-        return Fields.freem$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * muintptr freem
-     * }
-     */
-    public static final long freem$offset() {
-        return Fields.freem$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * muintptr freem
-     * }
-     */
-    public static long freem(MemorySegment struct) {
-        return struct.get(Fields.freem$LAYOUT, Fields.freem$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * muintptr freem
-     * }
-     */
-    public static void freem(MemorySegment struct, long fieldValue) {
-        struct.set(Fields.freem$LAYOUT, Fields.freem$OFFSET, fieldValue);
     }
 
     /**
@@ -979,46 +891,6 @@ public class schedt {
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * int32_t dead
-     * }
-     */
-    public static final OfInt dead$layout() {
-        return Fields.dead$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int32_t dead
-     * }
-     */
-    public static final long dead$offset() {
-        return Fields.dead$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int32_t dead
-     * }
-     */
-    public static int dead(MemorySegment struct) {
-        return struct.get(Fields.dead$LAYOUT, Fields.dead$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int32_t dead
-     * }
-     */
-    public static void dead(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.dead$LAYOUT, Fields.dead$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
      * uint64_t allp
      * }
      */
@@ -1294,46 +1166,6 @@ public class schedt {
      */
     public static void goidgen(MemorySegment struct, long fieldValue) {
         struct.set(Fields.goidgen$LAYOUT, Fields.goidgen$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
-     * int64_t ngsys
-     * }
-     */
-    public static final OfLong ngsys$layout() {
-        return Fields.ngsys$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int64_t ngsys
-     * }
-     */
-    public static final long ngsys$offset() {
-        return Fields.ngsys$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int64_t ngsys
-     * }
-     */
-    public static long ngsys(MemorySegment struct) {
-        return struct.get(Fields.ngsys$LAYOUT, Fields.ngsys$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int64_t ngsys
-     * }
-     */
-    public static void ngsys(MemorySegment struct, long fieldValue) {
-        struct.set(Fields.ngsys$LAYOUT, Fields.ngsys$OFFSET, fieldValue);
     }
 
     /**
@@ -1899,46 +1731,6 @@ public class schedt {
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * int32_t sysmonlock
-     * }
-     */
-    public static final OfInt sysmonlock$layout() {
-        return Fields.sysmonlock$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int32_t sysmonlock
-     * }
-     */
-    public static final long sysmonlock$offset() {
-        return Fields.sysmonlock$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int32_t sysmonlock
-     * }
-     */
-    public static int sysmonlock(MemorySegment struct) {
-        return struct.get(Fields.sysmonlock$LAYOUT, Fields.sysmonlock$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int32_t sysmonlock
-     * }
-     */
-    public static void sysmonlock(MemorySegment struct, int fieldValue) {
-        struct.set(Fields.sysmonlock$LAYOUT, Fields.sysmonlock$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
      * struct schedstat stat
      * }
      */
@@ -2035,16 +1827,12 @@ public class schedt {
         static final long mnext$OFFSET = $LAYOUT.byteOffset(groupElement("mnext"));
         static final OfLong nmfreed$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nmfreed"));
         static final long nmfreed$OFFSET = $LAYOUT.byteOffset(groupElement("nmfreed"));
-        static final OfInt nmsys$LAYOUT = (OfInt)$LAYOUT.select(groupElement("nmsys"));
-        static final long nmsys$OFFSET = $LAYOUT.byteOffset(groupElement("nmsys"));
         static final OfInt stopwait$LAYOUT = (OfInt)$LAYOUT.select(groupElement("stopwait"));
         static final long stopwait$OFFSET = $LAYOUT.byteOffset(groupElement("stopwait"));
         static final OfLong pidle$LAYOUT = (OfLong)$LAYOUT.select(groupElement("pidle"));
         static final long pidle$OFFSET = $LAYOUT.byteOffset(groupElement("pidle"));
         static final GroupLayout runq$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("runq"));
         static final long runq$OFFSET = $LAYOUT.byteOffset(groupElement("runq"));
-        static final OfLong freem$LAYOUT = (OfLong)$LAYOUT.select(groupElement("freem"));
-        static final long freem$OFFSET = $LAYOUT.byteOffset(groupElement("freem"));
         static final OfLong allm$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allm"));
         static final long allm$OFFSET = $LAYOUT.byteOffset(groupElement("allm"));
         static final OfLong gfree$LAYOUT = (OfLong)$LAYOUT.select(groupElement("gfree"));
@@ -2063,8 +1851,6 @@ public class schedt {
         static final long sysmonwait$OFFSET = $LAYOUT.byteOffset(groupElement("sysmonwait"));
         static final OfInt closing$LAYOUT = (OfInt)$LAYOUT.select(groupElement("closing"));
         static final long closing$OFFSET = $LAYOUT.byteOffset(groupElement("closing"));
-        static final OfInt dead$LAYOUT = (OfInt)$LAYOUT.select(groupElement("dead"));
-        static final long dead$OFFSET = $LAYOUT.byteOffset(groupElement("dead"));
         static final OfLong allp$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allp"));
         static final long allp$OFFSET = $LAYOUT.byteOffset(groupElement("allp"));
         static final OfLong idlepMask$LAYOUT = (OfLong)$LAYOUT.select(groupElement("idlepMask"));
@@ -2079,8 +1865,6 @@ public class schedt {
         static final long needspinning$OFFSET = $LAYOUT.byteOffset(groupElement("needspinning"));
         static final OfLong goidgen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("goidgen"));
         static final long goidgen$OFFSET = $LAYOUT.byteOffset(groupElement("goidgen"));
-        static final OfLong ngsys$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ngsys"));
-        static final long ngsys$OFFSET = $LAYOUT.byteOffset(groupElement("ngsys"));
         static final OfLong allglen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allglen"));
         static final long allglen$OFFSET = $LAYOUT.byteOffset(groupElement("allglen"));
         static final OfLong gfreecount$LAYOUT = (OfLong)$LAYOUT.select(groupElement("gfreecount"));
@@ -2109,8 +1893,6 @@ public class schedt {
         static final long sysmonnote$OFFSET = $LAYOUT.byteOffset(groupElement("sysmonnote"));
         static final OfInt stopnote$LAYOUT = (OfInt)$LAYOUT.select(groupElement("stopnote"));
         static final long stopnote$OFFSET = $LAYOUT.byteOffset(groupElement("stopnote"));
-        static final OfInt sysmonlock$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sysmonlock"));
-        static final long sysmonlock$OFFSET = $LAYOUT.byteOffset(groupElement("sysmonlock"));
         static final GroupLayout stat$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("stat"));
         static final long stat$OFFSET = $LAYOUT.byteOffset(groupElement("stat"));
     }
