@@ -10,14 +10,14 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Throw;
 
 /**
- * A {@link RuntimeMutex} whose word lives on the heap: for channels and other objects that users make and the collector
- * frees. Same states, same argument; only the sleeping differs, because a heap object has no address.
+ * A {@link RuntimeMutex} whose word is on the heap: for channels and other objects that users make and the collector
+ * frees. Same states, same argument; only the sleeping differs, because a heap object has no fixed address.
  *
  * <p>Sleepers share {@value #BUCKETS} futex words by identity hash. A bucket's word counts wake-ups. A sleeper reads the
- * count, announces itself in the lock (exchange to CONTENDED), and sleeps while the count is what it read; the one who
+ * count, announces itself in the lock (exchange to CONTENDED), and sleeps while the count is what it read; whoever
  * unlocks a contended lock raises the count and wakes the whole bucket. Either the sleeper's exchange comes first, then
  * the unlocker sees CONTENDED and raises the count after it; or the unlock comes first, then the exchange finds FREE.
- * Strangers in the same bucket wake in vain and look again.
+ * Sleepers of other locks in the same bucket wake in vain and look again.
  */
 public final class HeapMutex extends Keeper {
     private static final int FREE = 0;
@@ -96,7 +96,7 @@ public final class HeapMutex extends Keeper {
         }
     }
 
-    /** All that a contended lock does but sleep, on one that is free: see {@code proc.Warm}. */
+    /** Runs all code of a contended lock, on a lock that is free, so that it does not sleep: see {@code proc.Warm}. */
     public static void rehearse() {
         HeapMutex m = new HeapMutex(LockRank.SEMA);
         m.lock();

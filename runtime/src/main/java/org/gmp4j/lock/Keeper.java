@@ -2,14 +2,14 @@
 package org.gmp4j.lock;
 
 /**
- * What goroutines wait for, or its lock. While somebody looks for leaks ({@code proc.LeakSearch}) it keeps its waiters reachable, so that
- * the collector finds them where it finds this: whoever can reach it can wake them.
+ * Something that goroutines wait for, or its lock. While a search for leaks is under way ({@code proc.LeakSearch}) it has a reference to
+ * its waiters. So the collector finds them reachable exactly if it finds this reachable: code that can reach this can wake them.
  */
 public abstract class Keeper {
-    /** Its waiters while somebody looks for leaks, else null. Of that search alone. */
+    /** Its waiters during a search for leaks, else null. Only that search uses it. */
     public Object kept;
 
-    /** Keeps nobody. */
+    /** Without waiters. */
     protected Keeper() {
     }
 }

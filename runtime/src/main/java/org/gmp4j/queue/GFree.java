@@ -14,7 +14,7 @@ public final class GFree {
     private GFree() {
     }
 
-    /** Puts a dead G on the P's list; owner only. Of 64 half goes to the common list. */
+    /** Puts a dead G on the P's list; owner only. At 64 Gs half of them go to the common list. */
     public static void gfput(long sched, long pp, long gp) {
         G.setSchedlink(gp, P.gfree(pp));
         P.setGfree(pp, gp);

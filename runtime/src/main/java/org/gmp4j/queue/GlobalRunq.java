@@ -57,9 +57,9 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes a fair share for {@code pp}: one G to run now, the others into its ring; under the lock, by the P's owner. Who has
-     * had his time slice is taken alone: in the ring all that become ready meanwhile would wait behind him and his like. (In
-     * Go they do.)
+     * Takes a fair share for {@code pp}: one G to run now, the others into its ring; under the lock, by the P's owner. A G that was
+     * preempted at the end of its time slice is taken alone: with several such Gs in the ring, whatever becomes ready meanwhile would
+     * wait behind all of them. (In Go it does.)
      *
      * @param max at most so many; 0 for no limit but the share and half a ring
      * @return 0 when the queue is empty

@@ -37,7 +37,7 @@ public final class Idle {
         return mp;
     }
 
-    /** Takes an M, which was put there, off the idle list; under the lock. False when {@link #mget} has. */
+    /** Takes an M that was put on the idle list off it; under the lock. False when {@link #mget} took it first. */
     public static boolean mremove(long sched, long mp) {
         if (M.schedlink(mp) == mp) {
             return false;

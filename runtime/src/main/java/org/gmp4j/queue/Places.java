@@ -9,8 +9,8 @@ import java.util.List;
 import org.gmp4j.affinity.Topology;
 
 /**
- * Where each P is, and so how far apart two of them are. P number i has the place i, modulo their number, of a list of sets of
- * CPUs. A place of several CPUs is in a core, cache or node only if all of them are. Immutable.
+ * Where each P is, and so how far apart two of them are. A place is a set of CPUs; P number i has place i of a list, modulo its
+ * length. A place of several CPUs is in a core, cache or node only if all of them are. Immutable.
  */
 public final class Places {
     /** How far it is from one P to another. */
@@ -32,7 +32,7 @@ public final class Places {
 
     private static final int UNKNOWN = -1;
 
-    /** Of each place: package, node, cache, core, the numbers of things that contain all its CPUs. */
+    /** For each place the numbers of the package, node, cache and core that contain all its CPUs; {@link #UNKNOWN} where none does. */
     private final int[][] keys;
 
     private Places(int[][] keys) {
@@ -66,7 +66,7 @@ public final class Places {
         return new int[] {c.socket(), c.node(), c.cacheGroup(), c.coreGroup()};
     }
 
-    /** What contains both: where packages differ, nodes, caches and cores do. */
+    /** What contains both: once packages differ, nodes, caches and cores differ too. */
     private static int[] common(int[] a, int[] b) {
         if (a == null) {
             return b;
@@ -90,7 +90,7 @@ public final class Places {
         return Distance.values()[a.length - same];
     }
 
-    /** So many Ps, such that those of a package, a node, a cache, a core stand beside each other. */
+    /** The ids of {@code procs} Ps, sorted so that those of a package, a node, a cache, a core are next to each other. */
     int[] sorted(int procs) {
         Integer[] ids = new Integer[procs];
         for (int i = 0; i < procs; i++) {
@@ -104,7 +104,7 @@ public final class Places {
         return sorted;
     }
 
-    /** A class with a name, as in all that a scheduler's start may need. */
+    /** Not a lambda, which would have the JVM generate a class while a scheduler starts. */
     private record ByPlace(int[][] keys) implements Comparator<Integer> {
         @Override
         public int compare(Integer p, Integer q) {

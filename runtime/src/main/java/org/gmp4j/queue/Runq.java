@@ -87,7 +87,7 @@ public final class Runq {
     }
 
     /**
-     * Puts a G on the local queue; owner only. No fence: who looks for idle Ps next uses {@link #runqputAndFence}.
+     * Puts a G on the local queue; owner only. No fence: a caller that looks for idle Ps next uses {@link #runqputAndFence}.
      *
      * @param next into runnext, and what stood there to the end of the ring; else to the end of the ring
      */
@@ -151,7 +151,7 @@ public final class Runq {
         if (!HEAD.compareAndSet(pp, h, h + n)) {
             return false;
         }
-        // The Gs are ours now, and their slots still hold them: only the owner, who is here, overwrites slots.
+        // The Gs are ours now, and their slots still hold them: only the owner, which is this thread, overwrites slots.
         long first = load(pp, h);
         long last = first;
         for (int i = 1; i < n; i++) {
@@ -168,8 +168,8 @@ public final class Runq {
     }
 
     /**
-     * Puts a list of Gs (by schedlink) at the end of the ring, what does not fit to the global queue; owner only, the
-     * scheduler lock not held. Ends with a full fence, as runqput does.
+     * Puts a list of Gs (by schedlink) at the end of the ring, and those that do not fit on the global queue; owner only, the
+     * scheduler lock not held. Ends with a full fence, as {@link #runqputAndFence} does.
      */
     public static void runqputbatch(long sched, long pp, long head, int count) {
         long rest = head;
@@ -234,9 +234,9 @@ public final class Runq {
     }
 
     /**
-     * Copies n slots, in no order that matters: nobody sees the thief's slots before its tail moves, and what the victim's
-     * owner overwrites meanwhile the CAS throws away. Rejected: block copies, faster for 128 slots by half; compiled in here
-     * they make steals of 4 and 16 slower by half.
+     * Copies n slots. Their order does not matter: nobody sees the thief's slots before its tail moves, and if the victim's owner
+     * overwrites a slot meanwhile, the CAS on the head fails and the copy is thrown away. Rejected: block copies. They are faster by
+     * half for 128 slots, but inlined here they make steals of 4 and 16 slower by half.
      */
     private static void copy(long thief, int at, long victim, int from, int n) {
         for (int i = 0; i < n; i++) {
@@ -311,7 +311,7 @@ public final class Runq {
 
     /**
      * Whether the P has nothing to run. Head, tail and runnext are one state of the queue only if the tail did not move
-     * while they were read: runqput may kick a G from runnext into the ring, and a look between could miss it in both.
+     * while they were read: runqput may move a G from runnext into the ring, and a reader between the two could miss it in both.
      */
     public static boolean runqempty(long pp) {
         for (;;) {
@@ -335,7 +335,7 @@ public final class Runq {
         return HEAD.getVolatile(pp);
     }
 
-    /** How many Gs the owner, who calls it, ever put into the ring, modulo 2^32. */
+    /** How many Gs were ever put into the ring, modulo 2^32; owner only. */
     public static int pushed(long pp) {
         return TAIL.get(pp);
     }

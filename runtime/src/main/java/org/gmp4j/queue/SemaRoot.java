@@ -13,20 +13,21 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
 
 /**
- * {@code semaRoot}: who waits for which semaphore. A table of {@link #ROOTS} roots, each with a lock, the number of its
+ * {@code semaRoot}: the waiters of each semaphore. A table of {@link #ROOTS} roots, each with a lock, the number of its
  * waiters and a treap with one node for each semaphore that somebody waits for. So a semaphore itself is a counter and an
  * id, and costs nothing more while nobody waits.
  *
- * <p>The tree is ordered by the id, and a heap by a random ticket (smallest on top), which keeps its depth logarithmic
- * whatever the ids are. Nodes are sudogs: {@code prev} is the left child, {@code next} the right, {@code semaId} the
- * semaphore's id (no reference: what is waited for stays garbage when nobody else has it), {@code waitlink} the next waiter for the same
- * one. These form a ring, and the node of the tree is the last of them: its waitlink is the first. One word finds both ends, so a sudog
- * stays one cache line (Go's also has waittail and parent). For want of a parent, insertion splits the subtree under the new node and
- * removal joins the two under the old one, on the way down; Go's rotations do the same on the way up.
+ * <p>The treap is a search tree by id and a heap by a random ticket (smallest on top), which keeps its depth logarithmic
+ * whatever the ids are. Nodes are sudogs: {@code prev} is the left child, {@code next} the right, {@code semaId} the semaphore's id
+ * (not a reference, so that a semaphore nobody else refers to can be collected), {@code waitlink} the next waiter for the same
+ * semaphore. The waiters of one semaphore form a ring, and the last of them is the node of the tree: its waitlink is the first. One
+ * word finds both ends, so a sudog stays one cache line (Go's also has waittail and parent). As there is no link to the parent,
+ * insertion splits the subtree under the new node, and removal joins the two subtrees of the old one, on the way down; Go's
+ * rotations do the same on the way up.
  *
- * <p>A semaphore's key. Go takes its address; a Java object moves. The identity hash is not unique, and each collision would
- * need a case of its own. So an id is allotted when somebody first waits ({@link Key#id}): a semaphore that nobody ever
- * waits for takes none. Ids are consecutive, which spreads them evenly over the roots.
+ * <p>The id. Go uses the semaphore's address, but a Java object moves. The identity hash is not unique, and collisions would
+ * have to be handled. So a semaphore gets an id when somebody first waits for it ({@link Key#id}); one that nobody ever
+ * waits for gets none. Ids are consecutive, which spreads them evenly over the roots.
  */
 public final class SemaRoot {
     /** How many roots: {@code -Dgmp.semaroots}; tests crowd all semaphores into one or two. */
@@ -113,7 +114,7 @@ public final class SemaRoot {
         return Mem.INT.getVolatile(words + NWAIT);
     }
 
-    /** Counts one more (1) or less (-1); under the lock, for {@link #nwait} a full fence. */
+    /** Counts one waiter more (1) or less (-1); under the lock. A full fence, for readers of {@link #nwait}. */
     public void addNwait(int delta) {
         int _ = Mem.INT.getAndAdd(words + NWAIT, delta);
     }
@@ -128,7 +129,7 @@ public final class SemaRoot {
         return Sudog.semaId(sg);
     }
 
-    /** The next random ticket (xorshift64); never 0, so that a queued sudog is told from a woken one. */
+    /** The next random ticket (xorshift64); never 0, which marks a sudog that is not queued. */
     private int ticket() {
         long x = Mem.LONG.get(words + SEED);
         x ^= x << 13;
@@ -152,7 +153,7 @@ public final class SemaRoot {
     /**
      * Queues a waiter; under the lock.
      *
-     * @param first before all others that wait for the same, instead of behind them
+     * @param first before all other waiters of the same semaphore, instead of behind them
      */
     public void queue(long sg, Key key, boolean first) {
         long id = key.id();
@@ -184,7 +185,7 @@ public final class SemaRoot {
         }
     }
 
-    /** A node for a semaphore that has none: above the first node on its way whose ticket is larger. */
+    /** Makes the sudog the node of a semaphore that has none: above the first node on its way down whose ticket is larger. */
     private void insert(long sg, long id) {
         int ticket = ticket();
         Sudog.setTicket(sg, ticket);
@@ -248,8 +249,8 @@ public final class SemaRoot {
     }
 
     /**
-     * Takes {@code waiter} out from wherever it stands among those that wait for {@code key}; false when it is out already. As long
-     * as the ring: one that gives up is no hurry, and a link back would cost all others. Under the lock.
+     * Takes {@code waiter} out from wherever it stands among those that wait for {@code key}; false when it is out already. Takes time
+     * in proportion to the number of those waiters: giving up is rare, and a link back would cost every waiter. Under the lock.
      */
     public boolean remove(long waiter, Key key) {
         long id = key.id();
@@ -293,7 +294,7 @@ public final class SemaRoot {
         Sudog.setTicket(sg, 0);
     }
 
-    /** Joins the two subtrees of a node in its place: of their tops the one with the smaller ticket comes first. */
+    /** Puts the two subtrees of a node, joined, in its place: of their roots, the one with the smaller ticket goes on top. */
     private void remove(long sg, long parent, boolean left) {
         long smaller = Sudog.prev(sg);
         long larger = Sudog.next(sg);

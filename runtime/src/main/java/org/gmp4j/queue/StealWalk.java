@@ -7,32 +7,32 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code stealWork}: four walks over the other Ps; on the last their timers and runnext too. One for each M, which alone calls it;
- * takes no memory.
+ * {@code stealWork}: four walks over the other Ps; the last looks at their timers and runnext too. Each M has one of its own, and
+ * only that M calls it. Takes no memory.
  *
  * <pre>
  *  order     walks 1 to 3                                  walk 4
  *  uniform   all Ps, from a random start, by a random      the same
  *            step that is coprime to their number
- *  nearest   so over the Ps of each distance, the nearest  the same; every 16th search is uniform
- *            first
+ *  nearest   the same over the Ps of each distance, the    the same; every 16th search is uniform
+ *            nearest first
  *  two       two Ps at random, the fuller one first        uniform
  * </pre>
  *
- * Each order's last walk visits every P: what {@code Wakep} argues of spinners holds for all. Nearest first visits every P on each
- * walk; its bound is for the case that near Ps are never empty.
+ * Each order's last walk visits every P, so the argument of {@code Wakep} about spinners holds for all three. Nearest first visits
+ * every P on each walk too; its uniform searches are for the case that near Ps are never empty.
  *
- * <p>Rejected: a table of victims for each P, sorted (as many entries as the square of the number of Ps, 32 MB for 4,096); distant
- * Ps on the last walk only (work in a far node would wait for three walks in vain, in which timers and runnext count nothing).
+ * <p>Rejected: a sorted table of victims for each P (as many entries as the square of the number of Ps, 32 MB for 4,096); distant
+ * Ps on the last walk only (work in a far node would wait for three walks in vain, which look at neither timers nor runnext).
  */
 public abstract class StealWalk {
     private static final int TRIES = 4;
-    /** With nearest first, one search in so many is uniform. */
+    /** With nearest first, one search in this many is uniform. */
     static final int UNIFORM_EVERY = 16;
     /** The walk is over, without a G. */
     private static final long END = -1;
 
-    /** The P that the last successful one robbed, and of how many Gs. */
+    /** The P that the last successful search stole from, and how many Gs it took. */
     private int victim;
     private int stolen;
     /** The world is to stop, or a timer ran: the caller starts over. */
@@ -41,7 +41,7 @@ public abstract class StealWalk {
     private long tried;
     private int searches;
 
-    /** For who has an M. */
+    /** For an M. */
     protected StealWalk() {
     }
 
@@ -51,12 +51,12 @@ public abstract class StealWalk {
     /** Runs the timers of a P that are due. True if there were any. */
     protected abstract boolean runTimers(long victim);
 
-    /** Told of each P that the walk comes to, by its id: for models of a walk's cost. Nothing in a scheduler, where nobody overrides it. */
+    /** Called for each P that the walk comes to: for models of a walk's cost. In a scheduler nobody overrides it, and it does nothing. */
     protected void looks(int victim) {
-        // For who counts.
+        // For a subclass that counts.
     }
 
-    /** The id of the P that was robbed last. */
+    /** The id of the P that was stolen from last. */
     public final int victim() {
         return victim;
     }
@@ -75,7 +75,7 @@ public abstract class StealWalk {
      * Looks for work for the P {@code pp}, which the caller holds and which has none.
      *
      * @param politeNanos as {@link Runq#runqsteal} takes it
-     * @return a G, others stand in the P's ring; or 0: see {@link #newWork}
+     * @return a G, and others are in the P's ring; or 0: see {@link #newWork}
      */
     public final long steal(VictimOrder order, long sched, long pp, long politeNanos) {
         newWork = false;

@@ -4,9 +4,9 @@ package org.gmp4j.queue;
 import org.gmp4j.affinity.StealOrder;
 
 /**
- * What {@link StealWalk} needs to know of a number of Ps: for the uniform order a {@link RandomOrder} over all, for the nearest
- * first in addition for each P the Ps at each distance. Ps of a package, node, cache, core stand beside each other in {@link #by};
- * what is at a distance from a P is then an interval without the one inside it. Immutable.
+ * What {@link StealWalk} needs to know of a set of Ps: for the uniform order a {@link RandomOrder} over all of them, and for nearest
+ * first also which Ps are at each distance from each P. In {@link #by} the Ps of a package, node, cache, core are next to each
+ * other, so the Ps at one distance from a P are an interval less the interval of the next shorter distance. Immutable.
  */
 public final class VictimOrder {
     final StealOrder kind;
@@ -16,7 +16,7 @@ public final class VictimOrder {
     /** Of P id p at distance d, at {@code p * DISTANCES + d}: the interval of {@link #by} that reaches so far. */
     final int[] from;
     final int[] to;
-    /** By the number of Ps that are walked. */
+    /** Orders over some of the Ps, by how many they are. */
     final RandomOrder[] some;
 
     /**

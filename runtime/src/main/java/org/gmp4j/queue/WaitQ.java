@@ -38,7 +38,7 @@ public final class WaitQ {
         return first == 0;
     }
 
-    /** The same for who does not hold the lock; a select that has been won already may count as waiting. */
+    /** The same for a caller that does not hold the lock; a select that has been won already may count as waiting. */
     public boolean isEmptyVolatile() {
         return (long) FIRST.getVolatile(this) == 0;
     }
@@ -81,7 +81,7 @@ public final class WaitQ {
         }
     }
 
-    /** Of a sudog of a select that stands in no queue: whether its caller has the select, and is to wake it. */
+    /** For a sudog of a select that is in no queue: tries to win the select. If true, the caller is to wake it. */
     public static boolean win(long sg) {
         return win(sg, Sudog.isSelect(sg));
     }

@@ -7,7 +7,7 @@ import org.gmp4j.ffi.gmp.gmp_h;
 /**
  * A histogram of durations in a struct of gmp.h, at any address of such a struct. Bucket i begins at {@link #lowest
  * lowest(i)} nanoseconds and ends where the next begins, the last has no end: each is at most a quarter wider than its
- * begin. One writer, who counts without an atomic instruction; anybody reads.
+ * begin. One writer, which counts without an atomic instruction; anybody reads.
  *
  * @param offset where it stands in its struct
  * @param arena where its structs come from, to be asked with {@code gmp.checkptr}

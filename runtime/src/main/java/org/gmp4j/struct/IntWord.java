@@ -9,8 +9,8 @@ import org.gmp4j.ffi.Memory;
 /**
  * An int anywhere off-heap, by its address, in the access modes of {@link VarHandle}.
  *
- * <p>One handle, as the layout has it, over one unbounded segment: combinators over it would have the JVM generate classes for each access
- * mode, and the compilers work through them at each place.
+ * <p>All words share the layout's own handle, over one unbounded segment. With combinators around it the JVM would generate classes
+ * for each access mode, and the compilers would have to work through them at each call.
  */
 public final class IntWord {
     /** Coordinates: {@link Memory#ALL} and an address that is a multiple of the word's size. */

@@ -4,13 +4,13 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.g;
 
 /**
- * How long goroutines wait for a P: of one in some {@value #PERIOD} times that a G becomes runnable the moment is noted in
- * {@code g.runnabletime}, and counted by the P that runs it. Two readings of the clock each time would take a third of a
- * switch. (Go times one in 8.)
+ * How long goroutines wait for a P. About one in {@value #PERIOD} times that a G becomes runnable, the time is written to
+ * {@code g.runnabletime}, and the P that runs it counts how long that took. Two readings of the clock each time would take a third
+ * of a switch. (Go times one in 8.)
  *
- * <p>Each G counts for itself, so who makes it runnable needs no P; the word stands in the line that its status is in. Not
- * above 0 it is minus the number of times since, from a random beginning: of two goroutines that take turns neither is timed
- * more often than the other.
+ * <p>Each G counts for itself, so whoever makes it runnable needs no P; the word is in the cache line of the status. A value that
+ * is not above 0 is minus the number of times since the last timed one. Slots begin at different counts: of two goroutines that
+ * take turns neither is timed more often than the other.
  */
 public final class Latency {
     private static final int PERIOD = 64;
@@ -24,7 +24,7 @@ public final class Latency {
         RUNNABLETIME.set(gp, -(G.index(gp) & PERIOD - 1));
     }
 
-    /** Whoever has the G in his hands is about to make it runnable. */
+    /** The caller owns the G and is about to make it runnable. */
     static void runnable(long gp) {
         long t = RUNNABLETIME.get(gp);
         RUNNABLETIME.set(gp, t > -PERIOD ? t - 1 : now());

@@ -21,10 +21,10 @@ import org.gmp4j.stack.JdkThreads;
  *
  * <p>A field ({@link IntField}, {@link LongField}) is reached from the struct's address, through one unbounded segment.
  * Before the segment checks bounds and alignment of an address, it is rounded down to what every address of user space is,
- * at most 56 bits and a multiple of a word: that changes no right address, and it is one instruction for a struct after
- * which C2 knows that the segment's checks hold, and drops them: four a field otherwise. What the rounding would hide
- * {@code -Dgmp.checkptr=true} shows: it checks before each access that the address is the start of a struct of the right
- * kind.
+ * at most 56 bits and a multiple of a word. That changes no valid address, and it is one instruction for each struct; C2 then
+ * knows that the segment's checks hold and drops them, which would be four for each field. A bad address that the rounding would
+ * hide is found by {@code -Dgmp.checkptr=true}: it checks before each access that the address is the start of a struct of the
+ * right kind.
  */
 public final class Mem {
     /** Whether each access checks its address. */
@@ -165,7 +165,7 @@ public final class Mem {
         }
     }
 
-    /** Bytes that all structs have taken, those that were put back as well: what grows for ever leaks. */
+    /** Bytes that all structs have taken, those that were put back included: if it grows for ever there is a leak. */
     static long taken() {
         long bytes = 0;
         for (Arena a : ARENAS.values()) {

@@ -5,8 +5,8 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.gmp.p;
 
 /**
- * {@code struct pstat} in gmp.h, which says what each counter is: part of a {@code struct p}, whose address all of this takes. The M that
- * holds the P counts, by {@link LongField#addOpaque}; anybody reads.
+ * Counters of {@code struct pstat} in gmp.h, which says what each of them is. It is a part of {@code struct p}, and its fields are
+ * reached from the address of that. The M that holds the P counts, by {@link LongField#addOpaque}; anybody reads.
  */
 public final class PStat {
     public static final LongField NLOCAL = counter("nlocal");

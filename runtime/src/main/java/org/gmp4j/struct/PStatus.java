@@ -7,7 +7,7 @@ import org.gmp4j.ffi.gmp.p;
  * {@code p.status}: the states of a P.
  *
  * <pre>
- *  from        to          who, and why
+ *  from        to          by, and why
  *  _Pdead      _Pgcstop    procresize: the P exists (again)
  *  _Pgcstop    _Pidle      startTheWorld, or procresize when it hands the Ps out
  *  _Pidle      _Prunning   acquirep: an M took it (P1)

@@ -7,9 +7,9 @@ import org.gmp4j.ffi.gmp.pollDesc;
  * Accessors of {@code struct pollDesc} in gmp.h, which says what each field is and who may write it. Static methods over an
  * address; those that take a direction are about {@code wg} when it is true, about {@code rg} otherwise.
  *
- * <p>A waiter's word holds a {@code struct g}'s address, which has at most 48 bits, and above it the tag of its registration. One
- * that is registered for good has its one tag in {@code rseq}, and its words hold no tag; its {@code wseq} is 1 when more than data was
- * reported.
+ * <p>A waiter's word holds a {@code struct g}'s address, which has at most 48 bits, and above it the tag of its registration. A
+ * descriptor that is registered for good has its only tag in {@code rseq}, and no tag in its words; its {@code wseq} is 1 once an end,
+ * an error or urgent data was reported.
  */
 public final class PollDesc {
     /** It was found ready, and its waiter has not noticed yet. */

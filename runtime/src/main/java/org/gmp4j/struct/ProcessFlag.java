@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-/** Checks that are on or off in the whole process, decided when its first class is loaded, and then nothing where they are off. */
+/** Checks that are on or off for the whole process. That is decided when their class is loaded; when they are off they cost nothing. */
 public final class ProcessFlag {
     private ProcessFlag() {
     }
 
-    /** GMPDEBUG as far as it holds for the process: the property {@code gmp.debug}, else the variable; null for none. */
+    /** GMPDEBUG for the whole process: the property {@code gmp.debug}, else the environment variable; null for none. */
     public static String debug() {
         return System.getProperty("gmp.debug", System.getenv("GMPDEBUG"));
     }

@@ -4,8 +4,8 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.schedt;
 
 /**
- * {@code struct schedstat} in gmp.h, which says what each counter is and who has the right to count: part of a {@code struct schedt}, whose
- * address all of this takes.
+ * Counters of {@code struct schedstat} in gmp.h, which says what each of them is and who may count it. It is a part of
+ * {@code struct schedt}, and its fields are reached from the address of that.
  */
 public final class SchedStat {
     public static final LongField NRETAKEN = counter("nretaken");

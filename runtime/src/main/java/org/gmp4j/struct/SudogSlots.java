@@ -65,7 +65,7 @@ public final class SudogSlots {
         elems[i >>> SHIFT][i & MASK] = v;
     }
 
-    /** Who waits with it, if that is a virtual thread that is no goroutine of ours; else null. Ordered as the value is. */
+    /** The waiter, if it is a virtual thread that is no goroutine of ours; else null. Ordered as the value is. */
     public static Thread thread(long sg) {
         int i = Sudog.index(sg);
         return threads[i >>> SHIFT][i & MASK];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.wait;
 
-/** Channels that their users only receive from, and only their maker closes: from the class that knows channels, for packages above. */
+/** Channels that are only ever closed, by their maker, as a sign to receivers. Lets packages that may not import {@code Chan} make them. */
 public final class DoneChans {
     /** Makes and closes them. */
     public interface Factory {
@@ -17,12 +17,12 @@ public final class DoneChans {
     private DoneChans() {
     }
 
-    /** From the channels' class, when it is initialised. */
+    /** Called by {@code Chan} when it is initialised. */
     public static void setFactory(Factory f) {
         factory = f;
     }
 
-    /** The factory; the channels' class is initialised. */
+    /** The factory; null until {@code Chan} is initialised. */
     public static Factory factory() {
         return factory;
     }

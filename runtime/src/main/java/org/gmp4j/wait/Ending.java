@@ -13,23 +13,23 @@ import org.gmp4j.queue.WaitQ;
 import org.gmp4j.timer.RuntimeTimer;
 
 /**
- * What ends one wait before its time: an interrupt, a limit of time, a cancelled context ({@link Limits}). One object for each
- * wait that comes to wait; what goes on at once needs none.
+ * What ends one wait early: an interrupt, a limit of time, a cancelled context ({@link Limits}). There is one object for each
+ * operation that really has to wait; one that can go on at once needs none.
  *
  * <p>Protocol. The waiter calls {@link #begin}, then takes the lock of what it waits for and tries once more. If it still has to wait
  * and nothing is {@link #pending}, it says with which sudog ({@link #waits}), queues that and parks. Whoever ends the wait takes the
- * same lock: it notes its reason, and if the sudog is there, takes it out of the queue and wakes the waiter.
+ * same lock and notes the reason; if the sudog is queued, it takes it out of the queue and wakes the waiter.
  *
- * <p>Nothing is lost and nothing doubled: waker and ender race for the sudog, under the one lock that guards the queue, and
- * whoever takes it out has it. A waker that has it has handed its element over in the same section; then the wait has ended well,
- * and the interrupt, still pending, is for the next wait. An ender that has it leaves no trace in the queue, so the element goes to
- * another or stays where it is.
+ * <p>No element is lost or delivered twice: the waker and whoever ends the wait race for the sudog, under the one lock that guards
+ * the queue, and the one that takes it out wins. If the waker wins, it hands its element over in the same critical section; the wait
+ * has succeeded, and the interrupt stays pending for the next wait. If the other wins, nothing of the waiter is left in the queue, so
+ * the element goes to another waiter or stays where it is.
  *
- * <p>Nobody comes too early or too late: a reason that is noted before the waiter has queued itself keeps it from doing so, as both
+ * <p>Too early or too late does no harm: a reason that is noted before the waiter has queued itself keeps it from doing so, as both
  * hold the lock. Once woken, the waiter takes the lock again and says that it waits no more ({@link #woken}), and only then gives the
- * sudog back; so an ender that was held up finds no sudog, and touches none that is somebody else's by now.
+ * sudog back; so whoever comes late to end the wait finds no sudog, and touches none that has another user by now.
  *
- * <p>{@link InterruptHook} tells of interrupts.
+ * <p>Interrupts are reported by {@link InterruptHook}.
  */
 public abstract class Ending implements Runnable, InterruptHook.Told {
     private static final int TIME = 1;
@@ -37,20 +37,20 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
     private static final int CANCEL = 3;
 
     private final Limits limits;
-    /** By the waiter alone; null where there is none, or after {@link #finish}. */
+    /** Written by the waiter alone; null when interrupts do not count, and after {@link #finish}. */
     private InterruptHook hook;
     private Limit limit;
     private BooleanSupplier registration;
 
-    // The rest under the lock of what is waited for.
-    /** Why it is to end: the first that wanted it; 0 for not yet. */
+    // The fields below are under the lock of what is waited for.
+    /** The first reason to end the wait; 0 while there is none. */
     private int pending;
     /** The waiter's sudog while it is queued; 0 before and after. */
     private long sg;
     /** Whether the sudog was taken out by {@link #end}. */
     private boolean out;
 
-    /** Of one wait of the calling thread. */
+    /** For one wait of the calling thread. */
     protected Ending(Limits limits) {
         this.limits = limits;
     }
@@ -79,7 +79,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
     }
 
     /**
-     * From here on what ends the wait is noted, until {@link #finish}, which must follow. Without locks, inside
+     * From here on reasons to end the wait are noted, until {@link #finish}, which must follow. Called without locks, inside
      * {@link GStack#enter}; when it throws, for want of memory, nothing is left behind.
      */
     public final void begin() {
@@ -106,7 +106,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
         }
     }
 
-    /** Nobody is to end it any more; who is late does no harm. Without locks; repeated it does nothing. */
+    /** The wait may not be ended any more; whoever tries later does no harm. Called without locks; repeated it does nothing. */
     public final void finish() {
         if (hook != null) {
             hook.off();
@@ -140,7 +140,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
         sg = waiter;
     }
 
-    /** After the park: the wait is over. True when this has ended it, false when a waker that had taken the sudog did. */
+    /** After the park: the wait is over. True when it was ended early, false when a waker took the sudog. */
     public final boolean woken() {
         lock();
         boolean ended = wokenLocked();
@@ -154,7 +154,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
         return out;
     }
 
-    /** As {@link Waiting#await}; true when this has ended the wait. The sudog is the caller's to give back. */
+    /** As {@link Waiting#await}; true when the wait was ended early. The caller gives the sudog back. */
     public final boolean await(GStack st, long waiter, WaitQ q, HeapMutex lock, WaitReason reason) {
         waits(waiter);
         Waiting.await(st, waiter, q, lock, reason);
@@ -162,7 +162,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
     }
 
     /**
-     * Of a wait that this has ended: throws what its reason says.
+     * After a wait that was ended early: throws what the reason calls for.
      *
      * @return true when the time was up
      */
@@ -218,7 +218,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
         throw (E) t;
     }
 
-    /** On a queue with a lock of its own, where nothing else is to be done. */
+    /** For a wait in a queue with a lock of its own, where nothing else is to be done. */
     public static final class OfQueue extends Ending {
         private final HeapMutex lock;
         private final WaitQ q;

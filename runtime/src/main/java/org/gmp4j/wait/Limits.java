@@ -77,8 +77,8 @@ public record Limits(Interrupts interrupts, long nanos, Cancelable ctx) {
     }
 
     /**
-     * Why a goroutine waits that has these limits: {@code reason}, unless its bubble's clock has to move on for its limit of time while
-     * it waits for what others of the bubble need not end.
+     * The wait reason of a goroutine with these limits: {@code reason}, but for a wait with a limit of time in a bubble one with which the
+     * bubble's clock moves on, even if {@code reason} is for waits that something outside of the bubble may end.
      */
     public WaitReason reason(WaitReason reason) {
         return timed() && Bubble.current() != null ? WaitReason.SEMACQUIRE : reason;

@@ -15,7 +15,7 @@ import org.gmp4j.struct.Sudog;
 /**
  * {@code notifyList}: the waiters of a condition, by ticket. A waiter draws a ticket while it still holds the condition's
  * lock, gives that lock back, and waits for the ticket to be called. Tickets are called in the order drawn, so a
- * notification goes to who waited before it and never to who came after, even when that one is first to sleep.
+ * notification goes to a waiter that came before it and never to one that came after, even if that one is first to sleep.
  *
  * <p>Tickets below {@code notify} were called, those from {@code notify} to {@code wait} wait or are about to. Both wrap
  * around; differences count. At most 2^31 wait at a time.
@@ -124,7 +124,7 @@ public final class NotifyList {
         }
         lock.unlock();
         if (called) {
-            notifyOne(); // One too many after a broadcast: waiters look whether they were meant.
+            notifyOne(); // After a broadcast that is one too many, which is harmless: waiters check their condition again.
         }
     }
 
@@ -174,7 +174,7 @@ public final class NotifyList {
         return !ended;
     }
 
-    /** What ends a wait for a ticket: whoever takes its sleeper out notes the ticket in the same section, so no call goes to it. */
+    /** Ends a wait for a ticket: takes the sleeper out and notes its ticket as dropped, under the lock, so that it is not called. */
     public static final class OfTicket extends Ending {
         private final NotifyList list;
         /** Made before it is needed: there may be no memory then. */
@@ -217,7 +217,7 @@ public final class NotifyList {
         head = 0;
         tail = 0;
         dropped = null;
-        NOTIFY.setVolatile(this, (int) WAIT.getVolatile(this)); // Who drew one and does not sleep yet will not.
+        NOTIFY.setVolatile(this, (int) WAIT.getVolatile(this)); // A waiter that has a ticket and does not sleep yet will not sleep.
         lock.unlock();
         while (list != 0) {
             long sg = list;

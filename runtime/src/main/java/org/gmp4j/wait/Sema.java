@@ -23,7 +23,7 @@ import org.gmp4j.struct.Throw;
  * <p>No wake-up is lost.
  *
  * <pre>
- *  who waits, under the root's lock         who releases
+ *  waiter, under the root's lock            releaser
  *  1 nwait+1                 (full fence)   1 value+1                 (full fence)
  *  2 value above 0? take one, nwait-1, go   2 nwait 0? nobody to wake
  *  3 queue, sleep; gives the lock back      3 lock the root, take the first waiter out, nwait-1; wake it
@@ -32,8 +32,8 @@ import org.gmp4j.struct.Throw;
  * Dekker's pattern: if the release reads nwait as 0, its value+1 came before the waiter's step 1, so step 2 sees it. If it
  * reads nwait above 0, it waits for the lock, under which the waiter has queued itself or taken a unit.
  *
- * <p>Who is woken competes for the unit with whoever comes by, and waits again if it loses. With {@code handoff} the
- * releaser takes the unit for it, says so in the ticket (1), and lets it run at once in its own place and time slice.
+ * <p>A waiter that is woken competes for the unit with newcomers, and waits again if it loses. With {@code handoff} the
+ * releaser takes the unit for the waiter, says so in its ticket (1), and lets it run at once, in the releaser's place and time slice.
  */
 public final class Sema extends SemaRoot.Key {
     private static final int ACTIVE_SPIN = 4;
@@ -99,7 +99,7 @@ public final class Sema extends SemaRoot.Key {
         GStack st = GStack.current();
         long sg;
         while ((sg = Waiting.sudogOrNap(st)) == 0) {
-            if (take()) { // As one that is woken late.
+            if (take()) { // As a waiter that is woken late does.
                 return true;
             }
         }
@@ -222,7 +222,7 @@ public final class Sema extends SemaRoot.Key {
         if (st == null) {
             return true;
         }
-        long sched = st.scheduler().sched; // Somebody else runs who may hold the lock, and nothing here waits to run.
+        long sched = st.scheduler().sched; // Another M runs, whose goroutine may hold the lock, and nothing here waits to run.
         return Schedt.gomaxprocsOpaque(sched) > Schedt.npidleVolatile(sched) + Schedt.nmspinningVolatile(sched) + 1
                 && Runq.runqempty(st.pp());
     }

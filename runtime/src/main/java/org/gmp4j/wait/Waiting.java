@@ -127,10 +127,10 @@ public final class Waiting {
         }
     }
 
-    // A select: one waiter with a sudog on each channel. See WaitQ for who wakes it.
+    // A select: one waiter with a sudog on each channel. WaitQ says which waker gets it.
 
     /**
-     * Who waits in a select: the goroutine, or a sudog that stands for the thread.
+     * The waiter in a select: the goroutine, or a sudog that stands for the thread.
      *
      * @param st the caller's stack, inside {@link GStack#enter}; null for a thread that is no M
      */
@@ -143,7 +143,7 @@ public final class Waiting {
         return who;
     }
 
-    /** A sudog for a case of the select of {@link #selector} {@code who}. */
+    /** A sudog for a case of a select; {@code who} is its {@link #selector}. */
     public static long selectSudog(GStack st, long who) {
         long sg = sudog(st);
         Sudog.setG(sg, who);
@@ -254,7 +254,7 @@ public final class Waiting {
     }
 
     /**
-     * Waits for nothing, until one of the limits ends it: a sleep.
+     * Sleeps until one of the limits ends it.
      *
      * @return true when the time was up; else it throws
      */
