@@ -14,13 +14,13 @@ import org.gmp4j.struct.Schedt;
  * has ended is kept in a list of free ones, the first to end first, and is used again for a new thread.
  */
 final class Allm {
-    /** What {@link #allocm} returns besides Ms of this scheduler: no M, for there are as many as may be. */
+    /** {@link #allocm} returns this instead of an M when there are as many Ms as are allowed. */
     static final Machine TOO_MANY = new Machine(null, 0);
     private static final Machine UNDECIDED = new Machine(null, 0);
 
     private final Scheduler s;
     private volatile Machine[] machines = new Machine[0];
-    /** Ms that ended, the first to end first, under sched.lock; and how many threads were to start. */
+    /** Ms that ended, the first to end first, under sched.lock; below it, how many threads were asked to start. */
     private Machine freem;
     private Machine lastFreem;
     private int starts;
@@ -30,10 +30,10 @@ final class Allm {
     }
 
     /**
-     * A struct m with its Java side, in allm; {@code allocm} and {@code mcommoninit}. Its thread is to start, or to be reported
-     * {@link #unstarted}. Nothing has changed when it throws for want of memory, which it takes without sched.lock.
+     * A struct m with its Java side, in allm; {@code allocm} and {@code mcommoninit}. The caller starts its thread, or reports it
+     * {@link #unstarted}. When it throws for want of memory, which it takes without sched.lock, nothing has changed.
      *
-     * @return null when the scheduler has ended; {@link #TOO_MANY}, in embedded mode, with as many as may be
+     * @return null when the scheduler has ended; {@link #TOO_MANY}, in embedded mode, when there are as many as are allowed
      */
     Machine allocm() {
         Machine fresh = null;
@@ -117,11 +117,11 @@ final class Allm {
 
     /** No thread could be had for this M. */
     void unstarted(Machine m) {
-        s.mexited(m); // Of the threads that were to start it is one that stop need not wait for.
+        s.mexited(m); // Closing need not wait for this thread.
         free(m); // Somebody may take it at once.
     }
 
-    /** An M leaves while the scheduler lives: its struct is for the next. */
+    /** An M leaves while the scheduler lives: the next new M reuses its struct. */
     void free(Machine m) {
         SchedLock.lock(s.sched);
         Schedt.setNmfreed(s.sched, Schedt.nmfreed(s.sched) + 1);
@@ -148,7 +148,7 @@ final class Allm {
         return machines;
     }
 
-    /** How many threads were to start since the beginning; under sched.lock. */
+    /** How many threads were asked to start since the beginning; under sched.lock. */
     int starts() {
         return starts;
     }

@@ -49,7 +49,7 @@ final class Allp {
     /**
      * Takes the memory for {@code n} Ps; by whoever holds WORLDSEMA, the world running.
      *
-     * @return for {@link #grow}; null when there is room for so many
+     * @return for {@link #grow}; null when there is room for that many already
      */
     Object room(int n) {
         Processor[] old = procs;
@@ -89,7 +89,7 @@ final class Allp {
         }
     }
 
-    /** Makes allp and the masks as long as {@link #room} said, if it did; world stopped. Needs no memory. */
+    /** Makes allp and the masks longer with what {@link #room} returned, unless that is null; world stopped. Needs no memory. */
     void grow(Object room) {
         if (room == null) {
             return;
@@ -119,7 +119,7 @@ final class Allp {
         }
     }
 
-    /** The arrays as they are, of so many Ps: addresses and lengths in turn. */
+    /** The present arrays, for {@code procs} Ps: addresses and lengths in turn. */
     private long[] arrays(int procs) {
         return new long[] {Schedt.allpAcquire(sched), (long) procs * Long.BYTES, Schedt.idlepMaskAcquire(sched),
                 maskBytes(procs), Schedt.timerpMaskAcquire(sched), maskBytes(procs), steals, StealCounts.bytes(procs)};
@@ -146,7 +146,7 @@ final class Allp {
             try {
                 Memory.unmap(arrays[i], arrays[i + 1]);
             } catch (OutOfMemoryError e) {
-                continue; // The call wants an object or two. A page or two stay mapped.
+                continue; // There is no memory for the call's objects: a page or two stay mapped.
             }
         }
     }

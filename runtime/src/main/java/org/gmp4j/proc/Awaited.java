@@ -2,8 +2,8 @@
 package org.gmp4j.proc;
 
 /**
- * The function of a goroutine of which somebody has to know how it ended. That is settled before it runs: from its first
- * instruction on anything may fail, for want of memory say.
+ * A goroutine's function whose starter is told how it ended. It is a type, so that this is known before the function runs: from its
+ * first instruction on anything may fail, for want of memory for example.
  */
 public abstract class Awaited implements Runnable {
     /**

@@ -10,12 +10,12 @@ import org.gmp4j.struct.GSlots;
  * Goroutines with a clock of their own, which moves on when all of them wait for each other ({@code syncGroup}): see
  * {@code org.gmp4j.synctest}. This counts those that do not wait; the clock is a floor above.
  *
- * <p>A goroutine counts from its birth to after its deferred work, but not while it waits {@link WaitReason#durable durably}.
- * It is counted out on g0, after the unlock, so that it is parked to the end when the count falls to 0; its waker counts it in
+ * <p>A goroutine counts from its birth until its deferred work is done, but not while it waits {@link WaitReason#durable durably}.
+ * It is counted out on g0, after the unlock, so that its park is complete when the count falls to 0; its waker counts it in
  * before it is runnable. In between the count is too high by one, never too low.
  */
 public abstract class Bubble {
-    /** Whether there ever was a bubble: who meets a goroutine of one has seen it written. */
+    /** Whether there ever was a bubble. Not volatile: a thread that meets a goroutine of a bubble has seen this written. */
     private static boolean any;
 
     private final AtomicInteger running = new AtomicInteger();
@@ -35,7 +35,7 @@ public abstract class Bubble {
         return st == null ? null : st.bubble;
     }
 
-    /** Runs {@code f} as if the calling goroutine were in no bubble: for what all share, whoever is the first to need it. */
+    /** Runs {@code f} as if the calling goroutine were in no bubble: to make something shared, which the first user happens to make. */
     public static <T> T outside(Supplier<T> f) {
         Bubble b = current();
         if (b == null) {
@@ -61,7 +61,7 @@ public abstract class Bubble {
         }
     }
 
-    /** All goroutines wait, or none is left; called on any thread, without locks, maybe late. */
+    /** Called when all goroutines wait, or none is left; on any thread, without locks, and possibly late. */
     protected abstract void idle();
 
     /** A goroutine ends with an exception; it still counts. */
@@ -99,7 +99,7 @@ public abstract class Bubble {
         ended();
     }
 
-    /** Of a goroutine that has ended, and was reported. */
+    /** Counts out a goroutine that has ended, after its end was reported. */
     final void ended() {
         int left = living.decrementAndGet();
         stops();
@@ -128,14 +128,14 @@ public abstract class Bubble {
         }
     };
 
-    /** Of a goroutine about to park: what counts it out when it is. Without an object: the caller holds locks. */
+    /** The unlock function of a goroutine that is about to park, which also counts it out. Makes no object: the caller holds locks. */
     static Park.Unlock parking(GStack st, Park.Unlock unlock) {
         st.durable = true; // Before the lock is free: its waker looks.
         st.unlock = unlock;
         return PARKED;
     }
 
-    /** Counts a goroutine in that is about to be readied. */
+    /** Counts in a goroutine that is about to be readied. */
     static void readied(long gp) {
         if (any) {
             GStack st = (GStack) GSlots.stack(gp);

@@ -15,30 +15,30 @@ import org.gmp4j.struct.Schedt;
  * timers outside all schedulers and their functions, work that is left to sysmon ({@link Deferred}), and other schedulers are
  * outside and hold the report off.
  *
- * <p>A goroutine that waits for a socket is parked by the JDK too, and so holds the report off, as in Go one in IO wait does.
+ * <p>A goroutine that waits for a socket is parked by the JDK too, and so it holds the report off, as one in IO wait does in Go.
  *
- * <p>Two looks find it. {@link #dead} runs under sched.lock whenever an M goes to sleep, so its counts are consistent: the
- * last M has nobody to leave the matter to. An M that sleeps in the poller until a timer is due is on no list and counts as
- * running. {@link #look} is sysmon's, now and then, for what happens while no M goes to sleep: an M that spins for ever
- * ({@code SpinPolicy.busy}), a thread that leaves our blocking call after the last M slept.
+ * <p>There are two checks. {@link #dead} runs under sched.lock whenever an M goes to sleep, so its counts are consistent, and the
+ * last M to go to sleep finds the deadlock. An M that sleeps in the poller until a timer is due is on no list and counts as
+ * running. {@link #look} is called by sysmon now and then, for deadlocks that arise while no M goes to sleep: beside an M that spins
+ * for ever ({@code SpinPolicy.busy}), or when a thread leaves our blocking call after the last M slept.
  *
  * <p>Why {@code look} is right, though everything moves while it looks. It reads, in this order: how often goroutines were
  * run (c0); every G (pass 1); every M; what is outside, and the timers under their locks; every G (pass 2); the runs again
- * (c1); that no procresize moved timers meanwhile. (The Ms are looked at before all that too: cheap, and most often one is
- * at work.) It says dead if both passes found every living G waiting, every M slept or spun, nothing was outside, no timer was
+ * (c1); that no procresize moved timers meanwhile. (The Ms are looked at before all that too, because it is cheap, and most often
+ * one is at work.) It says dead if both passes found every living G waiting, every M asleep or spinning, nothing outside, no timer
  * set, and c0 = c1. Suppose a G was runnable or running at a moment t between the look at the Ms and pass 2. Pass 2 saw it
- * waiting or dead, so it ran to that end after t. A run begins with a CAS on the status, then the count, and ends with a
- * CAS: c1 has this run. So c0 had it too, and it began before pass 1. Pass 1 then saw it run, or saw it wait while its M was
- * still parking it, and that M, at the look at the Ms, was still at it, which is neither sleep nor spin, or had done. A
- * contradiction each time.
+ * waiting or dead, so its run ended after t. A run begins with a CAS on the status, then the count, and ends with a
+ * CAS: c1 includes this run. As c0 = c1, c0 includes it too, so it began before pass 1. Then either pass 1 saw the G run; or it saw
+ * the G wait while its M was still parking it, and at the look at the Ms that M was still doing so, which is neither sleep nor spin,
+ * or had finished, so that the run was over before t. Each is a contradiction.
  *
- * <p>So at t all Gs waited, parked to the end, their timers in the heaps. An M that spins readies a G for a timer only,
- * which counts as set until it has readied it, or for C code, which is outside until that G has run.
- * Nothing is left that could ready one, now or later.
+ * <p>So at t all Gs waited, their parks complete and their timers in the heaps. An M that spins readies a G only for a timer,
+ * which counts as set until it has done so, or for C code, which counts as outside until that G has run.
+ * Nothing is left that could ready a G, now or later.
  */
 final class Checkdead implements LongPredicate {
     private final Scheduler s;
-    /** The runs at the last look: nothing is looked at unless they stand still. */
+    /** The number of runs at the last look: nothing else is read unless it has not changed since. */
     private long lastRuns = -1;
     private int living;
 
@@ -64,7 +64,7 @@ final class Checkdead implements LongPredicate {
         }
         for (Machine m : s.machines()) {
             if (m.listed) {
-                return false; // Idle, but it still looks: it asks here when it has.
+                return false; // Idle, but still looking for work: it calls this when it has finished.
             }
         }
         return Newproc.gcount(s) > 0 || s.mainExited();
@@ -117,7 +117,7 @@ final class Checkdead implements LongPredicate {
         return n;
     }
 
-    /** Whether each living goroutine waits, and there is one, or main has gone. */
+    /** Whether every living goroutine waits, and there is at least one or main has ended. */
     private boolean allWait() {
         living = 0;
         return s.slots.all(this) && (living > 0 || s.mainExited() && Newproc.gcount(s) == 0);
@@ -146,8 +146,8 @@ final class Checkdead implements LongPredicate {
     }
 
     /**
-     * Whether a timer is set. Asked twice: timers may move meanwhile, but only to the first P, so a pass that looked there too soon
-     * and at their old place too late is followed by one that finds them.
+     * Whether a timer is set. Looks twice: timers may move meanwhile, but only to the first P; if the first pass looked there too early
+     * and at their old place too late, the second finds them.
      */
     private boolean timers() {
         return anyTimer() || anyTimer();
@@ -162,7 +162,7 @@ final class Checkdead implements LongPredicate {
         return false;
     }
 
-    /** Reports; not under the lock. Nobody runs who could change how many live. */
+    /** Reports; not under the lock. Nothing runs that could change how many goroutines live. */
     static void report(Scheduler s) {
         throw Fatal.fatal(s, "", Newproc.gcount(s) == 0 ? "no goroutines (main called runtime.Goexit) - deadlock!"
                 : "all goroutines are asleep - deadlock!");

@@ -11,21 +11,22 @@ import org.gmp4j.struct.Mem;
 
 /**
  * Ms begin with the process's CPUs, policy and signal mask, whichever thread starts them ({@code startTemplateThread},
- * {@code newmHandoff}); and what goroutines start does not inherit what is set on Ms: CPUs, timer slack, an unblocked signal.
+ * {@code newmHandoff}); and threads and processes that goroutines start do not inherit what is set on Ms: CPUs, timer slack, an
+ * unblocked signal.
  *
- * <p>An M puts on the process's state itself, first thing: that takes some microseconds, where a start by another thread takes two
- * more changes of threads. It cannot undo everything, though: not a nice value without the right to raise it, nor
+ * <p>An M sets the process's state itself, before anything else: that takes some microseconds, where a start by another thread takes
+ * two more thread switches. It cannot undo everything, though: not a nice value without the right to raise it, nor
  * namespaces, credentials or a seccomp filter. So where the starting thread may have set such things, a template thread starts
- * the M instead. That is so on Ms that a goroutine was ever locked to, and on threads of others that do not have the
- * process's CPUs and policy. The template comes into being when a goroutine first locks a thread, before it has it.
- * Where nobody ever did, a thread of others starts the M itself.
+ * the M instead. That is so on Ms that a goroutine was ever locked to, and on foreign threads that do not have the
+ * process's CPUs and policy. The template thread is made when a goroutine first locks a thread, before it has the lock.
+ * Until then a foreign thread starts Ms itself.
  *
- * <p>Differs from Go in that Go's template thread starts all Ms that cgo calls ask for; here threads of others are looked at.
+ * <p>Differs from Go in that Go's template thread starts all Ms that cgo calls ask for; here foreign threads are inspected.
  */
 final class CleanStart {
     private static final int TIMER_SLACK_NANOS = 1; // The usual 50 µs would be added to every timed sleep of an M.
 
-    /** The template thread ends so long after the last scheduler, at most. */
+    /** The template thread ends at most this long after the last scheduler. */
     private static final long UNUSED_NANOS = 1_000_000_000;
 
     /** {@code -Dgmp.start=jdk}: the JDK's own functions start threads and processes, which then inherit a placement. */
@@ -50,12 +51,12 @@ final class CleanStart {
 
     /** On a new thread of the runtime, first thing. */
     static void begin() {
-        boolean _ = Inheritance.begin(Preempt.signal(), TIMER_SLACK_NANOS); // As it is, it runs all the same.
+        boolean _ = Inheritance.begin(Preempt.signal(), TIMER_SLACK_NANOS); // If that fails the thread runs all the same.
     }
 
     /**
-     * Before there are Ms: what they start does not inherit what is set on them. Done once a process. When it cannot be, and
-     * somebody wants Ms placed, a line on stderr says so; the timer slack alone is not worth one.
+     * Before there are Ms: sees to it that what they start does not inherit what is set on them. Done once in a process. When it
+     * fails and Ms are to be placed on CPUs, a line on stderr says so; the timer slack alone is not worth one.
      */
     static synchronized void hook(boolean placed) {
         if (!hooked && !BY_JDK) {
@@ -93,7 +94,7 @@ final class CleanStart {
         try {
             begin();
         } catch (OutOfMemoryError e) {
-            Thread.onSpinWait(); // As it is it serves all the same: the Ms that it starts begin for themselves.
+            Thread.onSpinWait(); // If that fails it serves all the same: the Ms that it starts call begin themselves.
         }
         for (;;) {
             if (!Note.sleep(REQUEST, UNUSED_NANOS)) {
@@ -106,7 +107,7 @@ final class CleanStart {
             try {
                 wanted.start();
             } catch (Throwable t) {
-                failure = t; // The requester's.
+                failure = t; // The requester throws it.
             }
             wanted = null;
             Note.wakeup(DONE);
@@ -114,8 +115,8 @@ final class CleanStart {
     }
 
     /**
-     * Whether no scheduler is left, so that the template ends: it would keep our class loader. Whoever saw it there has a
-     * scheduler, which the second look finds. (An M that asks between the two starts the new one itself.)
+     * Whether no scheduler is left, so that the template ends: it would keep our class loader reachable. Whoever saw the template
+     * thread has a scheduler, which the second look finds. (An M that asks between the two looks starts the new M itself.)
      */
     private static synchronized boolean isUnused() {
         if (Scheduler.live().length == 0) { // Without an object: this thread must not fail.
@@ -134,7 +135,7 @@ final class CleanStart {
         RuntimeMutex.lock(LOCK, LockRank.START);
         wanted = thread;
         Note.wakeup(REQUEST);
-        Note.sleep(DONE); // On this thread alone: the template waits for nothing that we hold.
+        Note.sleep(DONE); // Blocks this thread, which is safe: the template waits for nothing that we hold.
         Note.clear(DONE);
         Throwable failed = failure;
         failure = null;

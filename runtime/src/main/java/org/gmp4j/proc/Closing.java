@@ -29,7 +29,7 @@ import org.gmp4j.struct.Schedt;
  * call of {@link #close} goes on with that step.
  */
 final class Closing {
-    /** How often {@link #close} looks whether any goroutine is left, nanoseconds. */
+    /** How often {@link #close} checks whether any goroutine is left, nanoseconds. */
     private static final long DRAIN_LOOK = 10_000_000;
 
     private final Scheduler s;
@@ -55,7 +55,7 @@ final class Closing {
 
     /** goexit0, while closing: may have been the last. */
     void exitedWhileClosing() {
-        VarHandle.fullFence(); // Of two that end at once on two Ps, one at least must see the other's count.
+        VarHandle.fullFence(); // If two goroutines end at once on two Ps, at least one of them must see the other's count.
         if (Newproc.gcount(s) == 0) {
             mayBeDrained = true;
             Note.ring(Schedt.sysmonnoteAddress(s.sched)); // Not on the goroutine's stack: waking a Java thread may want to park.
@@ -103,7 +103,7 @@ final class Closing {
         Exiters exiters = Exiters.ofShutdown(s);
         for (;;) {
             synchronized (drained) {
-                if (s.isStopped() || Newproc.gcount(s) == 0) { // Once another close has ended, the Ps may be others'.
+                if (s.isStopped() || Newproc.gcount(s) == 0) { // Once another close has ended, the Ps may be another scheduler's.
                     break;
                 }
                 // Looks again now and then: the last goroutine counts itself out and then reads closing without a fence
@@ -122,7 +122,7 @@ final class Closing {
         return true;
     }
 
-    /** No goroutine lives and none can be started: the end, by one at a time. */
+    /** No goroutine lives and none can be started: ends the scheduler, one thread at a time. */
     private void stop() {
         if (!ending.compareAndSet(false, true)) {
             return;
@@ -146,7 +146,7 @@ final class Closing {
         if (!exits) {
             int count = stopMs();
             for (long mp = idle(); mp != 0; mp = idle()) {
-                Note.wakeup(M.parkAddress(mp)); // With nextp 0: they leave.
+                Note.wakeup(M.parkAddress(mp)); // With nextp 0: the M leaves.
             }
             s.netpoll.wake(s);
             exited.acquireUninterruptibly(count);
@@ -167,7 +167,7 @@ final class Closing {
         Machine[] machines = s.machines();
         for (; machinesLeft < machines.length; machinesLeft++) {
             Machine mach = machines[machinesLeft];
-            if (mach.thread != null) { // Else there never was the memory for one.
+            if (mach.thread != null) { // Else there was no memory for a thread.
                 joinUninterruptibly(mach.thread);
             }
             Mem.recycle(m.layout(), mach.mp);
@@ -189,14 +189,14 @@ final class Closing {
         s.slots.release();
         s.allp.release();
         if (!given) {
-            given = true; // Before: one that is lost is better than one that two have.
+            given = true; // Set before: a block that is lost is better than one that two schedulers have.
             RetiredSched.add(s);
         }
     }
 
     /** Has Ms leave from here on; returns how many are to. */
     private int stopMs() {
-        StopTheWorld.acquire(); // Nobody has stopped the world or will: there is none any more.
+        StopTheWorld.acquire(); // So nobody has the world stopped, and nobody will stop it again.
         SchedLock.lock(s.sched);
         Schedt.setClosingVolatile(s.sched, Scheduler.STOPPED);
         int count = s.allm.starts(); // Final: allocm looks at closing under the same lock.

@@ -15,13 +15,13 @@ import org.gmp4j.queue.Places;
  * @param procs number of Ps, 1 to 4096
  * @param autoProcs what procs should be now, asked at most once a second until setProcs is called; null when set by hand
  * @param place the CPUs of each P, round robin; empty when Ms roam
- * @param places what those say of how far apart Ps are; null when Ms roam
- * @param steal the order in which thieves look at other Ps; without places not the nearest first
+ * @param places how far apart Ps are, from {@code place}; null when Ms roam
+ * @param steal the order in which thieves look at other Ps; not nearest first when {@code places} is null
  * @param spinNanos how long an M searches before it sleeps: 0 as Go does, Long.MAX_VALUE for ever
- * @param quantumNanos how long a goroutine runs before it is told to yield, when one other waits or none
- * @param leastQuantumNanos the least to which that shortens when more wait; the same where it never does
+ * @param quantumNanos how long a goroutine runs before it is told to yield, when at most one other waits
+ * @param leastQuantumNanos what that shortens to at least when more wait; equal to it for a fixed quantum
  * @param maxThreads most Ms
- * @param idleNanos how long an M that nobody wants is kept asleep before it ends; negative for ever
+ * @param idleNanos how long an M that is not needed sleeps before it ends; negative for ever
  * @param maxStack most bytes of a goroutine's stack
  * @param uncaught told of an exception that ends a goroutine; null for the default
  * @param deadlockDetection whether it is fatal when all goroutines are asleep

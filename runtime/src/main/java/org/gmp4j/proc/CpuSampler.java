@@ -15,7 +15,7 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 
 /**
- * Looks at an interval what goroutine each M runs, and where: a CPU profile. On a thread of its own, from {@link #start} to {@link #stop}.
+ * A CPU profile: looks at intervals which goroutine each M runs, and where. On a thread of its own, from {@link #start} to {@link #stop}.
  *
  * <p>A goroutine is seen where it next comes to a safepoint of the JVM, not where it was: a loop's body shows at its end, and inlined code
  * may show at its caller. A thread that the system has taken from its CPU counts as if it ran.
@@ -31,7 +31,7 @@ public final class CpuSampler {
     private final Thread thread = new Thread(null, this::loop, "gmp-cpuprofile", 0, false);
     private volatile boolean over;
 
-    /** Of a scheduler; each so many ns. */
+    /** Samples a scheduler every {@code interval} ns. */
     public CpuSampler(Scheduler s, long interval) {
         this.s = s;
         this.interval = interval;
@@ -90,7 +90,7 @@ public final class CpuSampler {
         }
     }
 
-    /** The struct of an M is never unmapped, nor a G's: what is read may be old, and is then what ran a moment ago. */
+    /** Structs of Ms and Gs are never unmapped: what is read may be old, and then shows what ran a moment ago. */
     private void look(Machine m, List<Thread> running, List<GStack> stacks) {
         long gp = M.curgOpaque(m.mp);
         if (gp != 0 && (GStatus.readgstatus(gp) & ~GStatus.GSCAN) == GStatus.GRUNNING && G.goid(gp) != 0

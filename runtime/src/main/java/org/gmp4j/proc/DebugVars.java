@@ -17,7 +17,7 @@ import org.gmp4j.struct.ProcessFlag;
  * @param jmx have a bean from the start on
  * @param invariants check the runtime's invariants now and then, and whenever the world is stopped
  * @param traceback what a fatal error and an uncaught exception in program mode print, and how they end
- * @param asyncpreemptoff goroutines that run yield when they call the runtime, and not else
+ * @param asyncpreemptoff a goroutine that runs yields only when it calls the runtime
  * @param createsites where each goroutine was started is noted
  * @param trace a file for an execution trace, until the JVM ends; empty is off
  * @param dashboard at which port of the loopback address the live page is; -1 for nowhere
@@ -26,7 +26,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSock
         Level traceback, boolean asyncpreemptoff, boolean createsites, String trace, int dashboard) {
     /** Go's GOTRACEBACK. */
     public enum Level {
-        /** Of a fatal error all goroutines, of an exception the one that it ended. */
+        /** All goroutines for a fatal error, the one that ended for an exception. */
         SINGLE,
         /** All goroutines. */
         ALL,
@@ -88,7 +88,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSock
     }
 
     /**
-     * Reads settings with commas between them; of one that is there twice the last counts.
+     * Reads settings with commas between them; if a setting appears twice the last one counts.
      *
      * @param text null or empty is all off
      * @return the settings

@@ -14,19 +14,19 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 
 /**
- * A scheduler in the JDK's place: what virtual threads have that name none of their own. Each becomes a goroutine when it is
- * started, as one does that a goroutine starts ({@link GStack#execute}), and has its own {@link GStack} for its scheduler from then on.
- * So of a thread this is asked once. It is a {@link ForkJoinPool} because the JDK declares it to be one; the pool itself has no thread,
- * and what the JDK's tools ask it about ({@code VirtualThreadSchedulerMXBean}, {@code jcmd PID Thread.vthread_scheduler}) is answered
- * by the scheduler.
+ * A scheduler in the JDK's place: the scheduler of virtual threads that name none of their own. Such a thread becomes a goroutine when
+ * it is started, as a thread that a goroutine starts does ({@link GStack#execute}), and from then on its scheduler is its own
+ * {@link GStack}. So the pool is called once for each thread. It is a {@link ForkJoinPool} because the JDK declares the field so; the
+ * pool itself has no thread, and what the JDK's tools ask it ({@code VirtualThreadSchedulerMXBean}, {@code jcmd PID
+ * Thread.vthread_scheduler}) is answered by the scheduler.
  *
- * <p>A thread may be of this scheduler and yet begin on the JDK's: when a thread that runs there, because it is older than the
- * change, starts one that was made by a platform thread after it, the JDK puts that into the queues of the pool it is on
- * ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). We hear of it when it is next to run, and leave it where it began.
+ * <p>A thread may belong to this scheduler and yet begin on the JDK's. When a virtual thread that is older than the change, and so
+ * runs on the JDK's pool, starts one that a platform thread made after the change, the JDK puts that into the queues of the pool
+ * ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). We are called when it is next to run, and leave it where it began.
  */
 public final class DefaultPool extends ForkJoinPool {
     private final Scheduler s;
-    /** Stands for a goroutine that starts the thread; its own is never started. */
+    /** Stands in for the stack of a goroutine that starts the thread; its own thread is never started. */
     private final GStack starter;
 
     private DefaultPool(Scheduler s) {
@@ -36,7 +36,7 @@ public final class DefaultPool extends ForkJoinPool {
     }
 
     /**
-     * From here on {@code s}, which must never close, has the virtual threads that name no scheduler.
+     * From here on {@code s}, which must never close, runs the virtual threads that name no scheduler.
      *
      * @throws IllegalStateException with one sentence, when that cannot be
      */
@@ -97,7 +97,7 @@ public final class DefaultPool extends ForkJoinPool {
         return n;
     }
 
-    /** How many goroutines stand in the queues of Ps. */
+    /** How many goroutines are in the queues of Ps. */
     @Override
     public long getQueuedTaskCount() {
         long n = 0;
@@ -107,7 +107,7 @@ public final class DefaultPool extends ForkJoinPool {
         return n;
     }
 
-    /** How many stand in the global queue. */
+    /** How many are in the global queue. */
     @Override
     public int getQueuedSubmissionCount() {
         return Schedt.runqsizeOpaque(s.sched);

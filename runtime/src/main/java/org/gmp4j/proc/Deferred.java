@@ -10,12 +10,12 @@ import org.gmp4j.lock.Note;
 import org.gmp4j.struct.Schedt;
 
 /**
- * Work that must be done, left by threads that have not the stack for it: sysmon does it, any scheduler's. A list that many
- * push to by CAS and one drains by exchanging it for null, so there is no ABA.
+ * Work that must be done, left by threads that do not have the stack for it: the sysmon of any scheduler does it. It is a list that
+ * many push to by CAS and one drains by exchanging it for null, so there is no ABA.
  *
- * <p>To add needs a few hundred bytes of stack, some thousand in the interpreter. Where not even those are left the error
- * comes out of the call before ours, as it would with the JDK's own scheduler: nobody can promise more than the JDK's
- * frames do, which changed the thread's state.
+ * <p>To add needs a few hundred bytes of stack, a thousand or so in the interpreter. Where not even those are left, the JDK's own
+ * frames overflow before they call us, as they would with the JDK's own scheduler: no more can be promised than those frames do, which
+ * have changed the thread's state by then.
  */
 public abstract class Deferred {
     private static final VarHandle HEAD;
@@ -28,7 +28,7 @@ public abstract class Deferred {
         }
     }
 
-    /** Stands in the list while no sysmon looks: nothing can be left then. */
+    /** The list while no sysmon looks at it: nothing can be added then. */
     private static final Deferred CLOSED = new Deferred() {
         @Override
         protected void run() {
@@ -38,18 +38,18 @@ public abstract class Deferred {
 
     /** By anyone, through HEAD; to and from CLOSED under the class's lock. */
     private static volatile Deferred head = CLOSED;
-    /** How many threads do what was left. */
+    /** How many threads are doing such work. */
     private static final AtomicInteger DRAINING = new AtomicInteger();
-    /** How many sysmons there are that look; under the class's lock. */
+    /** How many sysmons look at the list; under the class's lock. */
     private static int drainers;
 
     private Deferred next;
 
-    /** Work not yet left. */
+    /** Work that is in no list yet. */
     protected Deferred() {
     }
 
-    /** Does it, on sysmon: must not wait for what user code may hold, nor throw. */
+    /** Does the work, on sysmon: must not wait for anything that user code may hold, nor throw. */
     protected abstract void run();
 
     /** A wake-up of the JDK: see {@link GStack#execute}. */
@@ -75,7 +75,7 @@ public abstract class Deferred {
         }
     }
 
-    /** Leaves {@code d}; done within 60 ms. False, and nothing left, when no scheduler lives. */
+    /** Adds {@code d}, which is done within 60 ms. False, and nothing is added, when no scheduler lives. */
     public static boolean add(Deferred d) {
         do {
             d.next = head;
@@ -86,7 +86,7 @@ public abstract class Deferred {
         return true;
     }
 
-    /** Does what was left; of sysmon. */
+    /** Does the work in the list; called by sysmon. */
     static void drain() {
         if (head == null) {
             return;
@@ -94,7 +94,7 @@ public abstract class Deferred {
         runAll(null);
     }
 
-    /** Takes the list, leaves {@code end} there, and does what was left. */
+    /** Takes the list, leaves {@code end} in its place, and does the work. */
     private static void runAll(Deferred end) {
         int _ = DRAINING.incrementAndGet(); // Before it is taken: see pending.
         try {
@@ -104,13 +104,13 @@ public abstract class Deferred {
         }
     }
 
-    /** Whether something is left, or is being done: it may ready a goroutine. The list first, as it is taken second. */
+    /** Whether there is work in the list or being done, which may ready a goroutine. Reads the list first, as runAll takes it second. */
     static boolean pending() {
         Deferred d = head;
         return d != null && d != CLOSED || DRAINING.get() != 0;
     }
 
-    /** Without memory it is left for the next look; at the very end, when there is none, done once there is some. */
+    /** Without memory the work is put back for the next look; when the last sysmon ends, it is tried until there is memory. */
     private void runOrLeave() {
         for (;;) {
             try {
@@ -140,7 +140,7 @@ public abstract class Deferred {
         }
     }
 
-    /** Has {@code s}'s sysmon look at once; else one looks within 60 ms. */
+    /** Has {@code s}'s sysmon look at once; otherwise one looks within 60 ms. */
     static void ring(Scheduler s) {
         try {
             Note.ring(Schedt.sysmonnoteAddress(s.sched));
@@ -154,7 +154,7 @@ public abstract class Deferred {
         return new Wakeup(null, null);
     }
 
-    /** A sysmon begins to look. Tries all of this out, as there would be no room to load and link it later. */
+    /** A sysmon begins to look. Runs all of this code once, as there would be no room to load and link it later. */
     static synchronized void begin(Deferred trial) {
         if (drainers++ == 0) {
             head = null;
@@ -163,7 +163,7 @@ public abstract class Deferred {
         drain();
     }
 
-    /** A sysmon looks no more; the last does what is left. */
+    /** A sysmon stops looking; the last one does what is in the list. */
     static synchronized void end() {
         if (--drainers == 0) {
             runAll(CLOSED); // What comes later is refused.

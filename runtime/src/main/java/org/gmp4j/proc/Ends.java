@@ -16,8 +16,8 @@ import org.gmp4j.stack.JdkThreads;
  * <li>whoever awaits it ({@link Awaited}) is told; where nobody did, an exception is reported ({@link Uncaught});
  * <li>its bubble counts it out.
  * </ol>
- * Then {@link Goexit0#goexit0} for a pooled stack; a thread with an identity returns to the JDK's code, and its M tells those
- * who join it. Nothing comes out of here, whatever user code threw on the way.
+ * Then {@link Goexit0#goexit0} for a pooled stack; a thread with an identity returns to the JDK's code, and its M wakes the threads
+ * that join it. No exception comes out of here, whatever user code threw on the way.
  */
 final class Ends {
     /** How many turns main gives others whose deferred work runs after a panic. */
@@ -29,7 +29,7 @@ final class Ends {
     /** Runs {@code fn} as the goroutine on {@code st}, the caller's stack, from its first instruction to its end. */
     static void run(GStack st, Runnable fn) {
         Runnable body = fn;
-        // Who is told is settled before it runs: from its first instruction on anything may fail, for want of memory say.
+        // Whom to tell is decided before it runs: from its first instruction on anything may fail, for want of memory for example.
         if (body instanceof Bubble.Member member) {
             st.bubble = member.bubble();
             body = member.fn();
@@ -69,8 +69,8 @@ final class Ends {
     }
 
     /**
-     * Program mode: main is about to return, on its stack. What a panicking goroutine's deferred work does, as counting itself done,
-     * may be what main waited for; so the panic is given the time to be reported, and a report under way ends the process.
+     * Program mode: main is about to return, on its stack. Main may have been woken by the deferred work of a goroutine that panics, for
+     * example by a {@code done()}; so the panic is given time to be reported, and a report under way ends the process.
      * Go's main does the same, with the same bound.
      */
     static void letPanicsEnd(GStack st) {
@@ -90,7 +90,7 @@ final class Ends {
      * @return how it ends
      */
     static Throwable deferred(GStack st, Throwable end) {
-        Throwable last = st.exiting && end == null ? Goexit.INSTANCE : end; // Swallowed on the way.
+        Throwable last = st.exiting && end == null ? Goexit.INSTANCE : end; // The user's code swallowed it.
         while (st.defers != null) {
             st.exiting = false; // Deferred work may call the runtime.
             GStack.Defer d = st.defers;
@@ -124,7 +124,7 @@ final class Ends {
             } else {
                 told.ended(end);
             }
-        } catch (Throwable t) { // Of the one who was told.
+        } catch (Throwable t) { // Thrown by what was told.
             Uncaught.report(st, t);
         }
     }

@@ -22,7 +22,7 @@ final class Exiters {
         this.s = s;
     }
 
-    /** For a close that begins while the JVM shuts down: one that began before is no hook's. Null when it does not. */
+    /** For a close that begins while the JVM shuts down, else null: a close that began before is not a shutdown hook's. */
     static Exiters ofShutdown(Scheduler s) {
         try {
             boolean _ = Runtime.getRuntime().removeShutdownHook(new Thread());
@@ -32,7 +32,7 @@ final class Exiters {
         }
     }
 
-    /** Whether goroutines are left and all are in exit. A look costs one stack or so; it is left out if the last was just now. */
+    /** Whether goroutines are left and all are in exit. It reads a stack or so, and is skipped if the last look was just now. */
     boolean onlyTheyAreLeft() {
         long now = System.nanoTime();
         if (now < next) {

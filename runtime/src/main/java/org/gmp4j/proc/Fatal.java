@@ -12,17 +12,17 @@ import org.gmp4j.struct.Throw;
 /**
  * The ends of a process: {@code throw} (the runtime is corrupt: message, every P, M and G, exit) and {@code fatal error}
  * (the program is wrong: Go's text, all stacks, exit). Exit code 2, without shutdown hooks: a broken scheduler cannot be
- * trusted to run them. The first report is the only one; whoever comes second waits for the end.
+ * trusted to run them. The first report is the only one; a thread that comes second waits for the end.
  *
  * <p>A dump may hang: the JDK reads a virtual thread's stack only between two switches, and waits for the end of a
- * switch that a broken M never finishes. So what needs no stack is printed first, and a thread ends the process when the
- * rest stands still. And a report may run out of memory: then it is cut short.
+ * switch that a broken M never finishes. So what needs no stack is printed first, and a guarding thread ends the process when the
+ * rest makes no progress. A report may also run out of memory: then it is cut short.
  */
 public final class Fatal {
     private static final int EXIT = 2;
-    /** A stack that takes longer will never be printed. */
+    /** If a stack takes longer than this it is taken to hang. */
     private static final long DUMP_MILLIS = 10_000;
-    /** A report that needs heap is tried so often, with such pauses. */
+    /** How often a report that needs heap is tried, and the pauses between. */
     private static final int REPORT_TRIES = 20;
     private static final int RESERVE = 64 << 10;
     private static final long REPORT_PAUSE_NANOS = 50_000_000;
@@ -34,7 +34,7 @@ public final class Fatal {
     /** For a report when the heap is full. */
     private static byte[] reserve = new byte[RESERVE];
     private static boolean installed;
-    /** How many stacks were; written by the reporter. */
+    /** How many stacks were printed; written by the reporter. */
     private static volatile int printed;
 
     private Fatal() {
@@ -49,7 +49,7 @@ public final class Fatal {
             try {
                 Class<?> ignored = Class.forName("java.lang.Shutdown", true, null); // Of Runtime.halt.
             } catch (ClassNotFoundException e) {
-                return; // Then halt works otherwise.
+                return; // Another thread halts the process.
             }
         }
     }
@@ -105,9 +105,9 @@ public final class Fatal {
     }
 
     /**
-     * Before anything is printed: returns on the first caller's thread only, who then halts whatever happens.
+     * Before anything is printed: returns on the first caller's thread only, which then halts the process whatever happens.
      *
-     * @return false when the report itself failed: whoever called us throws, to {@link #state} or {@link #stacks}
+     * @return false when called by the report itself, which failed: the caller throws, into {@link #state} or {@link #stacks}
      */
     private static boolean report() {
         Thread me = Thread.currentThread();
@@ -120,7 +120,7 @@ public final class Fatal {
         return true;
     }
 
-    /** Sees to it that the process ends though the report may hang. False where that cannot be had: then no stack is to be read. */
+    /** Sees to it that the process ends even if the report hangs. False when that fails: then no stack may be read. */
     private static boolean guard() {
         try {
             Thread t = new Thread(null, Fatal::haltSoon, "gmp-halt", 0, false);
@@ -128,7 +128,7 @@ public final class Fatal {
             t.start();
             return true;
         } catch (RuntimeException | Error e) {
-            Stderr.write(UNGUARDED); // Out of threads, or of memory, may be what we report.
+            Stderr.write(UNGUARDED); // What we report may be that threads or memory have run out.
             return false;
         }
     }
@@ -149,7 +149,7 @@ public final class Fatal {
         return s.config.debug().traceback();
     }
 
-    /** What traceback=system and crash add. */
+    /** Does what traceback=system and crash do in addition. */
     private static void more(Scheduler s) {
         if (level(s).compareTo(DebugVars.Level.SYSTEM) >= 0) {
             state(s);
@@ -159,7 +159,7 @@ public final class Fatal {
         }
     }
 
-    /** Prints it with its stack: other threads may give memory back, which the report needs. */
+    /** Prints {@code t} with its stack; waits for memory that the report needs, which other threads may give back. */
     private static void whenThereIsMemory(Throwable t) {
         reserve = null;
         for (int i = 0; i < REPORT_TRIES; i++) {
@@ -173,7 +173,7 @@ public final class Fatal {
         }
     }
 
-    /** Whether it was the heap that was full, not the metaspace, the threads or the memory outside. */
+    /** Whether the heap was full, rather than the metaspace, the number of threads or memory outside of the heap. */
     static boolean isHeap(Throwable t) {
         String message = t.getMessage();
         return t instanceof OutOfMemoryError
@@ -185,7 +185,7 @@ public final class Fatal {
             try {
                 Runtime.getRuntime().halt(EXIT);
             } catch (Error e) {
-                Thread.onSpinWait(); // No memory: until a collection has found some. See install.
+                Thread.onSpinWait(); // There is no memory until a collection has found some. See install.
             }
         }
     }
@@ -200,7 +200,7 @@ public final class Fatal {
             try {
                 if (t instanceof OutOfMemoryError) {
                     Stderr.write(OUT_OF_MEMORY);
-                    if (isHeap(t)) { // The rest needs heap, and time, in which other threads fail.
+                    if (isHeap(t)) { // The rest needs heap, and takes time in which other threads fail.
                         whenThereIsMemory(t);
                         return;
                     }
@@ -252,8 +252,8 @@ public final class Fatal {
     }
 
     /**
-     * The same, found when the call that was one has returned, as it left its work to another thread: returns where there
-     * would be an exception, for there is nobody to get it.
+     * The same for misuse that is found after the call has returned, as it left its work to another thread. Where {@link #misuse} would
+     * be an exception this returns, for nobody is there to catch one.
      *
      * @param by the caller's stack, null for a thread
      */
@@ -265,7 +265,7 @@ public final class Fatal {
         }
     }
 
-    /** The end of the program in program mode, with its last words; and, with traceback=all, what all goroutines do. */
+    /** Ends the program in program mode: prints {@code text} and, with traceback=all, what all goroutines do. */
     static void end(Scheduler s, String text) {
         if (report()) {
             try {

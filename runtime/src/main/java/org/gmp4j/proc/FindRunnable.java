@@ -26,18 +26,18 @@ import org.gmp4j.struct.Schedt;
  * <li>the global queue, a fair share
  * <li>the network poller, without blocking
  * <li>other Ps' rings, four walks; on the last their timers and runnext too ({@link org.gmp4j.queue.StealWalk})
- * <li>idle-time work
+ * <li>work that was registered for idle time
  * <li>the global queue again, under the lock under which the P is given up
  * <li>all rings and timers once more without a P, on the idle list already
  * <li>sleep: one M until the next timer is due, the others until woken
  * </ol>
  */
 final class FindRunnable {
-    /** Every so many schedules the global queue comes first, or two goroutines that ready each other would starve it. */
+    /** One schedule in this many takes from the global queue first, or two goroutines that ready each other would starve it. */
     private static final int GLOBAL_FIRST = 61;
     private static final int IN_VAIN = 4;
     private static final long NAP_NANOS = 50_000;
-    /** With work in the global queue nobody asks the network more often: a poll takes a microsecond. */
+    /** With work in the global queue the network is not polled more often than this, in ns: a poll takes a microsecond. */
     private static final long POLL_EVERY = 50_000;
 
     private FindRunnable() {
@@ -94,7 +94,7 @@ final class FindRunnable {
         }
     }
 
-    /** Under a latency policy: go round again until the spinner's time is up, or the scheduler's. */
+    /** Under a latency policy: whether to search again, as the spinner's time is not up and the scheduler has not ended. */
     private static boolean mayGoOn(Machine m) {
         Thread.onSpinWait();
         return (m.spinUntil == Long.MAX_VALUE || System.nanoTime() < m.spinUntil)
@@ -102,11 +102,11 @@ final class FindRunnable {
     }
 
     /**
-     * Goroutines that hand each other on on one P wake an M each time that none spins, and it finds nothing. Once it has been
-     * woken in vain a few times in a row it sleeps for a moment as a spinner, so that nobody wakes one, and looks again. Go's
-     * spinners are as slow: they sleep before they take from runnext.
+     * When goroutines on one P ready each other in turn, they wake an M each time that none spins, and it finds nothing. An M that was
+     * woken in vain a few times in a row sleeps for a moment while it still counts as a spinner, so that no other is woken, and looks
+     * again. Go's spinners are as slow: they sleep before they take from runnext.
      *
-     * @return whether it did
+     * @return whether the M slept
      */
     private static boolean nap(Machine m) {
         if (m.inVain < IN_VAIN) {
@@ -132,7 +132,7 @@ final class FindRunnable {
     /**
      * The part of findRunnable that asks no other P and never blocks: for a stack whose goroutine ended.
      *
-     * @return 0 when the M itself has to look: nothing is here, or something else than a G wants it
+     * @return 0 when the M itself has to look: there is nothing here, or the M is wanted for something other than a G
      */
     static long pickLocal(Machine m) {
         long sched = m.s.sched;
@@ -174,8 +174,8 @@ final class FindRunnable {
     }
 
     /**
-     * Looks for what the network has ready, without blocking, unless nothing waits or an M sleeps in the poller, which finds it
-     * first. Queues all but the first, which it returns.
+     * Polls the network without blocking, unless no goroutine waits for it, or an M sleeps in the poller, which then finds what is
+     * ready first. Queues all goroutines but the first, which it returns.
      */
     private static long poll(Scheduler s, long pp) {
         if (!s.netpoll.anyWaiters(s) || Schedt.lastpollVolatile(s.sched) == 0) {
@@ -186,9 +186,9 @@ final class FindRunnable {
     }
 
     /**
-     * Whether the network is to be asked before anything is taken from the global queue, where those wait who had their time
-     * slices: what has become ready meanwhile comes before them. Go asks it when all queues are empty, which beside hogs they
-     * never are; its sysmon asks it then, each 10 ms, and queues what it finds behind them all.
+     * Whether to poll the network before anything is taken from the global queue. Goroutines whose time slice has ended wait in that
+     * queue, and what has become ready meanwhile comes before them. Go polls when all queues are empty, which beside goroutines that
+     * never yield they never are; then its sysmon polls, every 10 ms, and queues what it finds behind all of those.
      */
     static boolean pollDue(Scheduler s) {
         if (!s.netpoll.anyWaiters(s)) {
@@ -203,8 +203,8 @@ final class FindRunnable {
             return 0;
         }
         long last = Schedt.lastpollVolatile(s.sched);
-        if (last == 0 || !Schedt.casLastpoll(s.sched, last, System.nanoTime())) { // Or sysmon would ask as well.
-            return 0; // Another does.
+        if (last == 0 || !Schedt.casLastpoll(s.sched, last, System.nanoTime())) { // Else sysmon would poll as well.
+            return 0; // Another M polls.
         }
         return poll(s, pp);
     }
@@ -224,7 +224,7 @@ final class FindRunnable {
     }
 
     /**
-     * Looks through the other Ps, in the order that the scheduler has for that.
+     * Looks at the other Ps, in the scheduler's steal order.
      *
      * @return a G, or 0; then {@code m.walk.newWork()} says to start over
      */
@@ -263,12 +263,12 @@ final class FindRunnable {
         Threads.releasep(m);
         Idle.pidleput(sched, pp, System.nanoTime());
         boolean wasSpinning = M.spinning(m.mp) != 0;
-        M.setSpinningOpaque(m.mp, 0); // From the next line on whoever takes the M may say that it spins.
+        M.setSpinningOpaque(m.mp, 0); // Before the next line, after which whoever takes the M may make it spin.
         Threads.list(m);
         SchedLock.unlock(sched);
 
         if (wasSpinning) {
-            Wakep.stopSpinning(sched); // Step 2 of who stops spinning; what follows is step 3.
+            Wakep.stopSpinning(sched); // Step 2 of stopping to spin; what follows is step 3.
         }
         long gp = checkAgain(m);
         if (gp != 0) {
@@ -278,9 +278,9 @@ final class FindRunnable {
             return 0;
         }
         long pollUntil = checkTimersNoP(s);
-        m.untold = 0; // It is among them.
+        m.untold = 0; // checkTimersNoP has seen it.
         if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {
-            Threads.stopm(m); // Ends the M, timers or not: they go on outside.
+            Threads.stopm(m); // Ends the M, whether timers are set or not: those are run outside of the scheduler then.
             return 0;
         }
         if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.lastpollVolatile(sched) != 0) {
@@ -296,9 +296,9 @@ final class FindRunnable {
         }
         long until = Schedt.pollUntilVolatile(sched);
         if (pollUntil != 0 && (until == 0 || until > pollUntil)) {
-            s.netpoll.wake(s); // Whoever polls sleeps longer than that.
+            s.netpoll.wake(s); // The M in the poller would sleep longer than that.
         } else if (pollUntil == 0 && until != 0 && s.config.deadlockDetection()) {
-            s.netpoll.wake(s); // He sleeps for a timer that was stopped since: he may be the last who is awake.
+            s.netpoll.wake(s); // That M sleeps for a timer that was stopped since, and may be the last that is not on the idle list.
         }
         Threads.stopm(m);
         return 0;
@@ -307,7 +307,7 @@ final class FindRunnable {
     /**
      * Looks at the global queue and all rings without a P; with work in sight takes a P and spins again.
      *
-     * @return a G of the global queue, or 0; then the M has a P, or is idle, or somebody has one for it
+     * @return a G of the global queue, or 0; then the M has a P, or is idle, or another M has a P for it
      */
     private static long checkAgain(Machine m) {
         Scheduler s = m.s;
@@ -318,7 +318,7 @@ final class FindRunnable {
         }
         SchedLock.unlock(sched);
         if (Schedt.nmspinningVolatile(sched) != 0) {
-            return 0; // Whoever spins looks again, or wakes another now that a P is idle.
+            return 0; // An M that spins looks again, or wakes another now that a P is idle.
         }
         Processor[] all = s.procs();
         for (int i = 0, n = Math.min(all.length, Schedt.gomaxprocsOpaque(sched)); i < n; i++) {
@@ -351,8 +351,9 @@ final class FindRunnable {
     }
 
     /**
-     * Somebody has a P for this M, perhaps with work of its own: he may not have known that others relied on this M, and what it
-     * has just seen is another's. Nothing happens if that P is to spin.
+     * Another M has taken this one off the idle list and has a P for it, perhaps with work of that P's own. It may not have known that
+     * this M is the one that others rely on to look for work; so the work that this M has just seen needs another M, which is woken here.
+     * Nothing happens if this M is to spin with that P.
      */
     private static long taken(Machine m) {
         Wakep.wakep(m.s);
@@ -381,7 +382,7 @@ final class FindRunnable {
         long delay = pollUntil == 0 ? -1 : Math.max(0, pollUntil - System.nanoTime());
         if (s.config.deadlockDetection()
                 && (checkTimersNoP(s) != pollUntil || pollUntil == 0 && !s.netpoll.anyWaiters(s))) {
-            delay = 0; // What it was to sleep for is no more, since before anybody could see that it does.
+            delay = 0; // The timer it was to sleep for was stopped, before its sleep was visible to whoever stopped it.
         }
         long list = 0;
         if (Schedt.closingAcquire(sched) < Scheduler.STOPPED) {
