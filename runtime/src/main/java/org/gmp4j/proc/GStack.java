@@ -15,12 +15,12 @@ import org.gmp4j.struct.P;
 
 /**
  * The stack of a goroutine, and the loop that runs on a pooled one: run a goroutine, end it, and run the next in place
- * when that is a fresh one (no switch at all); otherwise give the thread back to the M. What the JDK wakes up goes by {@link JdkReady}.
+ * when that is a fresh one (no switch at all); otherwise give the thread back to the M. Wake-ups by the JDK go through {@link JdkReady}.
  */
 public final class GStack extends Stack {
     private static final int FIRST_LOOK = 16;
     private static final int MOST_LOOK = 1024;
-    /** At a look at so many chunks as many switches by this share are let pass, so that the looks cost little. */
+    /** After a look that counted n chunks of frames, at least n divided by this switches pass before the next: looks cost little. */
     private static final int CHUNK_SHARE = 2;
 
     /** The scheduler. */
@@ -28,29 +28,29 @@ public final class GStack extends Stack {
     /** The goroutine on this stack: set by the M that gives it the stack, or in place by the stack itself. */
     long gp;
     /**
-     * Labels of the goroutine, for profiles; null for none. Written by it; whoever makes a profile reads one that is a
-     * moment old: it never changes.
+     * Labels of the goroutine, for profiles; null for none. Written by the goroutine; a profiler may read a map that was replaced a
+     * moment ago, which is safe as no map ever changes.
      */
     Map<String, String> labels;
     /** Deferred work of the goroutine, last first; null when there is none. */
     Defer defers;
-    /** {@code m.locks} as the M has to set it when it runs this stack again; a new stack begins inside the runtime. */
+    /** What the M sets {@code m.locks} to when it runs this stack again; a new stack begins inside the runtime. */
     int locks = 1;
-    /** Whether goexit was called and has not come through yet. */
+    /** Whether goexit was called and has not unwound the stack yet. */
     boolean exiting;
 
-    /** Of {@link Syscall}: somebody took the P in the last system call; when the present call gave it away, or 0. */
+    /** For {@link Syscall}: whether the P was taken during the last system call; below it, when the present call gave it away, or 0. */
     boolean lostP;
     long handedOff;
 
-    /** Of {@link JdkReady}: odd while the JDK may wake the thread. */
+    /** For {@link JdkReady}: odd while the JDK may wake the thread. */
     volatile int ticket;
 
-    /** Of {@link Leftovers}. */
+    /** The next in {@link Leftovers}. */
     GStack nextLeft;
-    /** How much room a section must have: all that there could be when the frames on the heap are too many. By itself and its M. */
+    /** How much room a section must have; more than any stack when there are too many frames on the heap. By the goroutine and its M. */
     private long room = Headroom.toTake();
-    /** Switches until the M looks how many frames are on the heap, and what it is set to next. Written by the M. */
+    /** Switches until the M counts the frames on the heap again, and what this is set to then. Written by the M. */
     private int untilLook = FIRST_LOOK;
     private int looks = FIRST_LOOK;
     private long frozen;
@@ -61,22 +61,22 @@ public final class GStack extends Stack {
     /** What gives the lock back when it parks as one of the bubble; set by itself, cleared by its M. */
     Park.Unlock unlock;
 
-    /** Of its present {@link Park#gopark}: called with it parked; false runs it on at once. By itself; its M reads it. */
+    /** The unlock function of its present {@link Park#gopark}. Written by the goroutine; its M reads it. */
     Park.Unlock parkUnlock;
-    /** The argument of that, null while it does not park; likewise. */
+    /** The argument of that, null while the goroutine does not park; likewise. */
     Object parkLock;
-    /** Whether its present wait may end otherwise than by what it waits for: an interrupt, a limit of time, a context. By itself. */
+    /** Whether its present wait may be ended by an interrupt, a limit of time or a context. Written by the goroutine. */
     boolean endable;
-    /** Where the goroutine was started; null when that was not noted. By itself. */
+    /** Where the goroutine was started; null when that was not noted. Written by the goroutine. */
     String site;
 
     /** Told how the goroutine ended, instead of {@link #report}; null for nobody. */
     Awaited awaited;
 
-    /** Tells its waits of interrupts; null until one wants to know. By itself, and kept for the goroutines to come. */
+    /** Tells its waits of interrupts; null until a wait needs it. Written by the goroutine, and kept for the next ones on this stack. */
     InterruptHook interruptHook;
 
-    /** One that goroutines take turns on; false for a thread with an identity, which was started as threads are. */
+    /** Whether goroutines take turns on this stack; false for a thread with an identity, which was started as threads are. */
     final boolean pooled;
 
     /** One deferred call. */
@@ -103,7 +103,7 @@ public final class GStack extends Stack {
         this.s = s;
         pooled = false;
         locks = 0; // It begins in the JDK's code.
-        if (!(JdkThreads.task(this) instanceof ThreadTask)) { // It is, when a start that failed is tried again.
+        if (!(JdkThreads.task(this) instanceof ThreadTask)) { // It is one already when a start that failed is tried again.
             JdkThreads.setTask(this, new ThreadTask(JdkThreads.task(this)));
         }
     }
@@ -122,19 +122,19 @@ public final class GStack extends Stack {
      * {@code acquirem}: from here to {@link #exit} the calling goroutine keeps the P it runs with. Every call of the
      * runtime that touches the P, or holds a runtime lock, is inside; they nest.
      *
-     * <p>First m.locks is raised, then m.gate read. The P is taken only while locks is 0, by the signal handler on this same
-     * thread, or by another thread that has a fence run here first ({@link Gate}). So either that sees the raised locks, or
-     * the read sees that the P is gone or going, and the goroutine gets one as from a system call. The fence between is for
+     * <p>First m.locks is raised, then m.gate is read. The P is taken only while locks is 0, by the signal handler on this same
+     * thread, or by another thread that has a fence run here first ({@link Gate}). So either the taker sees the raised locks, or
+     * the read sees that the P is gone or being taken, and the goroutine gets one as after a system call. The fence between is for
      * the compiler alone.
      *
-     * <p>The outermost makes sure that the section has room on the stack: see {@link Headroom}. On a thread that is no
-     * goroutine nobody counts how deep they are nested: what may be inside another section is {@link #enterChecked} there.
+     * <p>The outermost call makes sure that the section has room on the stack: see {@link Headroom}. On a thread that is no
+     * goroutine the nesting is not counted: code that may be inside another section calls {@link #enterChecked} there.
      *
      * @return its stack; null on a thread that is no goroutine
      * @throws StackOverflowError when there is too little room; nothing has happened
      */
     public static GStack enter() {
-        long left = Headroom.left(); // First of all: a call in the middle would have all loaded anew after it.
+        long left = Headroom.left(); // Before all else: after a call in the middle the compiled code would have to load everything again.
         GStack st = current();
         if (st != null) {
             st.acquirem(left);
@@ -159,8 +159,8 @@ public final class GStack extends Stack {
     }
 
     /**
-     * The same before a close and the like, which gives back what was made after a {@link #checkAll} in about the same place: it
-     * asks for a little less room.
+     * The same before an operation that gives back, such as a close, what was made after a {@link #checkAll} at about the same depth:
+     * it asks for a little less room.
      *
      * @throws StackOverflowError when there is too little; nothing has happened
      */
@@ -169,7 +169,7 @@ public final class GStack extends Stack {
     }
 
     /**
-     * The same for what gives back what an {@link #enter} in about the same place took: it asks for a little less room.
+     * Like {@link #enter}, to give back what was taken after an {@link #enter} at about the same depth: it asks for a little less room.
      *
      * @throws StackOverflowError when there is too little room; nothing has happened
      */
@@ -219,9 +219,9 @@ public final class GStack extends Stack {
     }
 
     /**
-     * Before a wait in the JDK for what is the runtime's. HotSpot takes interpreted frames off a thread by a recursion, and throws
-     * a StackOverflowError where that has no room, from a third of the stack's depth on: out of the middle of the JDK's lock, which
-     * is left with a waiter that never comes. So the wait is pinned there.
+     * Before a wait in the JDK for something of the runtime's. HotSpot takes interpreted frames off a thread by a recursion, and throws
+     * a StackOverflowError where that has no room, from a third of the stack's depth on. It would come out of the middle of the JDK's
+     * lock, which is then left with a waiter that never comes. So the wait is pinned there.
      *
      * @return whether {@code JdkThreads.unpin} is to follow
      */
@@ -234,7 +234,7 @@ public final class GStack extends Stack {
         return deep;
     }
 
-    /** Too little room, or too many frames on the heap: then this is said once, and again when a look finds it still so. */
+    /** There is too little room; if because of too many frames on the heap, it is refused once, and again when a look still finds so. */
     private StackOverflowError overflow() {
         if (room == Headroom.toTake()) {
             return Headroom.overflow();
@@ -244,9 +244,9 @@ public final class GStack extends Stack {
     }
 
     /**
-     * Of the M, the stack unmounted. Frames that were parked come back to the thread two at a time, as calls return. So a
-     * recursion that parks on its way never fills the thread's stack, but the heap: every so many switches somebody looks how
-     * much is there. More often while it grows; the next section of the runtime then fails as if the stack were full.
+     * Called by the M, with the stack unmounted. Frames that were parked come back to the thread two at a time, as calls return. So a
+     * recursion that parks on its way down never fills the thread's stack, but the heap. The M counts the frames there every so many
+     * switches, more often while they grow. When they are too many the next section of the runtime fails as if the stack were full.
      */
     void parked() {
         if (--untilLook == 0) {
@@ -260,7 +260,7 @@ public final class GStack extends Stack {
         }
     }
 
-    /** The first half of acquirem: raises m.locks. Whether the P is there, and stays; else {@link Gate#pass} knows. */
+    /** The first half of acquirem: raises m.locks. True when the P is there and stays; otherwise {@link Gate#pass} decides. */
     boolean raise() {
         long mp = machine().mp;
         M.setLocksOpaque(mp, M.locksOpaque(mp) + 1);
@@ -275,7 +275,7 @@ public final class GStack extends Stack {
             Preempt.gopreempt(this); // Still inside: it switches with the P held.
             mp = machine().mp;
         }
-        VarHandle.releaseFence(); // All that was done to the P comes before.
+        VarHandle.releaseFence(); // Everything that was done to the P comes before.
         M.setLocksOpaque(mp, depth);
     }
 
@@ -290,8 +290,8 @@ public final class GStack extends Stack {
     }
 
     /**
-     * Whether an interrupt ends its waits: of a virtual thread with an identity, which others may name, and of a task that can be
-     * cancelled; not of a goroutine of {@code go}.
+     * Whether an interrupt ends its waits: true for a virtual thread with an identity, which other code may have a reference to, and for
+     * a task that can be cancelled; false for a goroutine of {@code go}.
      */
     public boolean endsByInterrupt() {
         return !pooled || awaited != null && awaited.cancelable();
@@ -312,17 +312,17 @@ public final class GStack extends Stack {
         this.labels = labels;
     }
 
-    /** Whether it is wanted to know who held a lock for which this goroutine waits. */
+    /** Whether to record which code held a lock for which this goroutine waits. */
     public boolean profilesLocks() {
         return s.mutexProfile.on();
     }
 
-    /** This goroutine, which is inside {@link #enter}, has given back a lock for which somebody has waited so many ns. */
+    /** This goroutine, which is inside {@link #enter}, has given back a lock for which another waited {@code nanos} ns. */
     public void held(long nanos) {
         s.mutexProfile.held(this, nanos);
     }
 
-    /** Says whether the present wait of this goroutine may end otherwise than by what it waits for; on this stack. */
+    /** Says whether the present wait of this goroutine may be ended early; on this stack. */
     public void setEndable(boolean endable) {
         this.endable = endable;
     }
@@ -393,11 +393,11 @@ public final class GStack extends Stack {
     @Override
     public void run() {
         do {
-            runGoroutine(); // The function in that frame alone: a local of this one, interpreted, would keep it while pooled.
+            runGoroutine(); // A method of its own: a local variable of this frame, interpreted, would keep the function reachable.
             room = Headroom.toTake();
             JdkThreads.forget(this);
         } while (Goexit0.goexit0(this) || JdkThreads.yield(this));
-        // Only without memory for the yield: the virtual thread ends, and the M throws the stack away.
+        // Reached only when there is no memory for the yield: the virtual thread ends, and the M drops the stack.
     }
 
     private void runGoroutine() {

@@ -15,40 +15,40 @@ import org.gmp4j.struct.PStatus;
 /**
  * The gate between a thread and its P, {@code m.gate}: how sysmon, or whoever stops the world, takes the P of a goroutine
  * that is in its own code or asleep in the kernel, without a signal. A signal would end the goroutine's {@code usleep},
- * {@code poll} or {@code sem_timedwait} early, is not seen by a thread that waits for a disk or blocks signals, and by one
- * that waits for a CPU only when it has one.
+ * {@code poll} or {@code sem_timedwait} early; a thread that waits for a disk or blocks signals does not see it; and a thread that
+ * waits for a CPU sees it only when it gets one.
  *
  * <pre>
  *  SHUT -> OPEN      the thread, with m.locks raised: it attaches a P
  *  any -> SHUT       the thread, with m.locks raised: it gives its P up; or the signal handler, on that thread
  *  OPEN -> ASKED     the taker, by CAS
- *  ASKED -> OPEN     the thread as it raises m.locks: it wants its P itself; or the taker, which finds m.locks raised; by CAS
+ *  ASKED -> OPEN     the thread as it raises m.locks: it needs its P itself; or the taker, which finds m.locks raised; by CAS
  *  ASKED -> TAKING   the taker, by CAS, when after the membarrier m.locks is 0
  *  TAKING -> SHUT    the taker, by release, when the P is in _Psyscall and the goroutine in _Gsyscall
- *  TAKING -> OPEN    the taker, by release: it was another time slice
+ *  TAKING -> OPEN    the taker, by release: the time slice was not the one it meant
  * </pre>
  *
  * <p>Why it is safe. The thread uses its P only while m.locks > 0, and after it has raised m.locks it looks at the gate; the
  * taker makes the gate ASKED, and then looks at m.locks. This is Dekker's pattern, which needs a full fence between the
  * store and the load on both sides. The thread's side is {@link GStack#acquirem}, the hottest code there is, and has none:
- * the taker's membarrier runs one on the thread's CPU. So of a raise and a taking at the same moment,
+ * the taker's membarrier runs one on the thread's CPU. So if the thread raises m.locks while a taker is at work,
  * <ul>
- * <li>either the raise came before the fence on its CPU: the taker sees m.locks raised, and lets it be; or the thread has
- * lowered it since, and what it did to the P is seen with that (release, acquire);
- * <li>or it comes after: the thread sees ASKED or TAKING, and refuses, or waits until the taker is done.
+ * <li>either the raise came before the fence on its CPU: the taker sees m.locks raised, and gives up; or the thread has
+ * lowered it since, and the taker then sees what the thread did to the P (release, acquire);
+ * <li>or the raise comes after the fence: the thread sees ASKED or TAKING, and refuses, or waits until the taker is done.
  * </ul>
  * From TAKING on the taker has the M's words to itself. It does what the handler would do on the thread
  * ({@code preempt.c}), and the goroutine later finds its gate shut, as after a system call.
  *
- * <p>What the thread writes to the gate with m.locks raised are plain stores, which may overwrite ASKED: the taker's next CAS
- * then fails. They cannot overwrite TAKING, as nobody gets there while m.locks is raised. One may not be late either: it is
- * before the fence, and seen, or follows a raise that is not and so waits.
+ * <p>With m.locks raised the thread writes to the gate by plain stores, which may overwrite ASKED: the taker's next CAS
+ * then fails. They cannot overwrite TAKING, as no taker gets there while m.locks is raised. Nor can such a store arrive late: either
+ * it is before the fence, and seen, or it follows a raise that is after the fence, and that raise waits.
  *
- * <p>Two takers at a time would break this, as one could go on with the ASKED of the other, which is later than its fence. So
- * there is one at a time, and others come again.
+ * <p>Two takers at a time would break this: one could go on with the ASKED of the other, which is later than its own fence. So
+ * there is one at a time; another gives up and tries again later.
  *
- * <p>Rejected: m.p itself as the word to revoke, as the thread reads it over and over between raise and release; a flag
- * beside m.p, a second load and branch in each acquirem; the fence in acquirem, 5 to 8 ns where all of it takes 2.
+ * <p>Rejected: to revoke m.p itself, which the thread reads over and over between raise and release; a flag beside m.p, which
+ * means a second load and branch in each acquirem; a fence in acquirem, which takes 5 to 8 ns where all of acquirem takes 2.
  */
 public final class Gate {
     private static final int SPINS = 200;
@@ -59,7 +59,7 @@ public final class Gate {
 
     /**
      * On the thread of {@code mp}, which has raised m.locks and not found the gate open: whether it has its P after all.
-     * What the taker wrote is seen afterwards.
+     * Afterwards the thread sees what the taker wrote.
      */
     static boolean pass(long mp) {
         for (int i = 0;; i++) {
@@ -75,7 +75,7 @@ public final class Gate {
                         return true;
                     }
                 }
-                default -> { // Some stores away, but the taker may wait for a CPU.
+                default -> { // The taker is a few stores from the end, but may wait for a CPU.
                     if (i < SPINS) {
                         Thread.onSpinWait();
                     } else {
@@ -125,7 +125,7 @@ public final class Gate {
             return false;
         }
         Tracer t = s.tracer;
-        EventRing trace = t == null ? null : t.ring(P.id(pp)); // The taker's, as the P is.
+        EventRing trace = t == null ? null : t.ring(P.id(pp)); // It belongs to the taker, as the P does.
         if (trace != null) {
             trace.stop(Ev.TAKEN, 0, G.goid(gp));
         }

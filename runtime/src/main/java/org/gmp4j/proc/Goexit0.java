@@ -22,10 +22,10 @@ import org.gmp4j.struct.Schedt;
  *  pooled                      fresh        {@link #goexit0}, and the next begins there    -
  *  pooled                      another      {@link #goexit0}, yields with GOEXIT           {@link #exited}: the stack is the P's
  *  pooled, no memory to yield  another      {@link #goexit0}, the virtual thread ends      {@link #ended}: the stack is dropped
- *  a thread with an identity   -            the JDK ends the thread             {@link #ended}, which tells who joins it
+ *  a thread with an identity   -            the JDK ends the thread             {@link #ended}, which wakes its joiners
  * </pre>
  *
- * A goroutine that is locked to its thread takes that with it. A dead G goes to the free list of the P it died on.
+ * If a goroutine ends while it is locked to its thread, the thread ends too. A dead G goes to the free list of the P it died on.
  */
 final class Goexit0 {
     private Goexit0() {
@@ -54,16 +54,16 @@ final class Goexit0 {
         return true;
     }
 
-    /** goexit0 of a stack that cannot go on in place: keep it for the next fresh G. */
+    /** On g0: the goroutine has ended and no other begins in place; the stack is kept for the next fresh G. */
     static long exited(Machine m, GStack st) {
         long pick = m.pick;
         m.pick = 0;
         JdkState.toWaiting(st);
         if (M.lockedExt(m.mp) != 0) {
-            Threads.mexit(m); // It ended locked to its thread: so does the thread.
+            Threads.mexit(m); // The goroutine ended locked to its thread, so the thread ends too.
         }
         Processor pr = m.s.proc(m.pp());
-        boolean _ = pr.give(st); // If there are enough of them it is dropped, and the collector takes it.
+        boolean _ = pr.give(st); // If there are enough free stacks this one is dropped, and the collector takes it.
         return pick;
     }
 
@@ -85,7 +85,7 @@ final class Goexit0 {
         return pick;
     }
 
-    /** The G is no more; its slot goes to the P's free list. The order keeps G2: first not running, then off the M. */
+    /** The G is dead; its slot goes to the P's free list. The order keeps G2: first not running, then off the M. */
     private static void dead(Machine m, long gp) {
         long pp = m.pp();
         if (pp == 0) {

@@ -11,8 +11,8 @@ import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 
 /**
- * The goroutines on pooled stacks in the JDK's own thread dumps: {@code jcmd PID Thread.dump_to_file}. One that has not begun has
- * no thread yet and is not there, as in the JDK's list of threads; {@link Traceback} has it.
+ * Shows the goroutines on pooled stacks in the JDK's own thread dumps: {@code jcmd PID Thread.dump_to_file}. A goroutine that has not
+ * begun has no thread yet and is not shown, as in the JDK's list of threads; {@link Traceback} shows it.
  */
 final class Goroutines extends JdkContainer {
     private final GSlots slots;

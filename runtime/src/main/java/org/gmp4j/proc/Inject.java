@@ -15,11 +15,11 @@ final class Inject {
     }
 
     /**
-     * Readies a list of waiting Gs, linked by schedlink. On an M with a P they fill its ring first, after as many as there
-     * are idle Ps went to the global queue for those to take; without a P all go to the global queue.
+     * Readies a list of waiting Gs, linked by schedlink. On an M with a P, one for each idle P goes to the global queue, for those Ps
+     * to take, and the others go to this P's ring; without a P all go to the global queue.
      *
-     * @param first whether in the global queue they come before all others
-     * @return how many they were
+     * @param first whether they go to the head of the global queue
+     * @return how many Gs there were
      */
     static int injectglist(Scheduler s, long list, boolean first) {
         long sched = s.sched;
@@ -68,18 +68,18 @@ final class Inject {
     }
 
     /**
-     * The same for what the network poller found. It comes before those that had their time slices, whoever polled: what an M finds
-     * goes to a ring, and what sysmon finds beside goroutines that need the CPU for long would wait for a slice of each of them. (In
-     * Go it does.) The others still have their turns: of 61 schedules one takes from the global queue, and sysmon polls only when no M
-     * did for a quantum.
+     * The same for what the network poller found. It comes before goroutines whose time slice has ended, whichever thread polled. What an
+     * M finds goes to its ring; what sysmon finds goes to the head of the global queue, as at its tail it would wait for a time slice of
+     * each goroutine there that needs the CPU for long. (In Go it does.) Those still have their turns: one schedule in 61 takes from the
+     * global queue, and sysmon polls only when no M has for a quantum.
      */
     static void injectPolled(Scheduler s, long list) {
         countPolled(s, injectglist(s, list, true));
     }
 
     /**
-     * Gs that the JDK had parked are runnable. Counted only now: until it is, the poller's caller, which may be sysmon or an M that
-     * spins, would pass for one that can ready nobody, and {@link Checkdead} would find all asleep.
+     * Counts that Gs which the JDK had parked are runnable. Not earlier: {@link Checkdead} takes a spinning M, and sysmon, which may have
+     * called the poller, for threads that can ready nothing, so in between it would find all asleep.
      */
     static void countPolled(Scheduler s, int n) {
         if (s.config.deadlockDetection()) {
@@ -87,7 +87,7 @@ final class Inject {
         }
     }
 
-    /** Readies what C code left on sched.inject, in the order it came. From any thread; whoever is first takes all. */
+    /** Readies what C code left on sched.inject, in the order it came. From any thread; the first takes all. */
     static void drain(Scheduler s) {
         if (Schedt.injectAcquire(s.sched) == 0) {
             return;

@@ -11,27 +11,27 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
 
 /**
- * Tells a wait that its thread was interrupted. The JDK tells whoever blocks in an interruptible channel or a selector: this is a
- * selector of which nothing is used but that ({@code AbstractSelector.begin} and {@code end}). It is told for threads of all kinds, on
- * the thread that interrupts, after the JDK's lock is free.
+ * Tells a wait that its thread was interrupted. The JDK reports interrupts to a thread that blocks in an interruptible channel or a
+ * selector: this is a selector that is used for nothing else ({@code AbstractSelector.begin} and {@code end}). It is called for
+ * threads of all kinds, on the thread that interrupts, after the JDK has given its lock back.
  *
- * <p>A goroutine's stack keeps its one hook, about 200 bytes with what the JDK puts into a selector; another thread makes one for each
- * wait.
+ * <p>A goroutine's stack keeps its one hook, about 200 bytes with what the JDK puts into a selector; any other thread makes one for
+ * each wait.
  *
- * <p>The JDK may tell late, when the thread has left that wait, has cleared its interrupt status, and waits again. Such a call ends
- * nothing: it reads first which wait there is, then the status. A status that is set now was set while the thread was in that
- * wait, or before it: in a wait nobody clears it.
+ * <p>The JDK may call late, when the thread has left that wait, has cleared its interrupt status, and waits again. Such a call ends
+ * nothing: it reads first which wait is under way, then the status. If the status is set then, it was set during that wait or before
+ * it, as nothing clears it during a wait.
  */
 public final class InterruptHook extends AbstractSelector {
     /** A wait. */
     @FunctionalInterface
     public interface Told {
-        /** Its thread is interrupted. Called by whoever does that, by sysmon in its place, or by {@link #on} when it was before. */
+        /** Its thread is interrupted. Called by the interrupting thread, by sysmon for it, or by {@link #on} if that was before. */
         void interrupted();
     }
 
     private final Thread thread = Thread.currentThread();
-    /** The wait that is under way; written by its thread. */
+    /** The wait that is under way; null for none. Written by its thread. */
     private volatile Told told;
 
     private InterruptHook() {
@@ -39,7 +39,7 @@ public final class InterruptHook extends AbstractSelector {
     }
 
     /**
-     * The calling thread's.
+     * The hook of the calling thread.
      *
      * @throws OutOfMemoryError when there is no memory for it
      */
@@ -58,7 +58,7 @@ public final class InterruptHook extends AbstractSelector {
     /** From here on {@code wait}, of this thread, is told, until {@link #off}; one at a time. */
     public void on(Told wait) {
         told = wait;
-        JdkThreads.pin(); // The JDK takes a lock for a moment, held by who interrupts: this thread waits for it with its P, if it must.
+        JdkThreads.pin(); // The JDK takes a lock that an interrupting thread holds for a moment: if need be this waits with its P.
         try {
             begin();
         } finally {
@@ -66,7 +66,7 @@ public final class InterruptHook extends AbstractSelector {
         }
     }
 
-    /** It is told no more; a call that is under way may still come. Harmless when repeated. */
+    /** The wait is over; a call that is under way may still come. Harmless when repeated. */
     public void off() {
         told = null;
         JdkThreads.pin();
@@ -82,13 +82,13 @@ public final class InterruptHook extends AbstractSelector {
     public Selector wakeup() {
         Told wait = told; // Before the status: see the class comment.
         if (wait != null && thread.isInterrupted()
-                && (Headroom.enough() || !Deferred.add(new Late(wait)))) { // An interrupt is not to fail, nor to be lost.
+                && (Headroom.enough() || !Deferred.add(new Late(wait)))) { // An interrupt must neither fail nor be lost.
             wait.interrupted();
         }
         return this;
     }
 
-    /** An interrupt by a thread that has not the stack to wake anybody: sysmon does it. */
+    /** An interrupt by a thread that has too little stack left to wake the waiter: sysmon does it. */
     private static final class Late extends Deferred {
         private final Told wait;
 

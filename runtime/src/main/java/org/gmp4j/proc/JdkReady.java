@@ -47,7 +47,7 @@ final class JdkReady {
     }
 
     /**
-     * The JDK has made the thread runnable, so this must not fail: without room on the caller's stack sysmon does it.
+     * The JDK has made the thread runnable, so this must not fail: without room on the caller's stack it is left to sysmon.
      */
     static void execute(GStack st, Runnable task) {
         if (!st.isMine(task) && leftToJdk(task)) {
@@ -71,7 +71,7 @@ final class JdkReady {
                     jdkReady(st);
                 } else if (JdkState.isNew(st)) {
                     Newproc.adopt(st.s, st); // Thread.start: the first call, and the only one before the thread runs.
-                } // Else the stack was dropped, and this is a late interrupt of what once ran on it.
+                } // Else the stack was dropped, and this is a late interrupt of a goroutine that ran on it.
                 return;
             }
             Thread vt = JdkThreads.threadOf(task);
@@ -86,8 +86,8 @@ final class JdkReady {
     }
 
     /**
-     * A poller of the JDK serves the whole process, and outlives this scheduler: it goes to the JDK's. Whoever starts it is in a
-     * class initialiser that others wait for, and may have lost its P to one of those: this takes none.
+     * A poller of the JDK serves the whole process, and outlives this scheduler: it goes to the JDK's. The goroutine that starts it is
+     * in a class initialiser that others wait for, and may have lost its P to one of those: so this does not take a P.
      */
     private static boolean leftToJdk(Runnable task) {
         Thread vt = JdkThreads.threadOf(task);
@@ -115,7 +115,7 @@ final class JdkReady {
             Reference.reachabilityFence(st);
             Tracing.unblocked(s, g);
             SchedLock.lock(s.sched);
-            countReady(s); // With the queueing, or checkdead could look when it is neither waiting nor queued.
+            countReady(s); // After the queueing, or checkdead could look when the G is neither waiting nor queued.
             GlobalRunq.globrunqput(s.sched, g);
             SchedLock.unlock(s.sched);
             Wakep.wakep(s);
@@ -129,8 +129,8 @@ final class JdkReady {
      * The network poller found ready what this stack's goroutine waits for, parked by the JDK or about to be. On g0 or sysmon;
      * takes no lock.
      *
-     * @return the goroutine, waiting and now in the caller's hands, who readies it; 0 when it will go on by itself, or another
-     *     wake-up has it
+     * @return the goroutine, waiting and now the caller's, which is to ready it; 0 when it will go on by itself, or another wake-up
+     *     has it
      */
     static long netReady(GStack st) {
         if (!JdkState.unpark(st)) {

@@ -4,8 +4,8 @@ package org.gmp4j.proc;
 import java.util.Map;
 
 /**
- * The function of a goroutine that was started by one with labels, and begins with the same, or where it is noted who starts what.
- * Goroutines without labels, which are nearly all, cost a load and a branch when they are started.
+ * The function of a goroutine together with the labels that it begins with, which are those of its starter, and with the place where it
+ * was started, if that is recorded. Goroutines with neither, nearly all, cost a load and a branch when they are started.
  *
  * @param labels not to be changed any more; null for none
  * @param site where it was started; null when that was not noted
@@ -14,7 +14,7 @@ import java.util.Map;
 record Labelled(Map<String, String> labels, String site, Runnable fn) implements Runnable {
     @Override
     public void run() {
-        fn.run(); // GStack does that itself, with the labels set.
+        fn.run(); // Not called by GStack, which sets the labels and runs fn itself.
     }
 
     /** The labels that a goroutine with this function will have; null for none. */

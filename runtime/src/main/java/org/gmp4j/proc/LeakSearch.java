@@ -22,43 +22,44 @@ import org.gmp4j.struct.M;
 /**
  * Looks for goroutines that nothing alive can wake, as Go's {@code goroutineleak} profile: the JVM's collector says what is reachable.
  *
- * <p>Who can wake a goroutine that waits for a channel or a lock must get at that. So the goroutine is alive if it is reachable from a
- * static field, a thread, a goroutine that is alive, native code; or what it waits for is. Go's collector marks that in rounds. Here it is
- * one collection:
+ * <p>Code that is to wake a goroutine which waits for a channel or a lock needs a reference to that. So the goroutine is alive if it, or
+ * what it waits for, is reachable from a static field, a thread, a goroutine that is alive, or native code. Go's collector marks that in
+ * rounds. Here it is one collection:
  * <ol>
- * <li>The world is stopped. Of each goroutine that waits the side tables of {@link GSlots} forget the stack and the function, which an
- * {@link Ark} has from now on, and what it waits for ({@link Park.Unlock#waitsFor}) refers to it ({@link Keeper}).
+ * <li>The world is stopped. For each goroutine that waits, the stack and the function are moved from the side tables of {@link GSlots}
+ * to an {@link Ark}, and what it waits for ({@link Park.Unlock#waitsFor}) gets a reference to it ({@link Keeper}).
  * <li>{@code System.gc()} clears the weak references to those that are reachable by the ark alone.
- * <li>All is put back, and the world goes on.
+ * <li>Everything is put back, and the world goes on.
  * </ol>
- * A goroutine that waits in the JDK for a lock, a queue, a latch needs no help: those refer to its thread, and that to its stack.
+ * A goroutine that waits in the JDK for a lock, a queue, a latch needs no such reference: those refer to its thread, and that to its
+ * stack.
  *
- * <p>What is alive is never taken for leaked. Collectors do not clear a weak reference to what any code can still get at. Off-heap memory,
- * which refers to goroutines by addresses that no collector sees, is where a wait ends otherwise: timers, the network, native events,
- * limits of time, interrupts, contexts. Who waits so is none of those that are looked at ({@link GStack#endable}, {@code waitsFor}), nor is
- * who waits in the JDK without a {@linkplain LockSupport#getBlocker blocker}, for a socket or a monitor, say. A plain thread, and
- * goroutines of other schedulers, go on while the world is stopped and may wake one that is being looked at. Until it is runnable they hold
- * what it waits for (the {@code reachabilityFence}s behind each {@code Waiting.ready}), and then they put it back into the tables ({@link
- * #woken}). Flag and status are Dekker's pattern: who wakes moves the status by CAS, then reads the flag; who searches sets the flag,
- * clears the entry, then reads the status.
+ * <p>A goroutine that is alive is never taken for leaked. Collectors do not clear a weak reference to an object that any code can still
+ * reach. Waits that can also be ended through off-heap memory, whose addresses no collector sees, are left out: those for timers, the
+ * network, native events, and those with a limit of time, an interrupt or a context ({@link GStack#endable}, {@code waitsFor}). So are
+ * waits in the JDK without a {@linkplain LockSupport#getBlocker blocker}, for a socket or a monitor for example. Plain threads and
+ * goroutines of other schedulers go on while the world is stopped, and may wake a goroutine that is being looked at. Until it is runnable
+ * they hold what it waits for (the {@code reachabilityFence}s behind each {@code Waiting.ready}), and then they put it back into the
+ * tables ({@link #woken}). Flag and status are Dekker's pattern: the waker moves the status by CAS, then reads the flag; the search sets
+ * the flag, clears the entry, then reads the status.
  *
- * <p>The converse does not hold: SEEING.md says what is not found. Rejected: a heap dump, whose frames of compiled code lack objects that
- * the compiler took apart, so that what is alive may look leaked, and which takes as long as writing the heap; JVMTI, whose first use makes
- * each switch slower for good (HACKING.md); really giving them up to the collector, which would run no {@code finally}, and off-heap queues
- * would name them still.
+ * <p>The converse does not hold: SEEING.md says which leaks are not found. Rejected: a heap dump, which takes as long as writing the heap,
+ * and whose frames of compiled code lack objects that the compiler took apart, so that a live goroutine may look leaked; JVMTI, whose
+ * first use makes each switch slower for good (HACKING.md); really giving leaked goroutines up to the collector, which would run no
+ * {@code finally}, and off-heap queues would still name them.
  */
 public final class LeakSearch {
     private static final int NONE = -1;
     private static final int TRIES = 3;
     private static final long NAP_NANOS = 50_000;
-    /** How long to wait for Ms on their way to sleep: they need microseconds. After that a goroutine that one ran last is not found. */
+    /** How long to wait for Ms on their way to sleep, ns. They need microseconds; then the goroutine that such an M ran last is missed. */
     private static final long PATIENCE = 1_000_000_000;
 
-    /** One more waiter of the same. */
+    /** An element of the list of waiters in {@link Keeper#kept}. */
     private record Kept(GStack st, Object next) {
     }
 
-    /** What is taken from the tables, one of each for each goroutine, and what keeps it meanwhile. */
+    /** For each goroutine its stack and function, which were taken from the tables, and the objects that refer to it meanwhile. */
     private record Cargo(List<GStack> stacks, List<Runnable> fns, List<Keeper> keepers) {
         /** Takes no memory. */
         void release() {
@@ -96,7 +97,7 @@ public final class LeakSearch {
                 + "G1, Parallel or Serial");
     }
 
-    /** False, and nothing told, when it found not even what it should. */
+    /** False, and nothing reported, when it did not even find the goroutine that it made for that ({@link Canary}). */
     private static boolean once(Scheduler s, Consumer<Traceback.Goroutine> to) {
         Canary canary = new Canary();
         Newproc.newproc(s, canary);
@@ -119,7 +120,7 @@ public final class LeakSearch {
         return true;
     }
 
-    /** With the world stopped: waits until no M on its way to sleep refers any more to what it ran last. */
+    /** With the world stopped: waits until no M on its way to sleep refers to the goroutine that it ran last. */
     private void settle() {
         long end = System.nanoTime() + PATIENCE;
         for (Machine m : s.machines()) {
@@ -130,12 +131,13 @@ public final class LeakSearch {
     }
 
     /**
-     * A goroutine that has leaked. When it is not found nothing would be: without collections, and with ZGC and Shenandoah, which take for
-     * reachable what stands on a stack that is (JDK 25: "Loom doesn't support mixing of weak marking and strong marking").
+     * A goroutine that has leaked, on purpose. If it is not found no leak would be: that is so without collections, and with ZGC and
+     * Shenandoah, which take everything on a stack for reachable if the stack is weakly reachable (JDK 25: "Loom doesn't support mixing
+     * of weak marking and strong marking").
      */
     private static final class Canary implements Runnable {
         private static final Park.Unlock NOTHING = (gp, lock) -> true;
-        /** Made by who waits for this, which never parks when there is no memory for it. The goroutine's alone as soon as it runs. */
+        /** Made by the thread that starts this, so that there is memory for it. Only the goroutine has it once it runs. */
         private HeapMutex lock = new HeapMutex(LockRank.SEMA);
         volatile long gp;
 
@@ -144,7 +146,7 @@ public final class LeakSearch {
             GStack st = GStack.enter();
             try {
                 HeapMutex mine = lock;
-                lock = null; // Whoever waits for this has it, and is not to count as one that can wake it.
+                lock = null; // The starter refers to this object, and must not count as able to wake the goroutine.
                 gp = st.gp;
                 Park.gopark(st, NOTHING, mine, WaitReason.FOREVER, 0);
             } finally {
@@ -183,7 +185,7 @@ public final class LeakSearch {
         }
     }
 
-    /** All that takes memory. What is in the cargo is in no local variable any more when this has returned. */
+    /** The part that takes memory. A method of its own, so that no local variable refers to the cargo's objects afterwards. */
     private void load() {
         Cargo c = new Cargo(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
         boolean loaded = false;
@@ -228,7 +230,7 @@ public final class LeakSearch {
         gs[n++] = gp;
     }
 
-    /** Has all that it waits for refer to it; false when that is not known. */
+    /** Gives all objects that the goroutine waits for a reference to it; false when they are not known. */
     private static boolean keep(GStack st, Cargo c) {
         Park.Unlock unlock = st.parkUnlock;
         Object lock = st.parkLock;
@@ -257,7 +259,7 @@ public final class LeakSearch {
         }
     }
 
-    /** The reference is cleared, and it waits on. */
+    /** The goroutines whose reference was cleared and which still wait. */
     private long[] leaked() {
         long[] found = new long[n];
         int count = 0;
@@ -279,7 +281,7 @@ public final class LeakSearch {
         c.release();
     }
 
-    /** A goroutine was woken by who is not on one of its scheduler's Ps: it is runnable. */
+    /** A goroutine was woken, and is runnable, by a thread that is not on a P of its scheduler. */
     static void woken(Scheduler s, long gp) {
         LeakSearch l = s.leakSearch;
         if (l != null) {
@@ -296,13 +298,13 @@ public final class LeakSearch {
         return i == NONE ? null : (GStack) refs[i].get();
     }
 
-    /** The stack of a goroutine for those who look while a search may be under way; null when it has none. */
+    /** The stack of a goroutine, for readers while a search may be under way; null when it has none. */
     static GStack stackOf(Scheduler s, long gp) {
         GStack st = (GStack) GSlots.stack(gp);
         LeakSearch l = s.leakSearch;
         if (st != null) {
             return st;
         }
-        return l != null ? l.stack(gp) : (GStack) GSlots.stack(gp); // Or it has been put back since the first look.
+        return l != null ? l.stack(gp) : (GStack) GSlots.stack(gp); // Else it was put back since the first look.
     }
 }

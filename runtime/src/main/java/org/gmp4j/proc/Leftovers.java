@@ -7,9 +7,9 @@ import java.lang.invoke.VarHandle;
 import org.gmp4j.stack.JdkState;
 
 /**
- * Stacks that the JDK asked us to park, or whose thread has ended, and for which it could not finish what it does then: a timed
- * park sets an alarm, and there was no memory. Sysmon tries again at each look. Meanwhile the thread is in the JDK's eyes
- * still about to park, which nobody minds: an unpark leaves a permit, a notify a mark, and both are seen when it has parked.
+ * Stacks that the JDK asked us to park, or whose thread has ended, and for which the JDK's code after that failed for want of memory: a
+ * timed park sets an alarm, for example. Sysmon tries again at each look. Meanwhile the thread's state in the JDK is that of one about
+ * to park, which does no harm: an unpark leaves a permit, a notify a mark, and both are seen when it has parked.
  */
 final class Leftovers {
     private static final VarHandle FIRST;
@@ -22,7 +22,7 @@ final class Leftovers {
         }
     }
 
-    /** By {@link GStack#nextLeft}; Ms push, sysmon takes all. */
+    /** A list by {@link GStack#nextLeft}; Ms push, sysmon takes all. */
     private volatile GStack first;
 
     /** From the M that has unmounted the stack: the CAS hands it to sysmon. */
@@ -45,7 +45,7 @@ final class Leftovers {
         return first != null;
     }
 
-    /** From sysmon. */
+    /** Tries again; called by sysmon. */
     void look() {
         if (first == null) {
             return;

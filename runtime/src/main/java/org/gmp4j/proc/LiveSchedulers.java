@@ -12,7 +12,7 @@ final class LiveSchedulers {
     private LiveSchedulers() {
     }
 
-    /** All of them, in the order of their making; not to be written to. One may stand there twice. */
+    /** All of them, in the order of their making; not to be written to. One may be in it twice. */
     static Scheduler[] all() {
         return list;
     }
@@ -42,7 +42,7 @@ final class LiveSchedulers {
         return false;
     }
 
-    /** Takes {@code s} out if it is there. Needs no memory: without any, another gets its place in the list. */
+    /** Takes {@code s} out if it is there. Never fails: without memory for a shorter list, another scheduler is put in its place. */
     static synchronized void remove(Scheduler s) {
         Scheduler[] now = list;
         Scheduler another = null;

@@ -12,7 +12,7 @@ import org.gmp4j.struct.P;
 
 /**
  * The Java side of an M: its thread, and what a goroutine leaves for the M when it gives the thread back (see
- * {@link Mcall}). Fields of which nothing else is said belong to the M's thread, be it on a goroutine's stack or on its own.
+ * {@link Mcall}). Unless a field says otherwise it belongs to the M's thread, be it on a goroutine's stack or on its own.
  */
 public final class Machine extends Host {
     /** The scheduler. */
@@ -25,40 +25,40 @@ public final class Machine extends Host {
 
     /** What to do after the switch: a code of {@link Mcall}. */
     int op;
-    /** For {@link Mcall#GOEXIT}: the G that the ended one's stack took from the queue, with Runq.INHERIT; 0 for none. */
+    /** For {@link Mcall#GOEXIT}: the G that the stack took from the queue after its own had ended, with Runq.INHERIT; 0 for none. */
     long pick;
     /** Until when this M goes on searching before it sleeps; nanoTime, valid while it spins. Whoever wakes the M sets it. */
     long spinUntil;
     /** When its time slices begin, for sysmon. */
     public final SliceClock slices = new SliceClock();
-    /** What sysmon knows of it; null where none looks. */
+    /** What sysmon knows of it; null for {@link Allm#TOO_MANY}. */
     public final Monitor.Watched watched;
-    /** When it was last woken to run on a P; 0 once the time that it took to wake up was counted. As {@link #spinUntil}. */
+    /** When it was last woken to run on a P; 0 once its wake-up time was counted. Written like {@link #spinUntil}. */
     long rung;
     /** Results of a look at timers and of stealWork. */
     boolean ranTimer;
     /** This M's search through other Ps. */
     final StealWalk walk = new Walk(this);
     /**
-     * On the idle list though it still looks for work, or was until somebody took it from there. Written by the M's thread, read
-     * by Checkdead, both under sched.lock.
+     * Whether it was put on the idle list while it still looks for work. Written by the M's thread, read by Checkdead, both under
+     * sched.lock.
      */
     boolean listed;
     /**
-     * When the timer is due of a goroutine that went to sleep on this M, 0 for none: nobody was told of it yet, as the M, if it
-     * finds nothing to run, looks at all timers itself before it sleeps. Where it sleeps without that look, somebody was woken
-     * who looks: by startTheWorld, or because the M was taken from the idle list.
+     * When the timer of a goroutine that went to sleep on this M is due, if the poller was not told of it yet; else 0. It need not be:
+     * if the M finds nothing to run, it looks at all timers itself before it sleeps. Where it sleeps without that look, another thread
+     * that looks was woken: by startTheWorld, or because the M was taken from the idle list.
      */
     long untold;
     /** Whether a goroutine was ever locked to it, and may have changed the state of its thread. */
     boolean wasLocked;
-    /** How many times in a row it was woken soon and found nothing. */
+    /** How many times in a row it was woken shortly after it slept and found nothing. */
     int inVain;
     /** Whether its thread has begun as {@link CleanStart} wants it. */
     boolean begun;
     /** Where the events of its P go; null when they go nowhere. Right as long as it has a P: see {@link Tracer}. */
     EventRing trace;
-    /** Of those that have ended, by {@link Scheduler#free}: the next. Under sched.lock. */
+    /** The next in the list of Ms that have ended; under sched.lock. */
     Machine nextFree;
 
     Machine(Scheduler s, long mp) {
@@ -67,13 +67,13 @@ public final class Machine extends Host {
         watched = s == null ? null : s.monitor().ofM();
     }
 
-    /** Of one that has ended: whether its struct may have another thread. */
+    /** For an M that has ended: whether its struct may have another thread. */
     boolean isFree() {
         return thread == null || !thread.isAlive();
     }
 
     /**
-     * Its struct gets another thread: all is as in a new one. The last thread has ended, or was never started.
+     * Its struct gets another thread: everything is as in a new one. The last thread has ended, or was never started.
      */
     void renew() {
         pinnedTo = -1;
@@ -113,13 +113,13 @@ public final class Machine extends Host {
 
     /**
      * Whether it runs a goroutine's own code (nobody takes a P while m.locks is raised: {@link Gate}), has no P, and did not say that
-     * it would block: a stray. From any thread; the owner writes these words and goes on, so the answer may be of no moment that was.
+     * it would block: a stray. From any thread; the owner changes these words meanwhile, so they may be from different moments.
      */
     public boolean astray() {
         return M.pOpaque(mp) == 0 && M.curgOpaque(mp) != 0 && M.incgoOpaque(mp) == 0 && M.locksOpaque(mp) == 0;
     }
 
-    /** It has just got this P, or the world was stopped and it kept it: whether events of it are wanted. */
+    /** Looks whether the P is traced; the M has just got it, or kept it while the world was stopped. */
     void lookForTrace(long pp) {
         Tracer t = s.tracer;
         trace = t == null ? null : t.ring(P.id(pp));

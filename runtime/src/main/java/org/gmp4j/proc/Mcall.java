@@ -30,11 +30,11 @@ import org.gmp4j.struct.Schedt;
  * G's own stack and the M parks with it, as if the G were locked to the thread: its P goes to another M, and whoever
  * schedules the G hands a P over ({@code stoplockedm}). Nothing else waits for it.
  *
- * <p>A G that was told to yield and cannot here does not do that: it runs on, still told, to its next point, where the pin
- * is gone as a rule ({@code Thread.start} pins for a microsecond). Each such park would cost another thread. One that stays
- * pinned for long loses its P to sysmon ({@code sysmon.Retake}), and parks its M when it next needs one. A world that is being
- * stopped cannot wait for that. {@code goyield} only lets others go first, so it is left out as well. {@code gosched} is
- * not: a pinned loop that calls it until another goroutine has done something would never see that on one P.
+ * <p>A pinned G that was told to yield does not park its M, as each such park would cost another thread. It runs on, with g.preempt
+ * still set, to its next point, where the pin is usually gone ({@code Thread.start} pins for a microsecond). If it stays
+ * pinned for long it loses its P to sysmon ({@code sysmon.Retake}), and parks its M when it next needs a P. When the world is being
+ * stopped it parks at once, as that cannot wait. {@code goyield} only lets others go first, so it does nothing either. {@code gosched}
+ * does park: a pinned loop that calls it until another goroutine has done something would otherwise never end on one P.
  */
 final class Mcall {
     /** The JDK yielded. */
@@ -61,13 +61,13 @@ final class Mcall {
      */
     static void mcall(GStack st, Machine m) {
         if (LockRank.CHECK && m.op != PARK) {
-            LockRank.mayPark(0); // G5; gopark has looked.
+            LockRank.mayPark(0); // G5; for a park gopark has checked it.
         }
         if (JdkThreads.yield(st)) {
             return;
         }
         if ((m.op == PREEMPT || m.op == GOYIELD) && Schedt.gcwaitingAcquire(m.s.sched) == 0) {
-            m.op = JDK; // Nobody has seen anything of it: the stack is as it was, and m is still its M.
+            m.op = JDK; // No other thread has seen the op: the stack is as it was, and m is still its M.
         } else {
             pinned(st, m);
         }
@@ -84,7 +84,7 @@ final class Mcall {
         if (next != gp) {
             if (next != 0) {
                 SchedLock.lock(m.s.sched);
-                GlobalRunq.globrunqputhead(m.s.sched, next); // Picked for an M that now parks.
+                GlobalRunq.globrunqputhead(m.s.sched, next); // It was picked for this M, which parks now.
                 SchedLock.unlock(m.s.sched);
             }
             Threads.stoplockedm(m);
@@ -124,7 +124,7 @@ final class Mcall {
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GRUNNABLE);
                 Schedule.dropg(m, gp);
                 Runq.runqputAndFence(m.s.sched, m.pp(), gp, false);
-                Wakep.wakep(m.s); // Go's does not: the G might wait here while a P is idle.
+                Wakep.wakep(m.s); // Go does not do this: the G might wait here while another P is idle.
                 return 0;
             }
             case EXITSYSCALL -> {
@@ -134,7 +134,7 @@ final class Mcall {
         }
     }
 
-    /** Who was told to yield and does leaves nothing to inherit: whoever runs next by runnext would be told as well. */
+    /** The time slice of a G that was told to yield is over: a G that runs next by runnext must not inherit it, or be told as well. */
     private static void leaveSlice(Machine m, long gp, int why) {
         if (m.trace != null) {
             m.trace.stop(Ev.YIELD, why, G.goid(gp));
@@ -165,8 +165,8 @@ final class Mcall {
     }
 
     /**
-     * gosched_m, gopreempt_m: to the global queue, behind everyone. When this P has nothing of its own the next G comes
-     * from there in the same hold of the lock: what findRunnable would find.
+     * gosched_m, gopreempt_m: to the tail of the global queue. When this P has nothing of its own, the next G is taken from the head
+     * in the same hold of the lock, which is what findRunnable would find.
      */
     private static long goschedm(Machine m, long gp) {
         long sched = m.s.sched;
@@ -183,7 +183,7 @@ final class Mcall {
         return next;
     }
 
-    /** The JDK yielded: see {@link GStack} for the ticket. Afterwards the G belongs to whoever wakes it. */
+    /** The JDK yielded: see {@link JdkReady} for the ticket. Afterwards the G belongs to whoever wakes it. */
     static void jdkYield(Machine m, GStack st) {
         long gp = st.gp;
         G.setWaitreasonOpaque(gp, WaitReason.JDK.ordinal());

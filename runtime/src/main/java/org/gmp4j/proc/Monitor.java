@@ -2,11 +2,11 @@
 package org.gmp4j.proc;
 
 /**
- * What the loop asks of the thread that watches it without a P, sysmon, which lives a floor above. What that does for the loop is in
- * {@link Upkeep}.
+ * What the loop needs of sysmon, the thread that watches it without a P, which is in a package above. What sysmon does for the loop is
+ * in {@link Upkeep}.
  */
 public interface Monitor {
-    /** What it keeps of an M or of a P: made with that, so that a look takes no memory. */
+    /** What sysmon keeps for an M or a P: made together with that, so that a look takes no memory. */
     interface Watched {
         /** The struct of the M gets another thread. */
         default void renew() {
@@ -22,6 +22,6 @@ public interface Monitor {
     /** The scheduler is made: its thread begins. Throws for want of one. */
     void start();
 
-    /** The scheduler has ended: its thread, which is told, and ends soon. */
+    /** The scheduler has ended: tells the thread, which ends soon, and returns it. */
     Thread stop();
 }

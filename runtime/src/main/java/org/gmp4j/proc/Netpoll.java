@@ -5,15 +5,15 @@ import org.gmp4j.lock.Note;
 import org.gmp4j.struct.Schedt;
 
 /**
- * What the loop asks of the network poller, which lives a floor above. {@link #NONE} knows no network; it sleeps until
+ * What the loop needs of the network poller, which is in a package above. {@link #NONE} knows no network; it only sleeps until
  * the next timer.
  */
 public interface Netpoll {
     /**
-     * Finds Gs whose I/O is ready. One caller at a time may wait: who has taken {@code sched.lastpoll}.
+     * Finds Gs whose I/O is ready. One caller at a time may wait: the one that has taken {@code sched.lastpoll}.
      *
      * @param delay nanoseconds to wait for some: 0 not at all, negative without limit
-     * @return waiting Gs, in the caller's hands, linked by schedlink in the order found; 0 for none
+     * @return waiting Gs, which are the caller's to ready, linked by schedlink in the order found; 0 for none
      */
     long poll(Scheduler s, long delay);
 

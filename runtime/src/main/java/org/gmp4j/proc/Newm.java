@@ -9,11 +9,11 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 
 /**
- * New Ms: {@code newm newosproc mstart}. What they need is taken before the thread starts: on the thread itself there might be no memory
- * for it, and the M's P would be lost.
+ * New Ms: {@code newm newosproc mstart}. All objects that a new M needs are made before its thread starts: on the thread itself there
+ * might be no memory for them, and the M's P would be lost.
  */
 final class Newm {
-    /** What comes of {@link #tryNewm}. */
+    /** The result of {@link #tryNewm} when it succeeded. */
     private static final String STARTED = "";
     private static final String NO_HEAP = "the heap is full";
     private static final String NO_THREAD = "the system gives no more threads, or memory for one";
@@ -22,7 +22,7 @@ final class Newm {
     private Newm() {
     }
 
-    /** Makes a new M that begins with {@code pp}; where none can be made, see {@link Shortage}. Never throws but to end all. */
+    /** Makes a new M that begins with {@code pp}; when that fails, see {@link Shortage}. Throws only when it ends the process. */
     static void newm(Scheduler s, long pp, boolean spinning) {
         String why = s.shortage.lasts() ? null : tryNewm(s, pp, spinning);
         if (why != STARTED) {
@@ -34,7 +34,7 @@ final class Newm {
         return heap ? NO_HEAP : NO_THREAD;
     }
 
-    /** What {@link #tryNewm} needs when there is no memory: a constant takes some when it is first used. */
+    /** Runs what {@link #tryNewm} needs when there is no memory: a string constant takes some when it is first used. */
     static boolean rehearse() {
         return Fatal.isHeap(new OutOfMemoryError("GC overhead")) && !Fatal.isHeap(new OutOfMemoryError("none"))
                 && reason(true) != reason(false) && LIMIT != STARTED;
@@ -76,7 +76,7 @@ final class Newm {
     private static void newosproc(Machine m, long pp, boolean spinning) {
         Scheduler s = m.s;
         long stack = s.config.maxStack() + Headroom.OF_THREAD;
-        Mstart mstart = new Mstart(m, stack); // Here: on the thread itself there might be no memory for it, and its P be lost.
+        Mstart mstart = new Mstart(m, stack); // Made here: on the thread itself there might be no memory for it, and its P be lost.
         HostThread thread = new HostThread(m, mstart, s.name + "-M" + M.id(m.mp), stack);
         M.setNextp(m.mp, pp);
         if (spinning) {
@@ -85,7 +85,7 @@ final class Newm {
         CleanStart.start(thread);
     }
 
-    /** What a new M's thread runs: {@link #mstart}, with so much stack. */
+    /** What a new M's thread runs: {@link #mstart}, with the right amount of stack. */
     private static final class Mstart implements Runnable {
         private final Machine m;
         private final long stack;
@@ -110,7 +110,7 @@ final class Newm {
     /** The M's thread. */
     private static void mstart(Machine m) {
         try {
-            M.setLocksOpaque(m.mp, 1); // On g0 always: its P is nobody else's to take, see Gate.
+            M.setLocksOpaque(m.mp, 1); // As always on g0: nobody may take its P, see Gate.
             begin(m);
             M.setProcid(m.mp, OsThread.gettid());
             Threads.takeNextp(m);
@@ -122,7 +122,7 @@ final class Newm {
         }
     }
 
-    /** Has the thread of an M begin clean: see {@link CleanStart}. Where there is no memory for that, when it next wakes up. */
+    /** Has the thread of an M begin clean: see {@link CleanStart}. Without memory for that it is tried again when the M next wakes up. */
     static void begin(Machine m) {
         try {
             CleanStart.begin();

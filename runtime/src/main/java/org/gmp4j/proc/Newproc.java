@@ -22,7 +22,7 @@ import org.gmp4j.struct.Schedt;
 /**
  * {@code newproc}: the birth of a goroutine. ({@link Goexit0}: its end.)
  *
- * <p>A fresh G is a struct and a function; a stack it gets when it first runs.
+ * <p>A fresh G is a struct and a function; it gets a stack when it first runs.
  *
  * <p>How many live. Each P counts its births and its deaths, each counter with one writer. Whoever wants the sum reads all
  * deaths first and then all births: a death that was read had its birth before it, so the difference is never too small,
@@ -73,13 +73,13 @@ final class Newproc {
     }
 
     /**
-     * {@code go fn()} from a timer, which is no goroutine: nobody who lives vouches for it. It counts itself first and then
-     * looks at closing, with a fence between; close sets closing and then counts. One of them sees the other.
+     * {@code go fn()} from a timer, which is no goroutine: no living goroutine keeps the scheduler open for it. It counts itself first
+     * and then looks at closing, with a fence between; close sets closing and then counts. One of them sees the other.
      *
      * @return false, and nothing started, when the scheduler is closing
      */
     static boolean newprocTimer(Scheduler s, Runnable fn) {
-        GStack st = GStack.enterChecked(); // A context that is cancelled tells all that derive from it, or none.
+        GStack st = GStack.enterChecked(); // Must not fail: a context that is cancelled tells all that derive from it, or none.
         try {
             Machine m = Machine.of();
             long pp;
@@ -138,7 +138,7 @@ final class Newproc {
             long gp = slot(s, pp);
             give(gp, st);
             newproc1(s, m, pp, gp, 1, 0);
-        } else if (!newprocExternal(s, null, st, 0)) { // On g0 too: there no goroutine vouches that the scheduler is open.
+        } else if (!newprocExternal(s, null, st, 0)) { // On g0 too: no goroutine keeps the scheduler open there.
             throw new RejectedExecutionException("start of a thread on a closed Gmp");
         }
     }
@@ -154,7 +154,7 @@ final class Newproc {
         long _ = Schedt.addNspawnextern(sched, 1); // Under the lock: close sees it, or we saw close.
         long gp = GFree.getGlobal(sched);
         if (gp == 0) {
-            s.waitsForOutside(1); // It is on no queue yet, and no M runs it: checkdead is not to take it for one that sleeps.
+            s.waitsForOutside(1); // It is on no queue yet, and no M runs it: checkdead must not take it for a sleeping one.
             SchedLock.unlock(sched);
             try {
                 gp = malg(s);
@@ -194,7 +194,7 @@ final class Newproc {
     }
 
     private static void init(long gp, long goid, long parent) {
-        G.setPreemptOpaque(gp, 0); // Whoever had the slot may have ended as it was told to yield.
+        G.setPreemptOpaque(gp, 0); // The last G in this slot may have ended after it was told to yield.
         G.setGoid(gp, goid);
         G.setParentGoid(gp, parent == 0 ? 0 : G.goid(parent));
         G.setAllocseq(gp, G.allocseq(gp) + 1);

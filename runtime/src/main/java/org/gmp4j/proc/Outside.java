@@ -5,11 +5,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /**
- * What is outside all schedulers and may ready a goroutine, of the whole process: threads that are not Ms, inside a blocking call of
- * ours or out of one for less than a second, and timers without a scheduler. It holds off {@link Checkdead}. Any thread may call this.
+ * What may ready a goroutine from outside of all schedulers of the process: threads that are not Ms and are inside a blocking call of
+ * ours, or left one less than a second ago, and timers without a scheduler. It holds off {@link Checkdead}. Any thread may call this.
  */
 public final class Outside {
-    /** So long after its wait has ended a thread may do what readies a goroutine: it need not begin its next wait first. */
+    /** A thread counts for this long after its wait has ended: it may ready a goroutine before it waits again. */
     private static final long GRACE_NANOS = 1_000_000_000;
 
     /** Threads that are not Ms and wait: they may be woken from outside. And functions of timers that run outside. */
@@ -23,7 +23,7 @@ public final class Outside {
     private Outside() {
     }
 
-    /** A thread begins to wait, or begins what may ready a goroutine though it waits nowhere: the function of a timer. */
+    /** A thread begins to wait, or begins something else that may ready a goroutine: the function of a timer. */
     public static void begins() {
         int _ = THREADS.incrementAndGet();
     }
@@ -39,12 +39,12 @@ public final class Outside {
         return THREADS.get() > 0 || System.nanoTime() - left < GRACE_NANOS;
     }
 
-    /** The rehearsal is over: what a thread did in there readies no goroutine of the user's. */
+    /** The rehearsal is over: what a thread did in it readies no goroutine of the user's. */
     public static void rehearsed() {
         left = System.nanoTime() - GRACE_NANOS;
     }
 
-    /** From the timers: how to know whether one is set outside all schedulers; asked under sched.lock. */
+    /** Called by the timers: sets how to find out whether one is set outside all schedulers; that is called under sched.lock. */
     public static void alarms(BooleanSupplier set) {
         alarms = set;
     }

@@ -32,11 +32,11 @@ public final class Park {
         boolean unlock(long gp, Object lock);
 
         /**
-         * What it waits for, of a lock that gopark was given: whoever wakes it gets there first. For {@link LeakSearch}, in a stopped
-         * world.
+         * The objects that the goroutine waits for, from the lock that gopark was given; a waker needs a reference to one of them. For
+         * {@link LeakSearch}, in a stopped world.
          *
-         * @param i from 0
-         * @return null when there are no more; at 0 when that is not known, and the goroutine is taken for one that somebody can wake
+         * @param i the number of the object, from 0
+         * @return null when there are no more; for 0, when they are not known: then the goroutine is never reported as leaked
          */
         default Keeper waitsFor(Object lock, int i) {
             return i == 0 && lock instanceof Keeper k ? k : null;

@@ -24,19 +24,19 @@ import org.gmp4j.struct.PStatus;
  * has no membarrier, SIGURG asks the thread to do it, and the first step notes by SIGURG where the goroutine is.
  * </ol>
  *
- * A signal ends a {@code usleep} or {@code poll} early, which user code need not expect. So none is sent where the other way
- * is there. Rejected: one only to threads that run. Between sysmon's look at that and the signal the thread may fall asleep, and on a
+ * A signal ends a {@code usleep} or {@code poll} early, which user code need not expect. So none is sent where membarrier works.
+ * Rejected: signals only to threads that run. Between sysmon's look at that and the signal the thread may fall asleep, and on a
  * busy machine, where sysmon loses its CPU in between, it does.
  *
- * A request names the P's schedtick: a goroutine that came later is left alone. Writes: m.sigtick before m.sigreq, by
- * release; the handler reads them in the other order.
+ * A request names the P's schedtick, so that a goroutine that runs there by then is left alone. m.sigtick is written before m.sigreq,
+ * which is a release; the handler reads them in the other order.
  */
 public final class Preempt {
     /** m.sigreq, as in gmp.h. */
     private static final int SIG_PREEMPT = 1;
     private static final int SIG_HANDOFF = 2;
 
-    /** Of the process. Written by install and follow; 0 for none. */
+    /** The process's signal for preemption; 0 for none. Written by install and follow. */
     private static volatile int signo;
     private static long handler;
     private static boolean installed;
@@ -58,10 +58,9 @@ public final class Preempt {
     }
 
     /**
-     * Installs the handler, once a process: for SIGURG, or when that is somebody else's for a real-time signal. False when
-     * none is free. Both with one line on stderr, unless no signal is sent anyway. Code that sets a real-time signal back to its
-     * default action while one of ours is on its way ends the process; SIGURG's default is to be ignored, which is why it comes
-     * first.
+     * Installs the handler, once a process: for SIGURG, or for a real-time signal if other code uses SIGURG. False when none is free.
+     * In both of the latter cases a line on stderr says so, unless no signal is sent anyway. Code that sets a real-time signal back to
+     * its default action while one of ours is on its way ends the process; the default for SIGURG is to ignore it, so it is tried first.
      */
     static boolean install() {
         synchronized (Preempt.class) {
@@ -80,7 +79,7 @@ public final class Preempt {
     }
 
     /**
-     * Whoever put his own handler in the place of ours since shall have that signal: takes another. What is said is as in {@link #install}.
+     * If other code has put its own handler in the place of ours since, leaves it that signal and takes another, as {@link #install} does.
      */
     static synchronized void follow() {
         if (signo != 0 && Signals.handlerOf(signo) != handler) {
@@ -91,7 +90,7 @@ public final class Preempt {
     private static void choose() {
         for (int candidate : new int[] {Signals.SIGURG, 60, 59, 58, 57}) {
             if (Signals.installPreempt(candidate)) {
-                if (candidate != Signals.SIGURG && !Gate.possible()) { // Else none is sent.
+                if (candidate != Signals.SIGURG && !Gate.possible()) { // Where the gate works no signal is sent.
                     Stderr.print("gmp4j: SIGURG belongs to other code in this process; preempting with signal " + candidate
                             + "\n");
                 }
@@ -136,14 +135,14 @@ public final class Preempt {
         return !signal || request(mp, P.schedtickOpaque(pp), SIG_PREEMPT);
     }
 
-    /** Takes the P of {@code mp} as {@link Gate} can, or else as {@link #handoff(long, int)}: false when neither will do. */
+    /** Takes the P of {@code mp} by {@link Gate}, or where that does not work by {@link #handoff(long, int)}; false when it failed. */
     static boolean handoff(Scheduler s, long mp, int tick) {
         return Gate.possible() ? Gate.take(s, mp, tick) : handoff(mp, tick);
     }
 
     /**
-     * Asks the thread of {@code mp} to let its running P go, if that still is in time slice {@code tick}. Whether it did
-     * shows in the P's state, soon.
+     * Asks the thread of {@code mp} by a signal to let its running P go, if that is still in time slice {@code tick}. Whether it did
+     * shows in the P's state soon afterwards.
      */
     public static boolean handoff(long mp, int tick) {
         return mp != 0 && request(mp, tick, SIG_HANDOFF);
@@ -161,7 +160,7 @@ public final class Preempt {
         try {
             Signals.queue(tid, signal, mp);
             return true;
-        } catch (NativeException | OutOfMemoryError e) { // Of which the second is for want of memory for the first.
+        } catch (NativeException | OutOfMemoryError e) { // The second when there is no memory for the first.
             return false; // The thread has ended, or too many signals wait: the next look asks again.
         }
     }
@@ -197,8 +196,8 @@ public final class Preempt {
     static void point() {
         GStack st = GStack.current();
         if (st != null && stops(st) && Headroom.enough()) {
-            Points.setWanted(false); // At once: until sysmon looks again each round of an armed loop would come here.
-            st.acquirechecked(); // Without room it runs on: code that calls nothing is not to fail for a point.
+            Points.setWanted(false); // At once, or each round of an armed loop would come here until sysmon looks again.
+            st.acquirechecked(); // Without room it runs on: code that calls nothing must not fail because of a point.
             if (G.preemptOpaque(st.gp) != 0) {
                 PStat.NPOINT.addOpaque(st.pp(), 1);
             }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
-/** The Java side of a P. The stacks that dead goroutines left belong to the M that holds the P. */
+/** The Java side of a P, with the free stacks that dead goroutines left, which only the M that holds the P touches. */
 public final class Processor {
     private static final int LOCAL = 64;
 
     /** Its struct p. */
     public final long pp;
-    /** What sysmon knows of it. */
+    /** What sysmon knows of this P. */
     public final Monitor.Watched watched;
     private final GStack[] free = new GStack[LOCAL];
     private int n;
