@@ -290,6 +290,7 @@ struct schedt {
     int32_t stopwait;      /* stopTheWorld: Ps still to stop */
     puintptr pidle;        /* idle Ps, by link */
     struct gqueue runq;    /* the global queue, by schedlink */
+    guintptr runqpolled;   /* the last of the Gs at its head that the poller found; 0 for none; read without the lock as a hint */
     muintptr allm;         /* all Ms, by alllink; for a debugger: Java has Allm */
     guintptr gfree;        /* free Gs, by schedlink */
     int64_t procresizetime;

@@ -104,6 +104,7 @@ abstract class InvariantChecks {
         int n = 0;
         long last = 0;
         Set<Long> seen = new HashSet<>();
+        long polled = Schedt.runqpolledOpaque(sched);
         for (long gp = GlobalRunq.head(sched); gp != 0 && seen.add(gp); gp = G.schedlink(gp)) {
             require(status(gp) == GStatus.GRUNNABLE, "R7", "goroutine %d is in sched.runq in state %d", G.goid(gp),
                     status(gp));
@@ -115,6 +116,7 @@ abstract class InvariantChecks {
         }
         require(n == size, "R6", "runqsize is %d, the list has %d", size, n);
         require(last == GlobalRunq.tail(sched), "R7", "the last in sched.runq is not its tail");
+        require(polled == 0 || seen.contains(polled), "R7", "sched.runqpolled is not in sched.runq");
     }
 
     // One struct.

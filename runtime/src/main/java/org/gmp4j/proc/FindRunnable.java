@@ -199,8 +199,8 @@ final class FindRunnable {
     }
 
     private static long beforeGlobal(Scheduler s, long pp) {
-        if (Schedt.runqsizeOpaque(s.sched) == 0 || !pollDue(s)) {
-            return 0;
+        if (Schedt.runqsizeOpaque(s.sched) == 0 || Schedt.runqpolledOpaque(s.sched) != 0 || !pollDue(s)) {
+            return 0; // At the head of the queue may be what an earlier poll found: that comes before what this one would find.
         }
         long last = Schedt.lastpollVolatile(s.sched);
         if (last == 0 || !Schedt.casLastpoll(s.sched, last, System.nanoTime())) { // Else sysmon would poll as well.

@@ -53,7 +53,7 @@ final class Inject {
         if (global > 0) {
             SchedLock.lock(sched);
             if (first) {
-                GlobalRunq.globrunqputheadbatch(sched, list, last, global);
+                GlobalRunq.globrunqputpolled(sched, list, last, global);
             } else {
                 GlobalRunq.globrunqputbatch(sched, list, last, global);
             }

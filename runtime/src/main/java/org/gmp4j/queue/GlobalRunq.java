@@ -12,6 +12,9 @@ import org.gmp4j.struct.Throw;
 /**
  * The global run queue: a list of runnable Gs by schedlink under {@code sched.lock} (R7).
  *
+ * <p>At its head stand the Gs that the network poller found, in the order in which it did ({@link #globrunqputpolled}):
+ * {@code runqpolled} is the last of them. Each batch at the very head instead would have the first to come wait for all that come later.
+ *
  * <p>{@code runqsize} is written under the lock and read without it as a hint: an M that reads 0 while someone adds goes
  * on to the next place, and looks again under the lock before it sleeps.
  */
@@ -29,15 +32,28 @@ public final class GlobalRunq {
 
     /** Puts a G at the head; under the lock. */
     public static void globrunqputhead(long sched, long gp) {
-        globrunqputheadbatch(sched, gp, gp, 1);
+        insert(sched, 0, gp, gp, 1);
     }
 
-    /** Puts {@code n} Gs, linked from {@code first} to {@code last}, at the head; under the lock. */
-    public static void globrunqputheadbatch(long sched, long first, long last, int n) {
-        long head = HEAD.get(sched);
-        G.setSchedlink(last, head);
-        HEAD.set(sched, first);
-        if (head == 0) {
+    /**
+     * Puts {@code n} Gs that the network poller found, linked from {@code first} to {@code last}, behind those that it found before and
+     * in front of all others; under the lock.
+     */
+    public static void globrunqputpolled(long sched, long first, long last, int n) {
+        insert(sched, Schedt.runqpolledOpaque(sched), first, last, n);
+        Schedt.setRunqpolledOpaque(sched, last);
+    }
+
+    /** Puts {@code n} Gs behind {@code before}, or at the head if that is 0. */
+    private static void insert(long sched, long before, long first, long last, int n) {
+        long next = before == 0 ? HEAD.get(sched) : G.schedlink(before);
+        G.setSchedlink(last, next);
+        if (before == 0) {
+            HEAD.set(sched, first);
+        } else {
+            G.setSchedlink(before, first);
+        }
+        if (next == 0) {
             TAIL.set(sched, last);
         }
         Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) + n);
@@ -102,13 +118,7 @@ public final class GlobalRunq {
     public static long pop(long sched) {
         long gp = HEAD.get(sched);
         if (gp != 0) {
-            long next = G.schedlink(gp);
-            HEAD.set(sched, next);
-            if (next == 0) {
-                TAIL.set(sched, 0L);
-            }
-            G.setSchedlink(gp, 0);
-            Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) - 1);
+            remove(sched, 0, gp);
         }
         return gp;
     }
@@ -125,15 +135,27 @@ public final class GlobalRunq {
             return pop(sched);
         }
         if (gp != 0) {
-            long next = G.schedlink(gp);
-            G.setSchedlink(before, next);
-            if (next == 0) {
-                TAIL.set(sched, before);
-            }
-            G.setSchedlink(gp, 0);
-            Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) - 1);
+            remove(sched, before, gp);
         }
         return gp;
+    }
+
+    /** Takes {@code gp} out, which stands behind {@code before}, or at the head if that is 0. */
+    private static void remove(long sched, long before, long gp) {
+        long next = G.schedlink(gp);
+        if (before == 0) {
+            HEAD.set(sched, next);
+        } else {
+            G.setSchedlink(before, next);
+        }
+        if (next == 0) {
+            TAIL.set(sched, before);
+        }
+        if (gp == Schedt.runqpolledOpaque(sched)) {
+            Schedt.setRunqpolledOpaque(sched, before); // All in front of it, if any, were found before it.
+        }
+        G.setSchedlink(gp, 0);
+        Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) - 1);
     }
 
     /** The head, for checkers: under the lock, then by schedlink. */

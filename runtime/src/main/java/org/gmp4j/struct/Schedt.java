@@ -31,6 +31,7 @@ public final class Schedt {
     private static final LongField GFREECOUNT = Mem.longField(schedt.layout(), "gfreecount");
     private static final IntField GOMAXPROCS = Mem.intField(schedt.layout(), "gomaxprocs");
     private static final IntField RUNQSIZE = Mem.intField(schedt.layout(), "runqsize");
+    private static final LongField RUNQPOLLED = Mem.longField(schedt.layout(), "runqpolled");
     private static final IntField GCWAITING = Mem.intField(schedt.layout(), "gcwaiting");
     private static final IntField SYSMONWAIT = Mem.intField(schedt.layout(), "sysmonwait");
     private static final IntField CLOSING = Mem.intField(schedt.layout(), "closing");
@@ -174,6 +175,14 @@ public final class Schedt {
 
     public static void setRunqsizeOpaque(long s, int v) {
         RUNQSIZE.setOpaque(s, v);
+    }
+
+    public static long runqpolledOpaque(long s) {
+        return RUNQPOLLED.getOpaque(s);
+    }
+
+    public static void setRunqpolledOpaque(long s, long gp) {
+        RUNQPOLLED.setOpaque(s, gp);
     }
 
     public static int gcwaitingAcquire(long s) {

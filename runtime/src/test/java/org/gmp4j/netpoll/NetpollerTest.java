@@ -136,17 +136,19 @@ class NetpollerTest {
     @Test
     void sysmonsFindsComeFirst() throws InterruptedException {
         int waiting = 5;
-        int fd = EventFd.create();
+        int[] fds = {EventFd.create(), EventFd.create()};
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofSeconds(10)))) {
             AtomicBoolean over = new AtomicBoolean();
             List<String> order = Collections.synchronizedList(new ArrayList<>());
-            CountDownLatch done = new CountDownLatch(1 + waiting);
-            gmp.go(() -> {
-                await(fd, 0);
-                order.add("ready");
-                done.countDown();
-            });
-            awaitWaiters(gmp, 1);
+            CountDownLatch done = new CountDownLatch(fds.length + waiting);
+            for (int fd : fds) {
+                gmp.go(() -> {
+                    await(fd, 0);
+                    order.add("ready " + fd);
+                    done.countDown();
+                });
+            }
+            awaitWaiters(gmp, fds.length);
             long sched = gmp.scheduler().sched; // It asks a goroutine.
             CountDownLatch running = new CountDownLatch(1);
             gmp.go(() -> {
@@ -164,15 +166,19 @@ class NetpollerTest {
                     done.countDown();
                 });
             }
-            add(fd);
-            while (Schedt.runqsizeOpaque(sched) <= waiting) { // Those, and what sysmon found.
-                Thread.onSpinWait();
+            for (int i = 0; i < fds.length; i++) {
+                add(fds[i]);
+                while (Schedt.runqsizeOpaque(sched) <= waiting + i) { // Those, and what sysmon found.
+                    Thread.onSpinWait();
+                }
             }
             over.set(true);
             done.await();
-            assertEquals("ready", order.getFirst());
+            assertEquals(List.of("ready " + fds[0], "ready " + fds[1]), order.subList(0, 2));
         }
-        Fd.close(fd);
+        for (int fd : fds) {
+            Fd.close(fd);
+        }
     }
 
     /** Ready before the registration, between it and the park, and long after: each wait ends, and is counted no more. */

@@ -69,6 +69,42 @@ class GlobalRunqTest {
         }
     }
 
+    /** What the poller found comes first, in the order in which it was found, whatever was taken out meanwhile. */
+    @Test
+    void polledBeforeAllOthersInOrder() {
+        try (FakeSched f = new FakeSched(1)) {
+            long[] g = new long[8];
+            for (int i = 0; i < g.length; i++) {
+                g[i] = f.runnable();
+            }
+            GlobalRunq.globrunqput(f.sched, g[6]);
+            G.setSchedlink(g[0], g[1]);
+            GlobalRunq.globrunqputpolled(f.sched, g[0], g[1], 2);
+            GlobalRunq.globrunqputpolled(f.sched, g[2], g[2], 1);
+            GlobalRunq.globrunqput(f.sched, g[7]);
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.pop(f.sched)));
+            GlobalRunq.globrunqputpolled(f.sched, g[3], g[3], 1);
+            G.setLockedmOpaque(g[3], 1);
+            assertEquals(f.name(g[3]), f.name(GlobalRunq.popLocked(f.sched))); // The last that was found.
+            G.setLockedmOpaque(g[3], 0);
+            GlobalRunq.globrunqputpolled(f.sched, g[3], g[3], 1);
+            for (int i = 1; i < 4; i++) {
+                assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
+            }
+            GlobalRunq.globrunqputpolled(f.sched, g[4], g[4], 1); // All that were found before are gone.
+            GlobalRunq.globrunqputpolled(f.sched, g[5], g[5], 1);
+            for (int i = 4; i < 8; i++) {
+                assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
+            }
+            assertEquals(0, Schedt.runqsizeOpaque(f.sched));
+            assertEquals(0, GlobalRunq.tail(f.sched));
+            GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
+            GlobalRunq.globrunqput(f.sched, g[1]);
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.pop(f.sched)));
+            assertEquals(f.name(g[1]), f.name(GlobalRunq.pop(f.sched)));
+        }
+    }
+
     /** A P takes its share of what is there and one more, at most half a ring, at most what it asked for. */
     @Test
     void fairShare() {

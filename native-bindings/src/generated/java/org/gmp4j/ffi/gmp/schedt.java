@@ -25,6 +25,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t stopwait;
  *     puintptr pidle;
  *     struct gqueue runq;
+ *     guintptr runqpolled;
  *     muintptr allm;
  *     guintptr gfree;
  *     int64_t procresizetime;
@@ -78,11 +79,12 @@ public class schedt {
         MemoryLayout.paddingLayout(4),
         gmp_h.C_LONG.withName("pidle"),
         gqueue.layout().withName("runq"),
+        gmp_h.C_LONG.withName("runqpolled"),
         gmp_h.C_LONG.withName("allm"),
         gmp_h.C_LONG.withName("gfree"),
         gmp_h.C_LONG.withName("procresizetime"),
         gmp_h.C_LONG.withName("totaltime"),
-        MemoryLayout.paddingLayout(24),
+        MemoryLayout.paddingLayout(16),
         gmp_h.C_INT.withName("gomaxprocs"),
         gmp_h.C_INT.withName("runqsize"),
         gmp_h.C_INT.withName("gcwaiting"),
@@ -526,6 +528,46 @@ public class schedt {
      */
     public static void runq(MemorySegment struct, MemorySegment fieldValue) {
         MemorySegment.copy(fieldValue, 0L, struct, Fields.runq$OFFSET, Fields.runq$LAYOUT.byteSize());
+    }
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * guintptr runqpolled
+     * }
+     */
+    public static final OfLong runqpolled$layout() {
+        return Fields.runqpolled$LAYOUT;
+    }
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * guintptr runqpolled
+     * }
+     */
+    public static final long runqpolled$offset() {
+        return Fields.runqpolled$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * guintptr runqpolled
+     * }
+     */
+    public static long runqpolled(MemorySegment struct) {
+        return struct.get(Fields.runqpolled$LAYOUT, Fields.runqpolled$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * guintptr runqpolled
+     * }
+     */
+    public static void runqpolled(MemorySegment struct, long fieldValue) {
+        struct.set(Fields.runqpolled$LAYOUT, Fields.runqpolled$OFFSET, fieldValue);
     }
 
     /**
@@ -1833,6 +1875,8 @@ public class schedt {
         static final long pidle$OFFSET = $LAYOUT.byteOffset(groupElement("pidle"));
         static final GroupLayout runq$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("runq"));
         static final long runq$OFFSET = $LAYOUT.byteOffset(groupElement("runq"));
+        static final OfLong runqpolled$LAYOUT = (OfLong)$LAYOUT.select(groupElement("runqpolled"));
+        static final long runqpolled$OFFSET = $LAYOUT.byteOffset(groupElement("runqpolled"));
         static final OfLong allm$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allm"));
         static final long allm$OFFSET = $LAYOUT.byteOffset(groupElement("allm"));
         static final OfLong gfree$LAYOUT = (OfLong)$LAYOUT.select(groupElement("gfree"));
