@@ -150,12 +150,12 @@ final class Warm {
         var _ = GlobalRunq.pop(sched);
         SchedLock.unlock(sched);
         Runq.runqput(sched, mine, gs[2], false);
-        Runq.runqputAndFence(sched, mine, gs[3], true);
+        Runq.runqput(sched, mine, gs[3], true);
         boolean empty = Runq.runqempty(mine);
         var _ = Runq.runqsteal(other, mine, false, 0);
         drain(sched, mine);
         drain(sched, other);
-        Runq.runqputAndFence(sched, mine, gs[0], true);
+        Runq.runqput(sched, mine, gs[0], true);
         var _ = Runq.runqsteal(other, mine, true, 0);
         G.setSchedlink(gs[0], gs[1]);
         G.setSchedlink(gs[1], 0);
