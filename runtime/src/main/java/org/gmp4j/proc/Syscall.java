@@ -43,7 +43,7 @@ public final class Syscall {
         boolean lostP = st.lostP;
         st.lostP = false; // It says something of the last call only.
         if (lostP && workWaits(st)) {
-            st.handedOff = System.nanoTime();
+            st.gaveUpAt = System.nanoTime();
             entersyscallblock(st);
         } else {
             entersyscall(st);
@@ -53,10 +53,10 @@ public final class Syscall {
 
     /** Ends {@link #enter}: the goroutine has a P again, perhaps on another M. */
     public static void exit(GStack st) {
-        long handedOff = st.handedOff;
-        if (handedOff != 0) {
-            st.handedOff = 0;
-            st.lostP = System.nanoTime() - handedOff >= SHORT_NANOS;
+        long gaveUpAt = st.gaveUpAt;
+        if (gaveUpAt != 0) {
+            st.gaveUpAt = 0;
+            st.lostP = System.nanoTime() - gaveUpAt >= SHORT_NANOS;
         }
         // Not acquirem, as here there is no P, which is rare there: C2 profiles branches by place, and would take both as common.
         if (!st.raise() && !Gate.pass(st.machine().mp)) {
