@@ -166,7 +166,7 @@ GMP_EXPORT int64_t gmp_eventfd_take(int32_t fd);
  * floor.c: the run queue ring in C11 atomics, for benchmarks to stand beside. p is the address of a struct p
  * whose ring nobody else touches during the call. No function sleeps.
  *
- * gmp_floor_pushpop: n times runqput (without next) and runqget by the owner.
+ * gmp_floor_pushpop: n times runqput (without next, with its full fence) and runqget by the owner.
  * gmp_floor_steal: nanoseconds that n steals took together, each of which moves batch (1 to 128) slots from one
  *   ring to another by runqsteal; refilling and draining happen outside the timed part, and the clock's own cost is
  *   taken off. The victim's ring holds 2*batch-1 before each. -1 for a bad batch or without memory.

@@ -65,6 +65,8 @@ static inline bool runqput(struct p *pp, guintptr gp, bool next)
     atomic_store_explicit(slot_of(pp, t), gp, memory_order_relaxed);
     /* Release: whoever acquires this tail sees the slot. */
     atomic_store_explicit(tail_of(pp), t + 1, memory_order_release);
+    /* As in the runtime, whose caller looks for idle Ps next: that load must not pass the store. */
+    atomic_thread_fence(memory_order_seq_cst);
     return true;
 }
 

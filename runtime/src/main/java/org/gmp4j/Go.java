@@ -88,7 +88,7 @@ public final class Go {
      */
     public static void goexit() {
         GStack st = self("goexit");
-        st.exit();
+        st.goexit();
         throw sneaky(Goexit.INSTANCE);
     }
 

@@ -47,7 +47,7 @@ class NativeEventTest {
 
     /** From Java, for tests of others. */
     static void fire(NativeEvent event) {
-        int unused = ready(event.address());
+        int _ = ready(event.address());
     }
 
     /** Fires and limits of time race: each fire is seen once, by a wait that it ends or by the next. */
@@ -58,7 +58,7 @@ class NativeEventTest {
             AtomicInteger ended = new AtomicInteger();
             Threads threads = new Threads().add("fires", () -> {
                 for (int i = 1; i <= FIRES; i++) {
-                    int unused = ready(event.address());
+                    int _ = ready(event.address());
                     while (seen.get() < i) {
                         Thread.yield();
                     }
@@ -74,7 +74,7 @@ class NativeEventTest {
                         }
                     } catch (WaitInterruptedException e) {
                         ended.incrementAndGet();
-                        boolean unused = Thread.interrupted();
+                        boolean _ = Thread.interrupted();
                     }
                 }
             });
@@ -129,7 +129,7 @@ class NativeEventTest {
                     Go.gosched();
                 }
                 boolean still = !moved.get();
-                boolean unused = later.stop();
+                boolean _ = later.stop();
                 assertTrue(still, "the clock has moved on");
             });
         }

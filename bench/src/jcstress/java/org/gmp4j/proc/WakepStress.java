@@ -76,7 +76,7 @@ public class WakepStress {
     public static class ToTheRing extends Fixture {
         @Actor
         public void submitter(ZZ_Result r) {
-            Runq.runqputAndFence(sched, pp, gp, false);
+            Runq.runqput(sched, pp, gp, false);
             r.r1 = wakes();
         }
 
@@ -100,7 +100,7 @@ public class WakepStress {
     public static class ToRunnext extends Fixture {
         @Actor
         public void submitter(ZZ_Result r) {
-            Runq.runqputAndFence(sched, pp, gp, true);
+            Runq.runqput(sched, pp, gp, true);
             r.r1 = wakes();
         }
 

@@ -43,12 +43,12 @@ class TopCommandTest {
             if (gmp != null) {
                 for (int i = 0; i < 1234; i++) {
                     gmp.go(() -> {
-                        Integer unused = never.recv();
+                        Integer _ = never.recv();
                     });
                 }
             }
             System.out.println("ready");
-            int unused = System.in.read();
+            int _ = System.in.read();
             never.close();
             if (gmp != null) {
                 gmp.close();

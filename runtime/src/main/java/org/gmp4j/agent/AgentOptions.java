@@ -54,7 +54,7 @@ final class AgentOptions {
         return options;
     }
 
-    /** Properties of points may stand there under their own names. */
+    /** The properties of points may be given under their own names. */
     private static String name(String text) {
         String name = text.strip();
         return name.equals(POINTS) ? OF_POINTS.getFirst()
@@ -75,7 +75,7 @@ final class AgentOptions {
         return points;
     }
 
-    /** Those of the default scheduler go before properties: they become such. So does the one that classes woven before look at. */
+    /** Sets the options of the default scheduler, and the one that woven classes read, as properties, which they override. */
     void setProperties() {
         if (points.containsKey(OF_POINTS.getFirst())) {
             System.setProperty(POINTS, points.get(OF_POINTS.getFirst()).strip());

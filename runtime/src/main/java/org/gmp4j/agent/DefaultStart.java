@@ -24,7 +24,7 @@ final class DefaultStart {
         return value != null && !value.isBlank();
     }
 
-    /** The runtime looks itself whether it is on. By name: of all the runtime only this package is below it, and may come without it. */
+    /** The runtime checks itself whether it is on. Called by name: this package is below it, and may be loaded without it. */
     private static void makeDefault() {
         try {
             Object _ = Class.forName("org.gmp4j.Gmp").getMethod("builder").invoke(null);

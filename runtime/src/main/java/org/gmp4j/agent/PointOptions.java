@@ -11,9 +11,9 @@ import java.util.Properties;
  * {@code gmp.points.include} and {@code gmp.points.exclude} (patterns, comma-separated), and from the agent's argument,
  * which goes before them: {@code -javaagent:gmp4j-runtime.jar=include=com.acme.**,java.util.regex.*,exclude=com.acme.gen.**}.
  *
- * <p>Without patterns every class gets points except the JDK's and ours. Where patterns match, the one that fixes most of
- * the name decides, and of two that fix as much the excluding one: {@code exclude=**,include=com.acme.**} leaves
- * {@code com.acme}. What a point itself needs to work never gets one.
+ * <p>Without patterns every class gets points except the JDK's and ours. If several patterns match a class, the one that fixes most of
+ * the name decides, and of two that fix as much the excluding one: with {@code exclude=**,include=com.acme.**} only classes of
+ * {@code com.acme} get points. Classes that a point itself needs to work never get any.
  */
 final class PointOptions {
     private static final String PREFIX = "gmp.points";

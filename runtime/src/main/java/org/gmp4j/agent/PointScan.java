@@ -45,7 +45,7 @@ final class PointScan {
     private static final int INTERFACE = 0x0200;
     /** The length of an {@code invokedynamic}. */
     static final int POINT_SIZE = 5;
-    /** At most so many bytes are put in front of a switch's table. */
+    /** The most padding bytes in front of a switch's table. */
     private static final int PADDING = 3;
 
     private static final int OLDEST = 51; // Java 7
@@ -62,7 +62,7 @@ final class PointScan {
     /** The offset behind the constants. */
     private int body;
     private int thisClass;
-    /** How many methods there are, and behind it they. */
+    /** The offset of the number of methods, which the methods follow. */
     private int methods;
     /** The class's attributes. */
     private int attributes;

@@ -38,7 +38,7 @@ import java.util.function.BooleanSupplier;
  * <p>Methods are safe to call from any thread.
  */
 public final class Points {
-    /** So often a site is disarmed at most; HotSpot stops compiling a method that it had to throw away 400 times. */
+    /** How often a site is disarmed at most; HotSpot stops compiling a method whose code it had to discard 400 times. */
     private static final int MAX_ARMINGS = 16;
 
     private static final Object LOCK = new Object();
@@ -136,9 +136,9 @@ public final class Points {
     }
 
     /**
-     * The same, and arms those that are linked already, or a part of them: for a JVM in whose loops there are no safepoint polls, where a
-     * nudge comes when the loop has ended. So does each change of a point that is in compiled code: arming 200 of those at once took
-     * sysmon 5 s beside loops of 20 ms.
+     * The same, and arms those that are linked already, or a part of them: for a JVM in whose loops there are no safepoint polls, so that
+     * a nudge takes effect only when the loop has ended. Each change of a point in compiled code waits for that too: arming 200 of those
+     * at once took sysmon 5 s beside loops of 20 ms.
      *
      * @param nanos for how long it goes on; it arms one at least
      * @return whether all are armed now
@@ -170,7 +170,7 @@ public final class Points {
         synchronized (LOCK) {
             Site learnt;
             List<Site> fresh;
-            do { // Room for all before the list is taken: what is taken from it is learnt again only when it was forgotten.
+            do { // Makes room for all before the list is taken: a site that was taken is not learnt again before it is forgotten.
                 learnt = LEARNT.get();
                 fresh = new ArrayList<>(length(learnt));
             } while (!LEARNT.compareAndSet(learnt, null));
@@ -259,7 +259,7 @@ public final class Points {
         for (Site s : fresh) {
             s.prepare();
         }
-        ARMED.addAll(fresh); // The last that wants memory: all are armed, and on the list, or none.
+        ARMED.addAll(fresh); // The last step that needs memory: either all are armed, and on the list, or none.
         for (Site s : fresh) {
             s.arm();
         }
@@ -385,7 +385,7 @@ public final class Points {
         LINKED.increment();
         VarHandle.fullFence(); // Partner: in armAll.
         if (eager && !site.eager && !site.vector && site.learn()) {
-            learn(site); // It was not yet when the site was made, and who arms all may have looked already.
+            learn(site); // eager was false when the site was made, and armAll may have looked at the sites already.
         }
         return site;
     }

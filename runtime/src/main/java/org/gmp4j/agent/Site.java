@@ -20,7 +20,7 @@ final class Site extends MutableCallSite implements Runnable {
     final boolean vector;
     /** Armed when it was linked, and for good: such a point is not in the list of armed ones. */
     final boolean eager;
-    /** 1 while it is among those to be armed, as a goroutine stopped here. (A VarHandle takes memory when first used, on sysmon.) */
+    /** 1 while it is to be armed because a goroutine stopped here. (A VarHandle would take memory when first used, on sysmon.) */
     private final AtomicInteger learnt = new AtomicInteger();
     /** The site that was learnt before, until it is armed. Written before the site is published. */
     Site learntBefore;

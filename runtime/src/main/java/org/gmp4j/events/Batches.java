@@ -21,7 +21,7 @@ public final class Batches {
     private long lostUntil;
 
     /**
-     * Memory for so many.
+     * Takes memory for {@code count} batches.
      *
      * @param latest when no batch is free the oldest full one is lost; else the one that has just been filled
      */

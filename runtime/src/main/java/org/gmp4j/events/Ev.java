@@ -2,15 +2,15 @@
 package org.gmp4j.events;
 
 /**
- * The events of the execution tracer, and how they stand in memory: two words each, some more.
+ * The events of the execution tracer, and their form in memory: two words for each, more for some.
  *
  * <pre>
  *  word 0   ticks since the trace began (52 bits) | kind (5) | argument (7)
  *  word 1   goid, or another number (44 bits)     | detail (20)
  * </pre>
  *
- * <p>Each is written by whoever owns the goroutine at that moment, between the CAS by which it got it and the store by which others may:
- * so what happened to a goroutine is in order, whoever wrote it, but for what the clock is off.
+ * <p>Each is written by the thread that owns the goroutine at that moment, after the CAS by which it got the goroutine and before the
+ * store by which others may get it. So the events of a goroutine are in order whichever threads wrote them, as far as clocks agree.
  */
 public final class Ev {
     /** A goroutine is born, runnable; detail: the name of the place that started it. */

@@ -6,9 +6,9 @@ import org.gmp4j.struct.LongWord;
 import org.gmp4j.struct.Mem;
 
 /**
- * Where the events of one P go: a batch off-heap, then the next. One writer at a time, so nothing here is atomic: whoever holds the P,
- * which is an M, or whoever takes it from one that stands still ({@code proc.Gate}). A P passes from one to another by a CAS, a release or
- * sched.lock, and its ring with it. What has no P writes to the ring of {@link Tracer#outside}, under a lock.
+ * Where the events of one P go: a batch off-heap, then the next. There is one writer at a time, so nothing here is atomic: the M that
+ * holds the P, or the thread that takes the P from it ({@code proc.Gate}). A P passes from one to another by a CAS, a release or
+ * sched.lock, and its ring with it. A thread without a P writes to the ring of {@link Tracer#outside}, under a lock.
  */
 public final class EventRing {
     private static final LongWord WORDS = Mem.LONG;
@@ -25,7 +25,7 @@ public final class EventRing {
     private long stoppedAt;
     private long stopped;
 
-    /** @param lateness null when nobody wants to know */
+    /** @param lateness null when late goroutines are not looked for */
     EventRing(int id, Batches pool, long began, Lateness lateness) {
         this.id = id;
         this.lateness = lateness;
@@ -68,7 +68,7 @@ public final class EventRing {
     private void turn() {
         fill();
         Batch next = pool.exchange(batch);
-        use(next == null ? batch : next); // For want of another what is in it is lost.
+        use(next == null ? batch : next); // When there is no other the events in it are lost.
     }
 
     private void fill() {
@@ -107,7 +107,7 @@ public final class EventRing {
     /**
      * A goroutine runs.
      *
-     * @param atOnce it stood in this P's runnext: when it comes right after a stop it has the time of that, as a look at the clock takes
+     * @param atOnce it was in this P's runnext: when it comes right after a stop it gets the time of that, because to read the clock takes
      *     three times as long as the rest
      */
     public void start(long goid, boolean atOnce) {

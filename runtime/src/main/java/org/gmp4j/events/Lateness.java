@@ -2,9 +2,9 @@
 package org.gmp4j.events;
 
 /**
- * Tells whether a goroutine was runnable for longer than a limit before it ran. Since when it is stands in a table by its goid, some goids
- * to an entry: a later one overwrites, so a wait may be taken for shorter than it was, never for longer. From any thread; races do no harm,
- * as an entry is one word that only gets later.
+ * Tells whether a goroutine was runnable for longer than a limit before it ran. A table by goid has the time since when it is; several
+ * goids share an entry, and a later one overwrites it, so a wait may be taken for shorter than it was, never for longer. From any thread;
+ * races do no harm, as an entry is one word that only gets later.
  */
 public final class Lateness {
     private static final int ENTRIES = 1 << 14;
@@ -13,7 +13,7 @@ public final class Lateness {
     private volatile long limit = Long.MAX_VALUE;
     private volatile boolean late;
 
-    /** Arms it: from here on waits of more than so many ticks are noticed. */
+    /** From here on waits of more than {@code ticks} are noticed. */
     public void setLimit(long ticks) {
         late = false;
         limit = ticks;

@@ -49,8 +49,9 @@ public final class Names {
     }
 
     /**
-     * Where the caller starts a goroutine. Each lambda of a program has a class of its own, so its place is looked for once; for others
-     * the stack is walked each time, some microseconds. Not inside the runtime: it may take locks of the JDK's.
+     * The place where the caller starts a goroutine. Each lambda of a program has a class of its own, so its place is found once; for
+     * other functions the stack is walked each time, some microseconds. Not to be called inside the runtime: it may take locks of the
+     * JDK's.
      */
     public int site(Object fn) {
         Class<?> c = fn.getClass();

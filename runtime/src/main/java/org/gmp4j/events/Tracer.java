@@ -9,25 +9,25 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 
 /**
- * The execution tracer of one scheduler while it is on: a ring for each P, and one for all who have none.
+ * The execution tracer of one scheduler while it is on: a ring for each P, and one for all threads without a P.
  *
- * <p>On and off. Both with the world stopped. An M looks whether its scheduler has a tracer when it gets a P, and keeps that P's ring in a
- * plain field of its own ({@code proc.Machine.trace}): off, each event costs the test of that field. While the world stands no M
- * has a P but the caller's, which looks again; so as long as an M has a P its field is right, and when the world has been stopped
- * again nobody writes to a ring of a P any more. Ms without a P, sysmon, pollers and plain threads write to {@link #outside},
- * whose lock tells them that it is over.
+ * <p>It is turned on and off with the world stopped. When an M gets a P it looks whether its scheduler has a tracer, and keeps that P's
+ * ring in a plain field of its own ({@code proc.Machine.trace}): while tracing is off, each event costs the test of that field. While the
+ * world is stopped only the caller's M has a P, and it looks again; so as long as an M has a P its field is right, and once the world was
+ * stopped again no M writes to a ring of a P any more. Ms without a P, sysmon, pollers and plain threads write to {@link #outside},
+ * under whose lock they see that tracing has ended.
  *
  * <p>Go gives each M buffers of its own, and marks them by generations, so that it need not stop the world at the end. Here there are
- * as many as Ps, however many Ms block; an event of a P never waits for anybody but, once in 4,000, for a leaf lock.
+ * as many rings as Ps, however many Ms block; an event of a P waits for nothing, but for a leaf lock once in 4,000 events.
  */
 public final class Tracer {
-    /** In place of a P's number. */
+    /** The number of the ring of threads without a P. */
     public static final int OUTSIDE = 0xFFFF;
 
-    /** What a start costs in batches: one for each P, and some to go on with. */
+    /** The least number of batches. */
     private static final int LEAST_BATCHES = 16;
 
-    /** What is full. */
+    /** The batches, free and full. */
     public final Batches batches;
     /** Names of places and of what users do. */
     public final Names names = new Names();
@@ -60,7 +60,7 @@ public final class Tracer {
         }
     }
 
-    /** There are to be so many Ps; while nobody else prepares. A P for which there is no batch has no ring. */
+    /** There are to be {@code procs} Ps; one caller at a time. A P for which there is no batch has no ring. */
     public void prepare(int procs) {
         EventRing[] old = rings;
         if (procs <= old.length) {
@@ -80,7 +80,7 @@ public final class Tracer {
         return p < all.length ? all[p] : null;
     }
 
-    /** Has who has no P wait with its events, or go on. */
+    /** Makes threads without a P wait with their events, or lets them go on. */
     public void silence(boolean on) {
         if (on) {
             lock.lock();

@@ -94,7 +94,7 @@ final class Reading {
     }
 
     private static long queued(long pp) {
-        return Runq.size(pp) + (Runq.runnext(pp) == 0 ? 0 : 1);
+        return Runq.size(pp) + (Runq.runnext(pp) == 0 ? 0L : 1L);
     }
 
     /** Goroutines that are in none of the other states. */

@@ -149,6 +149,7 @@ final class Checkdead implements LongPredicate {
      * Whether a timer is set. Looks twice: timers may move meanwhile, but only to the first P; if the first pass looked there too early
      * and at their old place too late, the second finds them.
      */
+    @SuppressWarnings("IdentityBinaryExpression")
     private boolean timers() {
         return anyTimer() || anyTimer();
     }

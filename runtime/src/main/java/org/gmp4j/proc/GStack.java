@@ -41,7 +41,7 @@ public final class GStack extends Stack {
 
     /** For {@link Syscall}: whether the P was taken during the last system call; below it, when the present call gave it away, or 0. */
     boolean lostP;
-    long handedOff;
+    long gaveUpAt;
 
     /** For {@link JdkReady}: odd while the JDK may wake the thread. */
     volatile int ticket;
@@ -344,7 +344,7 @@ public final class GStack extends Stack {
     }
 
     /** goexit begins: it is thrown again at every call of {@code Go} until deferred work runs. */
-    public void exit() {
+    public void goexit() {
         exiting = true;
     }
 

@@ -35,8 +35,6 @@ public final class Machine extends Host {
     public final Monitor.Watched watched;
     /** When it was last woken to run on a P; 0 once its wake-up time was counted. Written like {@link #spinUntil}. */
     long rung;
-    /** Results of a look at timers and of stealWork. */
-    boolean ranTimer;
     /** This M's search through other Ps. */
     final StealWalk walk = new Walk(this);
     /**
@@ -81,7 +79,6 @@ public final class Machine extends Host {
         pick = 0;
         spinUntil = 0;
         rung = 0;
-        ranTimer = false;
         listed = false;
         untold = 0;
         inVain = 0;
@@ -104,11 +101,6 @@ public final class Machine extends Host {
     /** The attached P, 0 for none; for the floors above. */
     public long attachedP() {
         return pp();
-    }
-
-    /** Says whether the last check of timers ran any. */
-    public void setRanTimer(boolean ran) {
-        ranTimer = ran;
     }
 
     /**
@@ -164,8 +156,7 @@ public final class Machine extends Host {
 
         @Override
         protected boolean runTimers(long victim) {
-            m.s.timers.check(m, victim);
-            return m.ranTimer;
+            return m.s.timers.check(m, victim);
         }
     }
 }

@@ -123,7 +123,7 @@ final class Mcall {
                 leaveSlice(m, gp, Ev.GOYIELD);
                 GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GRUNNABLE);
                 Schedule.dropg(m, gp);
-                Runq.runqputAndFence(m.s.sched, m.pp(), gp, false);
+                Runq.runqput(m.s.sched, m.pp(), gp, false);
                 Wakep.wakep(m.s); // Go does not do this: the G might wait here while another P is idle.
                 return 0;
             }

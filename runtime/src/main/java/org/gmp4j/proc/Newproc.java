@@ -123,7 +123,7 @@ final class Newproc {
             m.trace.event(Ev.CREATE, 0, G.goid(gp), site);
         }
         P.setNspawnRelease(pp, P.nspawn(pp) + count);
-        Runq.runqputAndFence(s.sched, pp, gp, true);
+        Runq.runqput(s.sched, pp, gp, true);
         Wakep.wakep(s);
     }
 

@@ -95,7 +95,7 @@ public final class Park {
             if (m.trace != null) {
                 m.trace.event(Ev.UNBLOCK, 0, G.goid(gp), 0);
             }
-            Runq.runqputAndFence(s.sched, pp, gp, next);
+            Runq.runqput(s.sched, pp, gp, next);
         } else {
             LeakSearch.woken(s, gp);
             s.traceOutside(Ev.UNBLOCK, 0, gp);

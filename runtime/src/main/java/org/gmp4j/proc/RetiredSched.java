@@ -11,11 +11,10 @@ import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.struct.Mem;
 
 /**
- * The {@code struct schedt} of a scheduler that has ended. A thread that readied one of its last goroutines may only now
- * get to wakep, and look at its counters; user code may still call {@code go}, which is refused under its lock. All of them reach it
- * through the {@link Scheduler}, so the struct is recycled when that was collected. The compiler may have let the object go
- * while a thread still holds the address for its next few instructions, without the object: hence the wait of
- * {@value #WAIT_NANOS} ns after the collection.
+ * The {@code struct schedt} of a scheduler that has ended. It may still be used: a thread that readied one of the last goroutines may
+ * get to wakep only now, and look at the counters; user code may call {@code go}, which is refused under the lock. All of them reach it
+ * through the {@link Scheduler}, so the struct is recycled once that was collected. In compiled code the object may be collectable
+ * while a thread still holds the address for its next few instructions: hence the wait of {@value #WAIT_NANOS} ns after the collection.
  */
 final class RetiredSched extends PhantomReference<Scheduler> {
     private static final long WAIT_NANOS = 10_000_000_000L;
@@ -37,7 +36,7 @@ final class RetiredSched extends PhantomReference<Scheduler> {
         ALL.add(new RetiredSched(s));
     }
 
-    /** Recycles what can be: before a new one is made. */
+    /** Recycles the structs that can be; called before a new one is made. */
     static void recycle() {
         recycle(WAIT_NANOS);
     }
@@ -45,7 +44,7 @@ final class RetiredSched extends PhantomReference<Scheduler> {
     /**
      * The same with another wait, for tests.
      *
-     * @return how many were
+     * @return how many were recycled
      */
     static int recycle(long waitNanos) {
         int n = 0;

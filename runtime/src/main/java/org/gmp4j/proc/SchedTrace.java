@@ -30,7 +30,7 @@ final class SchedTrace {
         }
     }
 
-    /** The same in detail for a dump: without the lock, which the thrower may hold. */
+    /** The same in detail for a dump: without the lock, which the thread that reports a throw may hold. */
     static String dump(Scheduler s) {
         return lines(s, 0, true, true);
     }

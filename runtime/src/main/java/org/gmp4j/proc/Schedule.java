@@ -23,7 +23,7 @@ import org.gmp4j.struct.P;
  * loop is a loop: pick a G, run its stack, do what it asked for ({@link Mcall}), pick the next.
  */
 final class Schedule {
-    /** So long an M sleeps that has only a G to run for whose stack there is no memory: each try is a collection or two. */
+    /** How long an M sleeps, ns, when there is no memory for the stack of the only G it has to run: each try is a collection or two. */
     private static final long NO_STACK_NAP = 1_000_000;
 
     private Schedule() {
@@ -57,7 +57,7 @@ final class Schedule {
             } else {
                 pick = execute(m, gp, Mcall.inherits(pick));
                 if (pick == 0 && m.pp() == 0 && !Syscall.reacquire(m) && M.lockedg(m.mp) == 0) {
-                    Threads.stopm(m); // Not in execute: an interpreted frame would keep the stack while the M sleeps.
+                    Threads.stopm(m); // Not in execute: an interpreted frame would keep the stack reachable while the M sleeps.
                 }
             }
         }
@@ -110,7 +110,7 @@ final class Schedule {
         }
     }
 
-    /** There is no memory for the stack of a fresh G: it waits behind all others, whose stacks may serve it when they end. */
+    /** There is no memory for the stack of a fresh G: it waits behind all others, and may get the stack of one that ends. */
     private static void putOff(Machine m, long gp) {
         SchedLock.lock(m.s.sched);
         GlobalRunq.globrunqput(m.s.sched, gp);
@@ -120,7 +120,7 @@ final class Schedule {
         }
     }
 
-    /** What the goroutine asked for, or the JDK. The P may be gone if it was the JDK, or exitsyscall. */
+    /** Does what the goroutine, or the JDK, asked for. After a yield of the JDK or an exitsyscall the M may be without a P. */
     private static long after(Machine m, GStack st, boolean ended) {
         int op = m.op;
         if (ended) {
@@ -145,7 +145,7 @@ final class Schedule {
         }
     }
 
-    /** Binds the G to the M and makes it {@code _Grunning} (G2: the triangle stands before the status says so). */
+    /** Binds the G to the M and makes it {@code _Grunning} (G2: G, M and P refer to each other before the status says so). */
     static void begin(Machine m, long gp, boolean inheritTime) {
         G.setM(gp, m.mp);
         M.setCurgOpaque(m.mp, gp);
@@ -163,13 +163,13 @@ final class Schedule {
         }
     }
 
-    /** A time slice begins, or the last one ends, on a P of the caller's: sysmon tells them apart by schedtick. */
+    /** A time slice begins, or the last one ends, on a P of the caller's: schedtick changes, by which sysmon tells slices apart. */
     static void newSlice(Machine m, long pp) {
         P.setSchedtickOpaque(pp, P.schedtick(pp) + 1);
         m.slices.begins(pp);
     }
 
-    /** Parts the G from the M, after its status is no longer {@code _Grunning}. */
+    /** Unbinds the G from the M, after its status is no longer {@code _Grunning}. */
     static void dropg(Machine m, long gp) {
         M.setCurgOpaque(m.mp, 0);
         G.setM(gp, 0);

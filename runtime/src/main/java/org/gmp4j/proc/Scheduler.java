@@ -47,37 +47,37 @@ public final class Scheduler {
     String label;
     final Timers timers;
     final Goroutines goroutines;
-    Netpoll netpoll; // Tests put their own here.
+    Netpoll netpoll; // Not final: tests replace it.
 
     volatile VictimOrder victimOrder;
-    /** What users know it by; null in program mode. Written once. */
+    /** The object that users have for it; null in program mode. Written once. */
     private volatile Object owner;
-    /** Of events; null when it is off. Set with the world stopped, by {@link Tracing}. */
+    /** The tracer; null when it is off. Set with the world stopped, by {@link Tracing}. */
     volatile Tracer tracer;
     /** Where goroutines are started, by {@code createsites=1}; else null. */
     final Names places;
     /** Where goroutines waited; and where they held locks that others waited for. */
     public final WaitProfile blockProfile = new WaitProfile();
     public final WaitProfile mutexProfile = new WaitProfile();
-    /** Whoever looks for leaks just now; null for nobody. Set and cleared with the world stopped. */
+    /** The search for leaks that is under way; null for none. Set and cleared with the world stopped. */
     volatile LeakSearch leakSearch;
     private volatile BooleanSupplier idleHook;
     private volatile boolean mainExited;
     private volatile boolean procsByHand;
     private volatile boolean mainReturned;
-    /** Whether it has all virtual threads that name no scheduler: set before the first of them, by {@link DefaultPool}. */
+    /** Whether it runs all virtual threads that name no scheduler: set before the first of them, by {@link DefaultPool}. */
     volatile boolean inPlaceOfJdk;
     /** Program mode, {@link Ends}: goroutines whose deferred work runs after an exception; whether one is being reported. */
     final AtomicInteger panicDefers = new AtomicInteger();
     volatile boolean panicking;
-    /** Of {@link StopTheWorld}: when it began, by whoever stops the world. */
+    /** For {@link StopTheWorld}: when the stop began; written by whoever stops the world. */
     long stopBegan;
     final Shortage shortage = new Shortage(this);
     final SpareThreads spare = new SpareThreads(this);
     final Leftovers leftovers = new Leftovers();
     private final Monitor monitor;
     private final Closing closing = new Closing(this);
-    /** Set by whoever takes a P by its {@link Gate}: one at a time. */
+    /** Set while a thread takes a P by its {@link Gate}: one at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 
     private Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor) {
@@ -106,14 +106,14 @@ public final class Scheduler {
     /**
      * {@code schedinit}: a scheduler with its Ps idle and no M yet.
      *
-     * @param monitor makes what watches it, while it is being made itself
+     * @param monitor makes its monitor; called with the scheduler before that is complete
      * @throws OutOfMemoryError when there is no memory for it, or no thread for its sysmon; nothing is left of it then
      */
     public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor) {
         return schedinit("gmp" + NAMES.getAndIncrement(), config, timers, netpoll, monitor);
     }
 
-    /** One that runs nothing of the user's, before the first that does. */
+    /** A scheduler that runs none of the user's code, before the first that does. */
     public static Scheduler rehearsal(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor) {
         Fatal.install();
         Uncaught.prepare();
@@ -152,7 +152,7 @@ public final class Scheduler {
     }
 
     /**
-     * It never was. As far as there is memory for that: a struct or two may be lost when the heap is full to the last
+     * Undoes a failed construction, as far as there is memory for that: a struct or two may be lost when the heap is full to the last
      * byte.
      */
     private void undo() {
@@ -160,18 +160,18 @@ public final class Scheduler {
         try {
             goroutines.deregister();
             allp.release();
-            RetiredSched.add(this); // Whoever looked at all that live may still have it.
+            RetiredSched.add(this); // A thread that looked at all live schedulers may still have it.
         } catch (OutOfMemoryError e) {
-            return; // The caller throws what it was about.
+            return; // The caller throws its own error.
         }
     }
 
-    /** It is what {@code o} stands for. */
+    /** Sets the object that users have for it. */
     public void setOwner(Object o) {
         owner = o;
     }
 
-    /** What users know it by; null in program mode. */
+    /** The object that users have for it; null in program mode. */
     public Object owner() {
         return owner;
     }
@@ -228,9 +228,9 @@ public final class Scheduler {
             int n = config.autoProcs().getAsInt();
             if (n != gomaxprocs()) {
                 try {
-                    boolean _ = StopTheWorld.tryResize(this, n); // Or again at the next look.
+                    boolean _ = StopTheWorld.tryResize(this, n); // If that fails, again at the next look.
                 } catch (IllegalStateException closed) {
-                    // Just now: sysmon ends.
+                    // Closed since the check: sysmon ends.
                 }
             }
         }
@@ -305,7 +305,7 @@ public final class Scheduler {
         return Newproc.newprocTimer(this, fn);
     }
 
-    /** What watches it. */
+    /** Its monitor: sysmon. */
     public Monitor monitor() {
         return monitor;
     }
@@ -315,7 +315,7 @@ public final class Scheduler {
         return name;
     }
 
-    /** The name, with a number after it where one that lived already when this was made is shown by that name. */
+    /** The name; with a number after it if a scheduler that was live when this was made has that label already. */
     public String label() {
         return label;
     }
@@ -335,7 +335,7 @@ public final class Scheduler {
         return new GStack(this, task).thread;
     }
 
-    /** A goroutine begins (1) or ends (-1) a wait that something outside Java ends. */
+    /** Counts a goroutine that begins (1) or ends (-1) a wait that something outside of the scheduler ends. */
     public void waitsForOutside(int change) {
         if (config.deadlockDetection()) {
             long _ = Schedt.addNjdkwait(sched, change);
@@ -352,7 +352,7 @@ public final class Scheduler {
         mainExited = true;
     }
 
-    /** Program mode, on main's stack: main returned. Who is left is of no interest any more: no deadlock, no panic. */
+    /** Program mode, on main's stack: main returned. The goroutines that are left count no more: neither a deadlock nor a panic. */
     public void setMainReturned() {
         Ends.letPanicsEnd(GStack.current());
         mainReturned = true;
@@ -366,18 +366,19 @@ public final class Scheduler {
         return mainExited;
     }
 
-    /** A timer due at {@code when} was added: nobody who watches the timers may sleep longer. */
+    /** A timer due at {@code when} was added: the M that watches the timers must not sleep longer. */
     public void wakeNetPoller(long when) {
         Threads.wakeNetPoller(this, when);
     }
 
     /**
-     * The same for a goroutine that has just parked on {@code m}, on g0, the timer on its P: left until the M has found something
-     * else to run. Go's wakes another M at once, to sleep in the poller, while the first looks round and sleeps without.
+     * The same for a goroutine that has just parked on {@code m}, on g0, with the timer on its P: done only when the M has found
+     * something else to run ({@link Machine#untold}). Go wakes another M at once, which sleeps in the poller, while the first finds
+     * nothing to run and sleeps too.
      */
     public void wakeNetPollerLater(Machine m, long when) {
         if (M.lockedg(m.mp) != 0) {
-            wakeNetPoller(when); // It parks, and its P goes to another, who knows nothing of this.
+            wakeNetPoller(when); // The M parks, and its P goes to an M that knows nothing of this timer.
         } else {
             m.untold = FindRunnable.earlier(m.untold, when);
         }
@@ -386,8 +387,8 @@ public final class Scheduler {
     // Idle-time work
 
     /**
-     * Sets what an M without work does before it sleeps; it returns whether it found something to run. Null for none. Deadlock
-     * detection does not wait for it: the M may be spinning. It is to be short: nobody else may be watching the timers.
+     * Sets what an M without work calls before it sleeps; it returns whether it found something to run. Null for none. Deadlock
+     * detection does not wait for it: the M may be spinning. It must be short: this may be the M that watches the timers.
      */
     public void setIdleHook(BooleanSupplier hook) {
         idleHook = hook;
@@ -403,7 +404,7 @@ public final class Scheduler {
         try {
             return hook.getAsBoolean();
         } catch (Throw t) {
-            throw t; // A call of the runtime found it corrupt.
+            throw t; // A call of the runtime found the scheduler corrupt.
         } catch (Throwable t) {
             idleHook = null; // Once is enough: it would be called again at once.
             Stderr.tryPrint("gmp4j: the idle hook threw ", ThrowableText.line(t), " and is off");
@@ -444,7 +445,7 @@ public final class Scheduler {
         return everySecond;
     }
 
-    /** Sets what whoever stops the world calls when it is stopped. Null for nothing. */
+    /** Sets what is called whenever the world has been stopped, by the thread that stopped it. Null for nothing. */
     public void setAtStop(Runnable hook) {
         atStop = hook;
     }

@@ -11,15 +11,15 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 
 /**
- * An M is wanted and none can be made: the heap is full, the system gives no thread, or {@code maxThreads} of them live. Then
- * the P goes idle and what there is to do waits for an M. Any M that runs finds it when it next looks for work, and sysmon
+ * What happens when an M is needed and none can be made: the heap is full, the system gives no thread, or there are {@code maxThreads}
+ * Ms. Then the P goes idle and its work waits for an M. Any M that runs finds it when it next looks for work, and sysmon
  * tries again to make one after 10 ms, after 20 ms more, and so on up to every second. Until it does nobody else tries: with a full heap
- * each try is a collection or two, and without threads two lines of HotSpot's on stdout.
+ * each try is a collection or two, and without threads HotSpot prints two lines on stdout each time.
  *
- * <p>Nothing is left lying. {@link #without} works under sched.lock: an M that had put itself on the idle list by then is
- * taken, one that comes later sees the P idle, no spinner counted for it, and what was on its ring in the global queue, and
- * takes it ({@link Wakep}, steps 3 and 4). One that sleeps in the poller is woken. Whoever relied on the spinner that was
- * not to be waits for sysmon's look.
+ * <p>No work is forgotten. {@link #without} works under sched.lock: an M that has put itself on the idle list by then is
+ * taken; an M that comes later sees that the P is idle, that no spinner is counted for it, and that the work of its ring is in the
+ * global queue, and takes that ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. Work that was left to the
+ * spinner which could not be made waits for sysmon's next try.
  */
 final class Shortage {
     private static final long FIRST_WAIT = 10_000_000;
@@ -29,7 +29,7 @@ final class Shortage {
     private final Scheduler s;
     /** Why the last try failed; null when it did not. Set by whoever tried, cleared by sysmon alone. */
     private volatile String why;
-    /** Sysmon's: when it last tried and told, and how long it waits before it tries again. */
+    /** Of sysmon alone: when it last tried, when it last printed a line, and how long it waits before it tries again. */
     private long tried;
     private long wait = FIRST_WAIT;
     private long told = System.nanoTime() - TELL_NANOS;
@@ -43,7 +43,7 @@ final class Shortage {
         return why != null;
     }
 
-    /** No M for the P, which is idle, in no list, and the caller's; {@code reason} says why not, null: as it was. */
+    /** There is no M for the P, which is idle, in no list, and the caller's; {@code reason} says why, null to leave it as it was. */
     void without(long pp, boolean spinning, String reason) {
         long sched = s.sched;
         SchedLock.lock(sched);
@@ -61,7 +61,7 @@ final class Shortage {
             Wakep.stopSpinning(sched);
         }
         if (Schedt.gcwaitingAcquire(sched) != 0) {
-            StopTheWorld.stopped(s, pp); // Its work stays on it: startTheWorld finds an M, or comes here again.
+            StopTheWorld.stopped(s, pp); // Its work stays in its ring: startTheWorld finds an M for it, or comes here again.
         } else {
             for (long gp = Runq.runqget(pp); gp != 0; gp = Runq.runqget(pp)) {
                 GlobalRunq.globrunqput(sched, gp & ~Runq.INHERIT);
@@ -97,7 +97,7 @@ final class Shortage {
         wait = why == null ? FIRST_WAIT : Math.min(2 * wait, LONGEST_WAIT);
     }
 
-    /** A goroutine whose own M sleeps needs no other but to be handed a P: all others may be blocked. */
+    /** Hands a P to an M that sleeps for its locked goroutine, which needs no new M: all other Ms may be blocked. */
     private void startLocked() {
         long sched = s.sched;
         long found = 0;

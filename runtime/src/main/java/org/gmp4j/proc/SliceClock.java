@@ -7,20 +7,20 @@ import java.lang.invoke.VarHandle;
 import org.gmp4j.struct.P;
 
 /**
- * When an M's time slices began, for sysmon, which then sleeps until the first slice is over. Without it, it would have to look
- * five times in a quantum to know the end to a fifth: with a quantum of 200 µs that took a third of a CPU, and beside a service
- * with one of 1 ms 6 %. A clock read costs 25 ns and a switch some hundred. So slices are timed while they are few, and while
- * sysmon sees goroutines run on from one look to the next with others waiting.
+ * When an M's time slices began, for sysmon, which can then sleep until the first slice ends. Otherwise sysmon would have to look five
+ * times in a quantum to know the end of a slice to a fifth of it: that took a third of a CPU with a quantum of 200 µs, and 6 % beside a
+ * service with one of 1 ms. But to read the clock costs 25 ns, and a switch only some hundred. So slices are timed only while they are
+ * few, and while sysmon sees goroutines run on from one look to the next with others waiting.
  *
  * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins});
- * sysmon reads them in the other order, the first of which by acquire ({@link #began}). So it never has the time of an
- * earlier slice than it asked for. It may have that of a later one: the slice it asked for has ended then, as it sees at its
- * next look. {@code on} is written by sysmon and read by the M's thread, with no order: a slice more or less is timed.
+ * sysmon reads them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the time of an
+ * earlier slice than it asked for. It may get that of a later one: then the slice it asked for has ended, as it sees at its
+ * next look. {@code on} is written by sysmon and read by the M's thread, without order: at worst a slice more or less is timed.
  */
 public final class SliceClock {
-    /** So long after the last such goroutine slices are timed, however many they are. */
+    /** For this long after the last goroutine that ran on, slices are timed however many they are. */
     private static final long LASTS_NANOS = 100_000_000;
-    /** Slices that take so long on average are few. */
+    /** Slices are few if they take at least this long on average. */
     private static final long FEW_NANOS = 10_000;
     private static final SliceClock NOBODYS = new SliceClock();
     private static final VarHandle ON;
@@ -39,7 +39,7 @@ public final class SliceClock {
     }
 
     @SuppressWarnings("unused") // Through ON; sysmon writes, the M reads.
-    private boolean on = true; // The first may be a hog's.
+    private boolean on = true; // The first goroutine may be one that does not yield.
     /** As {@link #slice(long, int)} names it. */
     private long slice = -1;
     private long began;
@@ -64,8 +64,9 @@ public final class SliceClock {
     }
 
     /**
-     * By sysmon, now and then: takes both ways of {@link #begins(boolean, long)}. C2 leaves out what was never taken, and would throw
-     * the code of the scheduler's loop away when slices begin, or cease, to be timed: a second and more at less than full speed.
+     * Called by sysmon now and then: takes both branches of {@link #begins(boolean, long)}. C2 does not compile a branch that was never
+     * taken; it would discard the code of the scheduler's loop when slices begin, or cease, to be timed, which then runs at less than
+     * full speed for a second or more.
      */
     public static void keepBothCompiled(long pp) {
         NOBODYS.begins(true, pp);
@@ -77,7 +78,7 @@ public final class SliceClock {
         return (long) SLICE.getAcquire(this) == slice ? (long) BEGAN.getOpaque(this) : estimate;
     }
 
-    /** By sysmon: a goroutine runs on from the look before while others wait. */
+    /** By sysmon: a goroutine has run since the last look while others wait. */
     public void ranOn(long now) {
         seen = now;
         ON.setOpaque(this, true);

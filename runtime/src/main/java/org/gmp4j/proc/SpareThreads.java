@@ -6,12 +6,12 @@ import java.util.concurrent.CountDownLatch;
 import org.gmp4j.lock.SchedLock;
 
 /**
- * A few threads that sleep, held by a scheduler with many Ms, so that its Ms are never the last threads that the system gives. When there
- * is none for another M these end, and HotSpot can start what it starts threads for: the handler of a SIGTERM, which it ignores otherwise,
- * the program's shutdown hooks, an answer to {@code jcmd}. Each goroutine that blocks in the kernel keeps an M, so a service
- * whose disk does not answer comes to the limit of its container, and is to be restarted just then.
+ * A few sleeping threads that a scheduler with many Ms keeps, so that its Ms never use up the last threads that the system gives. When the
+ * system has no thread for another M, these end, so that HotSpot can start the threads it needs: for the handler of a SIGTERM, which it
+ * would ignore otherwise, for the program's shutdown hooks, for an answer to {@code jcmd}. Each goroutine that blocks in the kernel
+ * keeps an M, so a service whose disk does not answer reaches the limit of its container, and that is when it has to be restarted.
  *
- * <p>Before the next M is made, these are: {@link Shortage} sees to it that this is not tried often.
+ * <p>They are made again before the next M is; {@link Shortage} sees to it that this is not tried often.
  */
 final class SpareThreads implements Runnable {
     /** With fewer Ms it holds none. */
@@ -20,7 +20,7 @@ final class SpareThreads implements Runnable {
     private static final int COUNT = 3;
 
     private final Scheduler s;
-    /** What those wait for that are held; null while none are. Written under sched.lock. */
+    /** What the threads wait for; null while there are none. Written under sched.lock. */
     private volatile CountDownLatch held;
 
     SpareThreads(Scheduler s) {
@@ -28,9 +28,9 @@ final class SpareThreads implements Runnable {
     }
 
     /**
-     * Before an M is started: sees to it that they are there.
+     * Before an M is started: makes the threads unless they are there.
      *
-     * @throws OutOfMemoryError when one cannot be had; none is held then
+     * @throws OutOfMemoryError when one cannot be had; none is kept then
      */
     void hold() {
         if (held != null || s.mcount() <= FROM) {
@@ -42,7 +42,7 @@ final class SpareThreads implements Runnable {
         held = theirs ? held : fresh;
         SchedLock.unlock(s.sched);
         if (theirs) {
-            return; // Somebody else starts them.
+            return; // Another M starts them.
         }
         boolean all = false;
         try {
@@ -59,7 +59,7 @@ final class SpareThreads implements Runnable {
         }
     }
 
-    /** They end, soon. Takes no memory. */
+    /** Has them end soon. Takes no memory. */
     void letGo() {
         SchedLock.lock(s.sched);
         CountDownLatch over = held;
@@ -70,7 +70,7 @@ final class SpareThreads implements Runnable {
         }
     }
 
-    /** What they run. One that begins late may find the latch of those who came after it, and ends with them. */
+    /** What they run. A thread that begins late may find the latch of later ones, and ends with those. */
     @Override
     public void run() {
         CountDownLatch over = held;
@@ -79,7 +79,7 @@ final class SpareThreads implements Runnable {
                 over.await();
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // Nobody does that but tools: one spare thread less.
+            Thread.currentThread().interrupt(); // Only tools interrupt it: one spare thread less.
         }
     }
 }

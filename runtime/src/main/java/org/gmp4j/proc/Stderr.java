@@ -8,9 +8,9 @@ import java.io.PrintStream;
 import java.nio.charset.Charset;
 
 /**
- * The process's stderr itself, for sysmon, for Ms on their own stacks, and for last words. Not {@link System#err}: a goroutine
- * that was preempted while it held the lock of that would wait for a P, while sysmon waited for the lock and took no P from
- * anybody. Takes no lock of Java's; what is printed at one call may come between two lines of others, not inside one of ours.
+ * The process's stderr itself, for sysmon, for Ms on their own stacks, and for fatal errors. Not {@link System#err}: a goroutine
+ * that was preempted while it holds the lock of that stream waits for a P; were sysmon to wait for the lock meanwhile, it would take
+ * no P from anybody. Takes no lock of Java's; the text of one call may come between two lines of others, not inside one of ours.
  * Thread-safe. {@link System#setErr} does not change where it goes.
  */
 public final class Stderr {
@@ -28,23 +28,23 @@ public final class Stderr {
     }
 
     /**
-     * Prints a line made of these parts, or nothing for want of memory. It formats nothing: were the heap full at the first use of
-     * the JDK's formatter, its classes could not initialise, and no code of the process could format any more.
+     * Prints a line made of these parts, or nothing for want of memory. It formats nothing: if the heap is full at the first use of
+     * the JDK's formatter, its classes cannot initialise, and no code of the process can format any more.
      */
     public static void tryPrint(String... parts) {
         try {
             print(String.join("", parts) + "\n");
         } catch (OutOfMemoryError e) {
-            return; // It was no more than a hint.
+            return; // The line was only a hint.
         }
     }
 
-    /** What {@link #write} takes, made in time: it needs no memory then. */
+    /** The bytes of a text for {@link #write}, to be made while there is memory. */
     static byte[] bytes(String text) {
         return text.getBytes(CHARSET);
     }
 
-    /** Writes them. */
+    /** Writes bytes; needs no memory. */
     static void write(byte[] text) {
         try {
             OUT.write(text);

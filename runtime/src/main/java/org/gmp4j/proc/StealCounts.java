@@ -5,8 +5,8 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.PStat;
 
 /**
- * The counters of Gs stolen, by thief and victim: a block for all Ps of a scheduler, a row for each thief, two cache lines
- * apart from the next. A page takes memory once somebody stole.
+ * The counters of Gs stolen, by thief and victim: a block for all Ps of a scheduler, with a row for each thief, two cache lines
+ * apart from the next. A page of it takes memory only once there was a steal.
  */
 final class StealCounts {
     private StealCounts() {
@@ -16,12 +16,12 @@ final class StealCounts {
         return ((long) procs * Long.BYTES + Mem.LINE - 1) / Mem.LINE * Mem.LINE;
     }
 
-    /** How many bytes the block for so many Ps has, which begins as zeros. */
+    /** The size of the block for {@code procs} Ps, in bytes; it begins as zeros. */
     static long bytes(int procs) {
         return procs * rowBytes(procs);
     }
 
-    /** Has the Ps count in {@code block}, going on from what the first {@code old} of them have counted; world stopped. Needs no memory. */
+    /** Has the Ps count in {@code block}, to which the counts of the first {@code old} Ps are copied; world stopped. Needs no memory. */
     static void use(Processor[] procs, long block, int old) {
         for (int i = 0; i < procs.length; i++) {
             long pp = procs[i].pp;

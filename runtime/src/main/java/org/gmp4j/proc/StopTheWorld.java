@@ -24,8 +24,8 @@ import org.gmp4j.struct.Throw;
  * {@code stopTheWorld startTheWorld procresize gcstopm}.
  *
  * <ol>
- * <li>Under sched.lock: {@code stopwait} = number of Ps, {@code gcwaiting} = 1. No P leaves the idle list from here on
- * but to stop.
+ * <li>Under sched.lock: {@code stopwait} = number of Ps, {@code gcwaiting} = 1. From here on a P leaves the idle list only to be
+ * stopped.
  * <li>The caller's own P stops; all idle Ps and all Ps in system calls are stopped where they are (the latter by CAS: the
  * returning M loses).
  * <li>Each running M sees gcwaiting when it next schedules, stops its P and counts stopwait down; the last rings stopnote.
@@ -35,9 +35,9 @@ import org.gmp4j.struct.Throw;
  */
 final class StopTheWorld {
     private static final long STOP_ROUND_NANOS = 100_000;
-    /** After so many rounds a P is taken from a goroutine that does not yield. */
+    /** After this many rounds a P is taken from a goroutine that does not yield. */
     private static final int HANDOFF_ROUND = 10;
-    /** So often it looks whether the signal is still ours: sysmon sleeps meanwhile. */
+    /** How many rounds pass between checks that the signal is still ours: sysmon, which does that otherwise, sleeps meanwhile. */
     private static final int SIGNAL_ROUNDS = 1_000;
 
     /**
@@ -77,7 +77,7 @@ final class StopTheWorld {
         return new IllegalStateException("the Gmp is closed");
     }
 
-    /** With WORLDSEMA. */
+    /** Stops the world; the caller holds WORLDSEMA. */
     private static void stop(Scheduler s) {
         if (s.isStopped()) {
             WORLDSEMA.release();
@@ -106,7 +106,7 @@ final class StopTheWorld {
             PStatus.set(pp, PStatus.PGCSTOP);
             Schedt.setStopwait(sched, Schedt.stopwait(sched) - 1);
         }
-        boolean wait = Schedt.stopwait(sched) > 0; // Else nobody will ring the note, or has.
+        boolean wait = Schedt.stopwait(sched) > 0; // Else all Ps are stopped, and nobody rings the note.
         SchedLock.unlock(sched);
         if (wait) {
             awaitStopped(s, procs);
@@ -164,7 +164,7 @@ final class StopTheWorld {
         return m != null && m.s == s && m.pp() != 0 ? m : null;
     }
 
-    /** A number of Ps, and all the memory that going over to it takes. */
+    /** A new number of Ps, and all the memory that changing to it takes. */
     static final class Procs {
         private final int count;
         private final Object room;
@@ -182,8 +182,8 @@ final class StopTheWorld {
     }
 
     /**
-     * {@code GOMAXPROCS(n)}: stops the world and resizes. When there is not the memory for it, or it cannot be stopped because the
-     * scheduler is closed, that is thrown and nothing has changed.
+     * {@code GOMAXPROCS(n)}: stops the world and resizes. When there is no memory for that, or the scheduler is closed, it throws and
+     * nothing has changed.
      *
      * @return the old number
      */
@@ -193,12 +193,12 @@ final class StopTheWorld {
         return resizeHeld(s, n);
     }
 
-    /** The same unless another stops a world: then false. For sysmon, which must not wait for goroutines. */
+    /** The same, but false when another thread has stopped a world. For sysmon, which must not wait for goroutines. */
     static boolean tryResize(Scheduler s, int n) {
         if (!WORLDSEMA.tryAcquire()) {
             return false;
         }
-        if (s.procsByHand()) { // Since sysmon looked; it is set before WORLDSEMA is asked for.
+        if (s.procsByHand()) { // Set since sysmon looked; it is set before WORLDSEMA is waited for.
             WORLDSEMA.release();
             return false;
         }
@@ -210,7 +210,7 @@ final class StopTheWorld {
         Procs procs;
         try {
             if (s.isStopped()) {
-                throw closed(); // It could not give back what it would take.
+                throw closed(); // What it would take could not be given back.
             }
             procs = new Procs(s, n);
         } catch (Throwable t) {
@@ -229,7 +229,7 @@ final class StopTheWorld {
         return old;
     }
 
-    /** The last that needs memory: how many timers there are to move is known only when nobody adds any. */
+    /** Takes the last memory that is needed: how many timers are to be moved is known only when none can be added. */
     private static void prepareMoves(Scheduler s, int n, int old) {
         int timers = 0;
         for (int i = n; i < old; i++) {
@@ -239,7 +239,7 @@ final class StopTheWorld {
         }
     }
 
-    /** Lets the world go on with so many Ps; null: as many as there were. Needs no memory. */
+    /** Starts the world again, with the Ps of {@code procs}, or as many as before if that is null. Needs no memory. */
     static void startTheWorld(Scheduler s, Procs procs) {
         Tracing.world(s, Ev.STW_END);
         long sched = s.sched;
@@ -265,7 +265,7 @@ final class StopTheWorld {
     }
 
     /**
-     * Makes so many Ps live and all others dead; world stopped, under sched.lock. Needs no memory.
+     * Makes the first Ps live and all others dead; world stopped, under sched.lock. Needs no memory.
      *
      * @param to null for as many as there were
      * @param m the M that goes on with a P, or null
@@ -284,7 +284,7 @@ final class StopTheWorld {
             s.allp.grow(to.room);
         }
         if (m != null && P.id(m.pp()) >= procs) {
-            // The caller's P is to die: it goes on with the first.
+            // The caller's P is one that dies: the caller goes on with the first P.
             long pp = m.pp();
             P.setMOpaque(pp, 0);
             M.detachP(m.mp);
@@ -346,7 +346,7 @@ final class StopTheWorld {
             stopped(s, pp);
             SchedLock.unlock(s.sched);
         } else {
-            // The world started before we had the lock, which it cannot have done without our P.
+            // The world was started before we had the lock, which is impossible as our P had not stopped.
             SchedLock.unlock(s.sched);
             throw Throw.of("gcstopm: not waiting for gc");
         }

@@ -18,20 +18,20 @@ import org.gmp4j.struct.Schedt;
 /**
  * {@code entersyscall exitsyscall}: a goroutine runs on without a P, because what it does may block the thread.
  *
- * <p>Entering, it leaves its P in {@code _Psyscall}, remembers it as {@code m.oldp}, and no longer touches it (M4). The P
+ * <p>On entry it leaves its P in {@code _Psyscall}, remembers it as {@code m.oldp}, and no longer touches it (M4). The P
  * then belongs to whoever moves it out of that state by CAS: this M when it comes back soon, sysmon when it does not
  * ({@code sysmon.Retake}), stopTheWorld. {@link Gate} and the signal handler ({@code preempt.c}) do the same to a goroutine that does
- * not do it itself; the ways meet in {@link #exitsyscall}, which the next {@link GStack#enter} calls.
+ * not do it itself. All these ways lead to {@link #exitsyscall}, which the next {@link GStack#enter} calls.
  *
- * <p>A goroutine whose last call lasted until somebody took its P gives it to another M at once when it enters the next, if
- * work waits ({@code entersyscallblock}): sysmon's look would come tens of microseconds later. A call so entered that turns
- * out to be short ends that.
+ * <p>If the P was taken during a goroutine's last call, and work waits, the next call gives the P to another M at once
+ * ({@code entersyscallblock}): sysmon's look would come tens of microseconds later. When such a call turns out to be short, the
+ * following ones keep their P again.
  *
- * <p>The P may have gone to another M and be in another system call when we come back; taking it then is a theft like any
- * other, and that M will find another P.
+ * <p>When we come back, the P may have gone to another M and be in another system call there. It may be taken from that M as from
+ * any other, and that M will find another P.
  */
 public final class Syscall {
-    /** A call that took less would better have kept its P. */
+    /** A call that took less than this should have kept its P. */
     private static final long SHORT_NANOS = 50_000;
 
     private Syscall() {
@@ -41,9 +41,9 @@ public final class Syscall {
     public static void enter(GStack st) {
         st.acquirem();
         boolean lostP = st.lostP;
-        st.lostP = false; // Of the last call, not of one before it.
+        st.lostP = false; // It says something of the last call only.
         if (lostP && workWaits(st)) {
-            st.handedOff = System.nanoTime();
+            st.gaveUpAt = System.nanoTime();
             entersyscallblock(st);
         } else {
             entersyscall(st);
@@ -53,12 +53,12 @@ public final class Syscall {
 
     /** Ends {@link #enter}: the goroutine has a P again, perhaps on another M. */
     public static void exit(GStack st) {
-        long handedOff = st.handedOff;
-        if (handedOff != 0) {
-            st.handedOff = 0;
-            st.lostP = System.nanoTime() - handedOff >= SHORT_NANOS;
+        long gaveUpAt = st.gaveUpAt;
+        if (gaveUpAt != 0) {
+            st.gaveUpAt = 0;
+            st.lostP = System.nanoTime() - gaveUpAt >= SHORT_NANOS;
         }
-        // An acquirem of its own: here there is no P. C2 profiles each call, and a shared one would look as if both were common.
+        // Not acquirem, as here there is no P, which is rare there: C2 profiles branches by place, and would take both as common.
         if (!st.raise() && !Gate.pass(st.machine().mp)) {
             exitsyscall(st);
         }
@@ -84,13 +84,13 @@ public final class Syscall {
         P.setMOpaque(pp, 0);
         M.detachP(mp);
         M.setIncgoOpaque(mp, 1); // No P any more (M5), until exitsyscall, or until the JDK parks the goroutine.
-        PStatus.setVolatile(pp, PStatus.PSYSCALL); // Before gcwaiting is read: stopTheWorld does the two the other way.
+        PStatus.setVolatile(pp, PStatus.PSYSCALL); // Before gcwaiting is read: stopTheWorld does the two in the other order.
         long sched = m.s.sched;
         if (Schedt.gcwaitingVolatile(sched) != 0) {
             gcwait(sched, pp);
         }
         if (Schedt.sysmonwaitAcquire(sched) != 0) {
-            Note.ring(Schedt.sysmonnoteAddress(sched)); // Somebody must take the P if this lasts.
+            Note.ring(Schedt.sysmonnoteAddress(sched)); // Sysmon must take the P if this lasts.
         }
     }
 
@@ -128,7 +128,7 @@ public final class Syscall {
             return;
         }
         if (oldp != 0) {
-            st.lostP = true; // Not given away: taken.
+            st.lostP = true; // The P was taken, not given away.
         }
         long pp = idlep(m.s);
         if (pp != 0) {
@@ -170,7 +170,7 @@ public final class Syscall {
         }
         M.attachP(mp, oldp);
         P.setMOpaque(oldp, mp);
-        m.lookForTrace(oldp); // It may have been through many hands.
+        m.lookForTrace(oldp); // The P may have been with other Ms meanwhile.
         P.setSyscalltick(oldp, P.syscalltickOpaque(oldp) + 1);
         return true;
     }

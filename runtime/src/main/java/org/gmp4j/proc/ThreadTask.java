@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
-/** The task of a virtual thread with an identity, which then ends as every goroutine does. */
+/** Wraps the task of a virtual thread with an identity, so that it ends as every goroutine does. */
 record ThreadTask(Runnable task) implements Runnable {
     @Override
     public void run() {

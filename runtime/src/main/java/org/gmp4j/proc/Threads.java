@@ -29,7 +29,7 @@ import org.gmp4j.struct.Throw;
  */
 public final class Threads {
     private static final long SOON_NANOS = 100_000;
-    /** How much of its stack a thread that sleeps keeps, if it was in use. */
+    /** How many bytes of its stack a sleeping thread keeps, if they were in use. */
     private static final long KEPT_STACK = 256 << 10;
 
     /** Ends an M's loop; one instance, no stack trace. */
@@ -45,7 +45,7 @@ public final class Threads {
     private Threads() {
     }
 
-    /** Takes a P that is idle and in no list: the caller's from here on (P1). */
+    /** Takes a P that is idle and in no list; from here on it is the caller's (P1). */
     static void acquirep(Machine m, long pp) {
         if (M.p(m.mp) != 0 || M.nextp(m.mp) != 0 || M.incgo(m.mp) != 0) {
             throw Throw.of("acquirep: already in go, or about to be, or in a native call");
@@ -59,7 +59,7 @@ public final class Threads {
         if (m.trace != null) {
             m.trace.event(Ev.P_START, 0, M.id(m.mp), 0);
         }
-        Schedule.newSlice(m, pp); // Whoever runs from runnext does not inherit what the P did before.
+        Schedule.newSlice(m, pp); // A G that runs from runnext does not inherit the P's last time slice.
         PStatus.set(pp, PStatus.PRUNNING);
         if (Schedt.sysmonwaitAcquire(m.s.sched) == Schedt.SYSMON_SLEEPS) {
             Note.ring(Schedt.sysmonnoteAddress(m.s.sched)); // Something runs again: watch it.
@@ -83,9 +83,9 @@ public final class Threads {
     }
 
     /**
-     * Moves the thread to the CPUs that the policy gives this P; a system call only when they differ from its last. When none
-     * of them can be had any more, because they went offline or the cpuset shrank, to any CPU that the policy names, else
-     * nowhere: a thread that is not where it should be runs all the same.
+     * Moves the thread to the CPUs that the policy gives this P; that is a system call only when they differ from its last ones. When none
+     * of them can be had any more, because they went offline or the cpuset shrank, it goes to any CPUs that the policy names; when
+     * those cannot be had either it is not moved, and runs all the same.
      */
     private static void pin(Machine m, int id) {
         List<BitSet> place = m.s.config.place();
@@ -102,12 +102,12 @@ public final class Threads {
                     M.setCpu(m.mp, -1);
                     BitSet any = new BitSet();
                     for (BitSet one : place) {
-                        any.or(one); // Or it would stay where its last P, or who started it, was pinned.
+                        any.or(one); // Or it would stay where its last P, or its starter, was pinned.
                     }
                     boolean _ = runOn(any);
                 }
             } catch (OutOfMemoryError e) {
-                m.pinnedTo = -1; // It is not where it should be: again with the next P.
+                m.pinnedTo = -1; // It is not where it should be: tried again with the next P.
             }
         }
     }
@@ -166,7 +166,7 @@ public final class Threads {
         Note.wakeup(M.parkAddress(mp));
     }
 
-    /** Takes the P that whoever woke or made this M has given it. */
+    /** Takes the P that was given to this M when it was woken or made. */
     static void takeNextp(Machine m) {
         long pp = M.nextp(m.mp);
         M.setNextp(m.mp, 0);
@@ -194,7 +194,7 @@ public final class Threads {
             if (!taken) {
                 throw Exit.INSTANCE;
             }
-            awaitP(m); // Whoever has a P for it touches its struct until he has rung; stop waits for the thread alone.
+            awaitP(m); // A waker uses the struct until it has rung the note; whoever ends the scheduler waits only for this thread.
             return;
         }
         if (!m.listed) {
@@ -210,16 +210,16 @@ public final class Threads {
     }
 
     /**
-     * Puts an M that has given its P up on the idle list before its last look at the queues; under the lock. Whoever needs an
-     * M meanwhile takes this one, which is awake. Else it would wake another, and the kernel may put that one on the caller's
-     * CPU, where it waits for milliseconds while this one's falls idle.
+     * Puts an M that has given its P up on the idle list before its last look at the queues; under the lock. A thread that needs an
+     * M meanwhile takes this one, which is awake. Otherwise it would wake another, and the kernel may put that one on the waker's
+     * CPU, where it waits for milliseconds while this one's CPU falls idle.
      */
     static void list(Machine m) {
         m.listed = true;
         Idle.mput(m.s.sched, m.mp);
     }
 
-    /** Takes it off again; under the lock. False when somebody did, who has a P for it: {@link #awaitP} comes next. */
+    /** Takes it off again; under the lock. False when another M did, which has a P for it: then {@link #awaitP} comes next. */
     static boolean unlist(Machine m) {
         m.listed = false;
         return Idle.mremove(m.s.sched, m.mp);
@@ -232,7 +232,7 @@ public final class Threads {
         mPark(m, m.s.config.idleNanos());
         m.inVain = System.nanoTime() - start < SOON_NANOS ? m.inVain + 1 : 0; // Until it finds something.
         if (M.nextp(m.mp) == 0) {
-            throw Exit.INSTANCE; // Scheduler.stop woke it.
+            throw Exit.INSTANCE; // Closing woke it.
         }
         if (!m.begun) {
             Newm.begin(m);
@@ -241,18 +241,18 @@ public final class Threads {
     }
 
     /**
-     * Before the calling M sleeps: what a deep recursion has left of its stack goes back to the kernel. One system call, some
-     * 150 ns, when there is nothing.
+     * Before the calling M sleeps: memory of its stack that a deep recursion used goes back to the kernel. When there is none that
+     * costs one system call, some 150 ns.
      */
     static void trimStack() {
         long _ = StackSpace.trim(KEPT_STACK);
     }
 
     /**
-     * Sleeps until the note is rung, and clears it. An M of the idle list that nobody wanted for {@code nanos} (negative:
-     * for ever) ends, which Go's never do: a burst of calls that block would leave its threads for good. As many as there are Ps
-     * stay on the list, and whoever is one of them when its time is up stays until it is wanted. So a service that is idle now and
-     * then makes no threads anew, and those that stay do not wake up to look.
+     * Sleeps until the note is rung, and clears it. An M of the idle list that was not needed for {@code nanos} (negative:
+     * for ever) ends, which Ms of Go never do: a burst of calls that block would leave its threads for good. As many Ms as there are Ps
+     * stay on the list; an M that is one of those when its time is up sleeps without a limit. So a service that is idle now and
+     * then does not make new threads, and the threads that stay do not wake up to look.
      */
     private static void mPark(Machine m, long nanos) {
         long park = M.parkAddress(m.mp);
@@ -269,7 +269,7 @@ public final class Threads {
                 m.s.allm.free(m);
                 throw Exit.INSTANCE;
             }
-            Note.sleep(park); // Somebody took it off the list, and wakes it; or it stays.
+            Note.sleep(park); // Either another M took it off the list, and wakes it; or it stays.
         }
         Note.clear(park);
         M.setBlockedOpaque(m.mp, 0);
@@ -297,15 +297,15 @@ public final class Threads {
                 || Schedt.npidleVolatile(sched) == Schedt.gomaxprocsOpaque(sched) - 1
                         && Schedt.lastpollVolatile(sched) != 0) {
             SchedLock.unlock(sched);
-            startm(s, pp, false); // Work in common, or the last P at work: someone must watch timers and network.
+            startm(s, pp, false); // There is global work, or this is the last P at work: an M must watch timers and network.
             return;
         }
         Idle.pidleput(sched, pp, System.nanoTime());
         SchedLock.unlock(sched);
-        Wakep.wakepForWork(s); // What was submitted, or set, while no P was idle, when nobody was to be woken.
+        Wakep.wakepForWork(s); // For what came while no P was idle, so that no M was woken for it.
     }
 
-    /** A timer due at {@code when} was added: whoever sleeps in the poller must not sleep longer. */
+    /** A timer due at {@code when} was added: the M that sleeps in the poller must not sleep longer. */
     static void wakeNetPoller(Scheduler s, long when) {
         if (Schedt.lastpollVolatile(s.sched) == 0) {
             long until = Schedt.pollUntilVolatile(s.sched);
@@ -369,7 +369,7 @@ public final class Threads {
         }
     }
 
-    /** Ends the calling M, on g0, with a P, which another gets. */
+    /** Ends the calling M, on g0, with a P, which another M gets. */
     static void mexit(Machine m) {
         M.setLockedExt(m.mp, 0);
         M.setLockedInt(m.mp, 0);

@@ -6,9 +6,9 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * What an exception of the user's says, though its own methods may throw, return null, or give causes without end. A failing
- * exception must not keep a report from being made, and must not end the thread that makes it. Out of memory it may
- * throw, as all code may.
+ * The text of an exception of the user's, whose own methods may throw, return null, or give causes without end. A failing
+ * exception must not keep a report from being made, and must not end the thread that makes it. Only an OutOfMemoryError may come out
+ * of here, as of all code.
  */
 public final class ThrowableText {
     private static final int MOST_CAUSES = 100;
@@ -17,7 +17,7 @@ public final class ThrowableText {
     private ThrowableText() {
     }
 
-    /** Nothing but a first use: see {@link Uncaught#prepare}. */
+    /** Uses all of this once: see {@link Uncaught#prepare}. */
     static void prepare() {
     }
 

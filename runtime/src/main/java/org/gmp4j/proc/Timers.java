@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
-/** What the loop asks of the timers, which live a floor above. The next due time of a P is {@code p.timer0When}. */
+/** What the loop needs of the timers, which are in a package above. The next due time of a P is {@code p.timer0When}. */
 public interface Timers {
-    /** Ps were made, with one id after the other; none is in use yet. Throws for want of memory. */
+    /** Ps were made, with consecutive ids; none is in use yet. Throws for want of memory. */
     void added(long[] pps);
 
     /**
      * Takes the memory that {@link #move} will need; the world is stopped. Throws for want of it.
      *
-     * @param before how many timers of other Ps are to be moved there too
+     * @param before how many timers of other Ps will have been moved there before
      */
     void prepareMove(long from, long to, int before);
 
-    /**
-     * Runs the due timers of {@code pp} on {@code m}, which holds a P (this or another), and says in
-     * {@code m.ranTimer} whether there were any.
-     */
-    void check(Machine m, long pp);
+    /** Runs the due timers of {@code pp} on {@code m}, which holds a P (this or another). True if there were any. */
+    boolean check(Machine m, long pp);
 
     /** When the next timer of {@code pp} is due that was not stopped, 0 for none: for an M about to sleep. */
     long next(long pp);
@@ -25,6 +22,6 @@ public interface Timers {
     /** Whether a timer of {@code pp} may ready a goroutine, or is doing so. Takes the timers' lock. */
     boolean pending(long pp);
 
-    /** Moves all timers of a P that is to die to one that lives; the world is stopped. To 0: the scheduler has ended. */
+    /** Moves all timers of a P that is to die to one that lives; the world is stopped. With 0 for that, the scheduler has ended. */
     void move(long from, long to);
 }

@@ -22,8 +22,7 @@ public final class Traceback {
     }
 
     /**
-     * Every goroutine of a scheduler. Takes no lock; a goroutine that
-     * runs while it is written shows where it was.
+     * Every goroutine of a scheduler. Takes no lock; a goroutine that runs meanwhile is shown where it was at some moment.
      */
     public static String all(Scheduler s) {
         StringBuilder all = new StringBuilder();
@@ -126,10 +125,10 @@ public final class Traceback {
     }
 
     /**
-     * Notes of goroutines that wait, and were not seen waiting before, that they wait since now; for the minutes in the
-     * header. Sysmon calls it now and then, because a look at the clock in each park would cost more than the park's stores.
-     * Who parks takes the note of its wait before away. A note that comes late, when the goroutine waits again, is late
-     * by no more than this look took.
+     * Writes the present time to goroutines that wait and were not seen waiting before; for the minutes in the header of a traceback.
+     * Sysmon calls it now and then, because to read the clock in each park would cost more than the park's stores. A goroutine that
+     * parks clears the time of its last wait. A time that is written late, when the goroutine waits again, is wrong by no more than
+     * this look took.
      *
      * @param part which goroutines: 0, then what this returned, until that is 0
      */
@@ -137,7 +136,7 @@ public final class Traceback {
         return s.slots.forEachIn(part, new Since(now | 1)); // Not 0, which is for none.
     }
 
-    /** Those that wait do so since now, unless that was noted before. (A lambda would be linked on sysmon, maybe without memory.) */
+    /** Writes the time to one goroutine, if it waits and has none. (Not a lambda: sysmon would link that, maybe without memory.) */
     private record Since(long now) implements LongConsumer {
         @Override
         public void accept(long gp) {
@@ -238,6 +237,6 @@ public final class Traceback {
                 || c.equals("org.gmp4j.Hchan") || c.equals("org.gmp4j.ChanEnding") || c.equals("org.gmp4j.Selectgo")
                 || c.equals("org.gmp4j.Select") && !e.getMethodName().equals("run")
                 || c.startsWith("java.lang.VirtualThread") || c.startsWith("jdk.internal.vm.Continuation")
-                || c.equals("java.lang.Thread") && e.getMethodName().equals("getStackTrace"); // Of who writes this.
+                || c.equals("java.lang.Thread") && e.getMethodName().equals("getStackTrace"); // Of the thread that writes this.
     }
 }

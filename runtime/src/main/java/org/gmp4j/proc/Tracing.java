@@ -13,13 +13,13 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
-/** Turns the {@link Tracer} of a scheduler on and off, and writes the events that are not of one hot place. */
+/** Turns the {@link Tracer} of a scheduler on and off, and writes the events that are rare or come from several places. */
 public final class Tracing {
     /** Bits of a goroutine's state in {@link State}. */
     private static final int STATUS_BITS = 4;
     private static final int REASON_BITS = 7;
 
-    /** Where the goroutines of a stopped world stand. */
+    /** The states of all goroutines of a stopped world. */
     public static final class State {
         private long[] all = new long[64];
         private int n;
@@ -61,9 +61,9 @@ public final class Tracing {
     }
 
     /**
-     * Turns it on or off, with the world stopped. Who has no P goes on meanwhile, as pollers and plain threads that wake goroutines: it
-     * moves a goroutine on, and then looks for a tracer. So that is there before we look where the goroutines stand, and what is to be
-     * written meanwhile waits. What we have seen already and is written all the same {@code tracing.Lanes} leaves out.
+     * Turns it on or off, with the world stopped. Threads without a P go on meanwhile, such as pollers and plain threads that wake
+     * goroutines: each changes the state of a goroutine, and then looks for a tracer. So the tracer is set before the states are read, and
+     * events of such threads wait until they have been. {@code tracing.Lanes} leaves out an event whose effect the states show already.
      *
      * @param before what the scheduler has now; null for off
      * @param tracer what it is to have
@@ -107,7 +107,7 @@ public final class Tracing {
         }
     }
 
-    /** A goroutine was woken, and is in the hands of the caller. */
+    /** Writes that a goroutine was woken; it is the caller's still. */
     static void unblocked(Scheduler s, long gp) {
         if (s.tracer == null) {
             return;
@@ -154,7 +154,7 @@ public final class Tracing {
         GStack in = GStack.enter();
         try {
             if (st.s.tracer != t) {
-                return; // Between the two; from here on the world stands still for nobody.
+                return; // Traced no more.
             }
             t.user(ring(st), kind, G.goid(st.gp), number, task, parent);
         } finally {

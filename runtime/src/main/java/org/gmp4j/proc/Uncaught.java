@@ -7,17 +7,17 @@ import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.G;
 
 /**
- * An exception ended a goroutine. Who is told, the first of these that there is, and nobody else:
+ * Reports an exception that ended a goroutine, to the first of these that there is:
  * <ol>
- * <li>of a thread with an identity: its own {@link Thread.UncaughtExceptionHandler}, then the process's default one, as
- * for any thread: code that was written for threads finds what it knows;
+ * <li>for a thread with an identity: its own {@link Thread.UncaughtExceptionHandler}, then the process's default one, as
+ * for any thread, since code that was written for threads expects that;
  * <li>the handler of the scheduler;
- * <li>in program mode nobody: Go's panic text on stderr, and the end of the process;
- * <li>in embedded mode the reader of stderr: the same text, and on; of a thread of the scheduler that stands in the JDK's place, the
+ * <li>in program mode stderr: Go's panic text, and the end of the process;
+ * <li>in embedded mode stderr: the same text, and the process goes on; for a thread of the scheduler that is in the JDK's place, the
  * text of the JDK.
  * </ol>
- * A handler that throws, an exception that cannot be printed, a {@link System#err} that throws: a line on the process's own
- * stderr, and the M goes on.
+ * If a handler throws, an exception cannot be printed, or {@link System#err} throws, a line goes to the process's own stderr, and the
+ * M goes on.
  */
 public final class Uncaught {
     /** Made while there is memory. */
@@ -27,7 +27,7 @@ public final class Uncaught {
     private Uncaught() {
     }
 
-    /** Has what a report needs loaded while there is memory: the first may be of an OutOfMemoryError. */
+    /** Loads the classes that a report needs while there is memory: the first report may be of an OutOfMemoryError. */
     static void prepare() {
         ThrowableText.prepare();
         boolean _ = Goexit.INSTANCE == null;
@@ -42,7 +42,7 @@ public final class Uncaught {
         }
     }
 
-    /** An exception came out of what a thread does for others, which goes on: its handler is told. Never throws. */
+    /** Reports to the thread's handler an exception of code that the thread ran for others; the thread goes on. Never throws. */
     public static void reportHere(Throwable t) {
         Thread thread = Thread.currentThread();
         try {
@@ -83,7 +83,7 @@ public final class Uncaught {
             s.panicking = true;
             Fatal.end(s, text(st, t));
         } else if (s.inPlaceOfJdk && !st.pooled) {
-            st.thread.getThreadGroup().uncaughtException(st.thread, t); // Whoever wrote it knows of no goroutine.
+            st.thread.getThreadGroup().uncaughtException(st.thread, t); // Its code was written for threads, not for goroutines.
         } else {
             print(text(st, t));
         }
@@ -96,7 +96,7 @@ public final class Uncaught {
     }
 
     private static void handlerFailed(GStack st, Throwable t, Throwable e) {
-        if (e != Goexit.INSTANCE) { // It had its chance.
+        if (e != Goexit.INSTANCE) { // A handler may end by goexit.
             Stderr.print("gmp4j: goroutine " + G.goid(st.gp) + ": the uncaught-exception handler threw "
                     + ThrowableText.line(e) + ", told of " + ThrowableText.line(t) + "\n");
         }

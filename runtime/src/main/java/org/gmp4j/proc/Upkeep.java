@@ -4,17 +4,16 @@ package org.gmp4j.proc;
 import org.gmp4j.struct.Schedt;
 
 /**
- * What the loop leaves to the thread that watches it, as goroutines and Ms cannot do it themselves or have not the time. All of it by
- * that thread alone. When to do what is the business of {@code sysmon.Sysmon}. Where an {@link OutOfMemoryError} comes out of a
- * method, what could not be done is left for its next call.
+ * What the loop leaves to sysmon, because goroutines and Ms cannot do it themselves or do not have the time. Only sysmon's thread calls
+ * this; {@code sysmon.Sysmon} decides when. If an {@link OutOfMemoryError} comes out of a method, its next call does what is left.
  */
 public final class Upkeep {
     private final Scheduler s;
     private final Checkdead checkdead;
-    /** Made while whoever builds the scheduler may be told that there is no memory. */
+    /** Made here, where the caller that builds the scheduler can still be told that there is no memory. */
     private final Deferred trial = Deferred.trial();
 
-    /** Of one scheduler, which may still be being made. */
+    /** For one scheduler, which may not be complete yet. */
     public Upkeep(Scheduler s) {
         this.s = s;
         checkdead = new Checkdead(s);
@@ -25,12 +24,12 @@ public final class Upkeep {
         CleanStart.begin();
     }
 
-    /** From here on the thread does what others leave to it; until {@link #close}. */
+    /** From here until {@link #close} the thread does the work of {@link Deferred}. */
     public void open() {
         Deferred.begin(trial);
     }
 
-    /** Does what is left; what comes later another scheduler's thread does, or nobody. */
+    /** Does the work that is left; what comes later is done by another scheduler's sysmon, or refused if there is none. */
     public void close() {
         Deferred.end();
     }
@@ -40,24 +39,24 @@ public final class Upkeep {
         return s.isStopped() && !s.leftovers.any();
     }
 
-    /** Whether somebody wants {@link #drain} called now. */
+    /** Whether {@link #drain} is wanted now. */
     public boolean pending() {
         return s.mayBeDrained() || Schedt.injectAcquire(s.sched) != 0 || Deferred.pending();
     }
 
-    /** Readies what C code left, does what threads without stack left, and tells whoever closes that no goroutine may be left. */
+    /** Readies goroutines for C code, does the work of {@link Deferred}, and tells a closing thread that no goroutine may be left. */
     public void drain() {
         Inject.drain(s);
         Deferred.drain();
         s.signalDrained();
     }
 
-    /** Parks and ends of stacks that the JDK could not finish. */
+    /** Tries again what is in {@link Leftovers}. */
     public void leftovers() {
         s.leftovers.look();
     }
 
-    /** Another try to make an M that is wanted, if it is time. */
+    /** Tries again to make an M that is needed, if it is time. */
     public void shortage(long now) {
         s.shortage.look(now);
     }
@@ -67,7 +66,7 @@ public final class Upkeep {
         Tracing.queues(s);
     }
 
-    /** Whether an M is wanted and could not be made. */
+    /** Whether an M is needed and could not be made. */
     public boolean shortageLasts() {
         return s.shortage.lasts();
     }
@@ -78,7 +77,7 @@ public final class Upkeep {
     }
 
     /**
-     * Notes of a part of the goroutines since when they wait.
+     * Notes for a part of the goroutines since when they wait.
      *
      * @param part where to go on: 0 for the first
      * @return the next part, 0 when this was the last
@@ -93,7 +92,7 @@ public final class Upkeep {
         s.updateProcs();
     }
 
-    /** What somebody wants done once a second. */
+    /** Calls what {@link Scheduler#setEverySecond} has set. */
     public void everySecond() {
         Runnable hook = s.everySecond();
         if (hook != null) {
@@ -106,7 +105,7 @@ public final class Upkeep {
         SchedTrace.print(s, nanos);
     }
 
-    /** Polls the network, and readies whoever it finds. By whoever has set {@code sched.lastpoll}. */
+    /** Polls the network, and readies the goroutines that it finds. The caller has taken {@code sched.lastpoll}. */
     public void pollNetwork() {
         long list = s.netpoll.poll(s, 0);
         if (list != 0) {
@@ -114,7 +113,7 @@ public final class Upkeep {
         }
     }
 
-    /** The thread found a bug. */
+    /** Reports a bug of the runtime that sysmon ran into. */
     public void broken(Throwable t) {
         Fatal.broken(s, t);
     }

@@ -15,14 +15,14 @@ import org.gmp4j.stack.JdkThreads;
  * {@link #setRate}; off, a wait costs a load and a branch that is always the same.
  *
  * <p>A sample is taken on the goroutine's own stack, inside {@link GStack#enter}, when its wait is over, or when it has given the lock
- * back. It must not fail there: without room on the stack, or memory, it is left out. The map has a lock of the JDK's, which it waits for
- * pinned.
+ * back. It must not fail there: without room on the stack, or memory, no sample is taken. The map has a lock of the JDK's, for which
+ * the goroutine waits pinned.
  */
 public final class WaitProfile {
-    /** What looking at a stack takes, beside a section of the runtime. */
+    /** The room on the stack, in bytes, that reading a stack takes, beside a section of the runtime. */
     private static final long ROOM = 64 << 10;
 
-    /** What one place came to. Numbers are estimates where samples stand for others. */
+    /** What was counted at one place. Numbers are estimates where a sample stands for more than itself. */
     public static final class Place {
         /** Innermost first, the runtime's own left out. */
         public final List<StackTraceElement> frames;
@@ -51,7 +51,7 @@ public final class WaitProfile {
     }
 
     private final Map<Key, Place> places = new HashMap<>();
-    /** 0 for off; what else is the business of who asks {@link #on}. */
+    /** 0 for off; what another value means is up to the caller of {@link #on}. */
     private volatile long rate;
 
     /** Sets it; 0 turns it off, and what was found stays. */
@@ -64,7 +64,8 @@ public final class WaitProfile {
     }
 
     /**
-     * A wait is over that took {@code nanos}: of those shorter than the rate in ns a share is taken that is proportional to their length.
+     * A wait that took {@code nanos} is over. If it is shorter than the rate, in ns, it is sampled with a probability in proportion to its
+     * length, and always otherwise.
      */
     void waited(GStack st, long nanos) {
         long r = rate;
@@ -78,7 +79,7 @@ public final class WaitProfile {
         }
     }
 
-    /** A lock was given back for which somebody has waited {@code nanos}: one in as many as the rate says is taken. */
+    /** A lock was given back for which another goroutine has waited {@code nanos}: one in {@code rate} such events is sampled. */
     void held(GStack st, long nanos) {
         long r = rate;
         if (r != 0 && (r == 1 || ThreadLocalRandom.current().nextLong(r) == 0)) {
@@ -113,7 +114,7 @@ public final class WaitProfile {
 
     /** All that there is: copies. */
     public List<Place> all() {
-        JdkThreads.pin(); // Those who have it are pinned: waiting unpinned, the caller would find them in the way of its own unmounting.
+        JdkThreads.pin(); // Its holders are pinned, so a waiter that is not pinned could be kept by them from unmounting.
         try {
             synchronized (places) {
                 List<Place> all = new ArrayList<>();

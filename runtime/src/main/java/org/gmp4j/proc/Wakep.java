@@ -14,13 +14,13 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * {@code wakep}, spinning, and the protocol by which no work is left lying while an M sleeps.
+ * {@code wakep}, spinning, and the protocol by which no work waits unseen while an M sleeps.
  *
  * <p>An M without work does not sleep at once: it spins, that is, it looks through the other Ps' queues, and is counted in
  * {@code nmspinning}. Whoever queues work wakes another M only when nobody spins, because a spinner will find it.
  *
  * <pre>
- *  who submits work                          who stops spinning
+ *  a submitter of work                       an M that stops spinning
  *  1 queue the G                             1 give the P up: pidleput, npidle+1, under sched.lock
  *  2 full fence: the CAS on runnext, the     2 nmspinning-1                    (volatile)
  *    exchange that frees sched.lock, or a    3 look at all run queues again    (volatile)
@@ -34,25 +34,25 @@ import org.gmp4j.struct.Throw;
  * the last look misses the G, then the submitter sees nmspinning without that spinner and npidle with its P. Without the
  * fence the read of nmspinning may pass the store of the tail, both look away, and a G waits while a P sleeps.
  *
- * <p>An M that does not spin when it gives its P up (others do: {@link #becomeSpinning}) looks once more as well, though
- * Go's does not. Its P becomes idle only now: the last spinner may have found work, woken nobody for want of an idle P, and
- * a submitter, for the same reason, nobody either. Go's wakep takes sched.lock each time to leave word in needspinning.
+ * <p>An M that does not spin when it gives its P up (because others do: {@link #becomeSpinning}) also looks once more, though
+ * in Go it does not. Its P becomes idle only now: the last spinner may have found work and woken nobody, as no P was idle, and
+ * a submitter may have woken nobody for the same reason. In Go wakep takes sched.lock each time, to set needspinning.
  *
- * <p>A spinner that finds work stops spinning as well, and whoever counted on it must not be forgotten: step 2, and then the
- * same look, at timers too ({@link #resetspinning}). Only if something is there another M is woken. Go wakes one without
- * looking. For a goroutine now and then, as a service at low load has them, that was a second M woken for nothing each
- * time, a third of the time that a request took.
+ * <p>A spinner that finds work stops spinning as well. Submitters may have relied on it, so it does step 2 and then looks in
+ * the same way, at timers too ({@link #resetspinning}). Only if there is something another M is woken. Go wakes one without
+ * looking. In a service at low load, where a goroutine becomes ready now and then, that woke a second M for nothing each
+ * time, which was a third of the time that a request took.
  *
  * <p>M7: nmspinning grows only by CAS, from 0 here, and below the bound in becomeSpinning.
  *
- * <p>Rejected: waking an M for each G (as many futex calls as goroutines, and the woken find nothing); handing the G to
- * the sleeper directly (the submitter is about to block, often, and the G would have run on its own P, caches warm).
+ * <p>Rejected: waking an M for each G (as many futex calls as goroutines, and most of the woken Ms find nothing); handing the G to
+ * the sleeping M directly (often the submitter is about to block, and the G would have run on the submitter's P, caches warm).
  */
 final class Wakep {
     private Wakep() {
     }
 
-    /** After work was queued, with a full fence: sees to it that somebody looks for it, if a P is idle. */
+    /** After work was queued, with a full fence: sees to it that an M looks for it, if a P is idle. */
     static void wakep(Scheduler s) {
         long sched = s.sched;
         if (Schedt.nmspinningVolatile(sched) != 0) {
@@ -60,7 +60,7 @@ final class Wakep {
         }
         if (Schedt.npidleVolatile(sched) == 0) {
             if (Schedt.sysmonwaitAcquire(sched) == Schedt.SYSMON_RESTS) {
-                Note.ring(Schedt.sysmonnoteAddress(sched)); // The work waits behind who runs: his time slice counts from here.
+                Note.ring(Schedt.sysmonnoteAddress(sched)); // The work waits for a running G, whose slice counts now.
             }
             return;
         }
@@ -70,7 +70,7 @@ final class Wakep {
     private static void wakepSlow(Scheduler s) {
         long sched = s.sched;
         if (!Schedt.casNmspinning(sched, 0, 1)) {
-            return; // Somebody spins now: he will look.
+            return; // Another M spins now, and will look.
         }
         SchedLock.lock(sched);
         long pp = Schedt.closingAcquire(sched) == Scheduler.STOPPED ? 0
@@ -115,14 +115,14 @@ final class Wakep {
     }
 
     /**
-     * A spinner found work: it no longer spins. Another takes over if there is more to find, or if the policy wants spinners
-     * at hand for what comes.
+     * A spinner found work: it no longer spins. Another M takes over if there is more to find, or if the policy wants a spinner
+     * ready for what comes.
      */
     static void resetspinning(Machine m) {
         Scheduler s = m.s;
         M.setSpinningOpaque(m.mp, 0);
         stopSpinning(s.sched);
-        VarHandle.fullFence(); // Between steps 2 and 3: what follows is not volatile throughout.
+        VarHandle.fullFence(); // Between steps 2 and 3: not all reads that follow are volatile.
         if (Schedt.npidleVolatile(s.sched) == 0) {
             return;
         }
@@ -134,8 +134,8 @@ final class Wakep {
     }
 
     /**
-     * Wakes an M if a queue has work, or if there is a timer, or something that waits for the network, that nobody watches.
-     * For whoever was relied on, as a spinner or because it held the last P, and is about to do something else.
+     * Wakes an M if a queue has work, or if there is a timer, or a goroutine that waits for the network, and no M watches those.
+     * Called by an M that others relied on, as a spinner or because it held the last P, and that is about to do something else.
      */
     static void wakepForWork(Scheduler s) {
         if (anyWork(s)) {
@@ -154,10 +154,10 @@ final class Wakep {
     }
 
     /**
-     * Whether a run queue has work. The global one first, by an acquire that keeps the reads of the rings behind it (its partner
+     * Whether a run queue has work. The global one is read first, by an acquire that keeps the reads of the rings behind it (its partner
      * is the release of the tail in runqpushlist): an M that does not spin may move Gs from there to its ring and wake nobody.
-     * In the moment when they are in neither, that M has taken the queue's last ones, and npidle is 0 or the G that it runs
-     * itself is the only one.
+     * While they are in neither, that M has taken the last Gs of the queue; then npidle is 0, or there was only the one G that it runs
+     * itself.
      */
     private static boolean anyWork(Scheduler s) {
         if (Schedt.runqsizeAcquire(s.sched) != 0) {

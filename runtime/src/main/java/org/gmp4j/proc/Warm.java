@@ -28,16 +28,15 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * Has the JVM link, before the first goroutine runs, what the scheduler does seldom. The first use of a {@code VarHandle}
- * at a place, of a class, of a string, takes memory, and a method handle does once more when it was called 127 times by
- * code that is not yet compiled to the end. If the heap is full just then, that may fail between any two steps of a
- * protocol.
+ * Runs, before the first goroutine, code that the scheduler needs seldom, so that the JVM links it. The first use of a
+ * {@code VarHandle} at a place, of a class, of a string, takes memory, and so does the 128th call of a method handle by
+ * code that is not fully compiled. If the heap is full just then, that may fail between any two steps of a protocol.
  *
- * <p>What goroutines and their Ms do all the time is done by {@code Rehearsal}, a floor above, on a scheduler of its own.
- * Both run once a process.
+ * <p>What goroutines and Ms do all the time is run by {@code Rehearsal}, in a package above, on a scheduler of its own.
+ * Both run once in a process.
  */
 final class Warm {
-    /** What an M, sysmon, or a goroutine inside the runtime, first needs at a bad moment. */
+    /** Classes that an M, sysmon, or a goroutine inside the runtime may first need when there is no memory. */
     private static final String[] CLASSES = {"Threads", "Threads$Exit", "Newm", "JdkReady", "Syscall", "StopTheWorld", "StopTheWorld$Procs",
         "Inject", "Mcall", "Preempt", "Wakep", "Park", "Outside", "Checkdead", "Stderr", "Newproc", "Goexit0", "FindRunnable", "Tracing"};
 
@@ -75,7 +74,7 @@ final class Warm {
         }
     }
 
-    /** All that reads and writes fields of structs. */
+    /** Everything that reads and writes fields of structs. */
     private static void fields(long pp) {
         INT.set(pp, INT.get(pp));
         INT.setOpaque(pp, INT.getOpaque(pp));
@@ -129,7 +128,7 @@ final class Warm {
         Mem.recycle(p.layout(), pp);
     }
 
-    /** Everything that the queues and idle lists do, on structs of nobody's. */
+    /** Everything that the queues and idle lists do, on structs that belong to no scheduler. */
     private static void queues() {
         long sched = Mem.alloc(schedt.layout(), 1);
         long mine = Mem.alloc(p.layout(), 1);
@@ -151,12 +150,12 @@ final class Warm {
         var _ = GlobalRunq.pop(sched);
         SchedLock.unlock(sched);
         Runq.runqput(sched, mine, gs[2], false);
-        Runq.runqputAndFence(sched, mine, gs[3], true);
+        Runq.runqput(sched, mine, gs[3], true);
         boolean empty = Runq.runqempty(mine);
         var _ = Runq.runqsteal(other, mine, false, 0);
         drain(sched, mine);
         drain(sched, other);
-        Runq.runqputAndFence(sched, mine, gs[0], true);
+        Runq.runqput(sched, mine, gs[0], true);
         var _ = Runq.runqsteal(other, mine, true, 0);
         G.setSchedlink(gs[0], gs[1]);
         G.setSchedlink(gs[1], 0);

@@ -87,16 +87,12 @@ public final class Runq {
     }
 
     /**
-     * Puts a G on the local queue; owner only. No fence: a caller that looks for idle Ps next uses {@link #runqputAndFence}.
+     * Puts a G on the local queue; owner only. Ends with a full fence, since the caller looks for idle Ps next ({@code Wakep}, step 2 of
+     * the submitter).
      *
-     * @param next into runnext, and what stood there to the end of the ring; else to the end of the ring
+     * @param next into runnext, and what was there to the end of the ring; else to the end of the ring
      */
     public static void runqput(long sched, long pp, long gp, boolean next) {
-        boolean _ = put(sched, pp, gp, next);
-    }
-
-    /** Like {@link #runqput}, with a full fence at its end ({@code Wakep}, step 2 of the submitter). */
-    public static void runqputAndFence(long sched, long pp, long gp, boolean next) {
         if (put(sched, pp, gp, next)) {
             VarHandle.fullFence(); // The tail was stored with release: a later load could pass it.
         }
@@ -169,7 +165,7 @@ public final class Runq {
 
     /**
      * Puts a list of Gs (by schedlink) at the end of the ring, and those that do not fit on the global queue; owner only, the
-     * scheduler lock not held. Ends with a full fence, as {@link #runqputAndFence} does.
+     * scheduler lock not held. Ends with a full fence, as {@link #runqput} does.
      */
     public static void runqputbatch(long sched, long pp, long head, int count) {
         long rest = head;

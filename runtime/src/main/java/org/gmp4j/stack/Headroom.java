@@ -6,19 +6,19 @@ import org.gmp4j.ffi.StackSpace;
 /**
  * Whether the thread's stack has room for a section of the runtime.
  *
- * <p>HotSpot throws {@link StackOverflowError} out of whatever call is one too many. Between lock and unlock, or halfway
- * through a park, that would leave a lock held or a goroutine lost, and whoever catches the error would not know. So a section
- * on a stack of the user's looks before its first side effect whether there is room for all of it, and if not throws a
+ * <p>HotSpot throws {@link StackOverflowError} out of whichever call needs more stack than there is. Between lock and unlock, or halfway
+ * through a park, that would leave a lock held or a goroutine lost, and the code that catches the error would not know. So a section
+ * on a stack of the user's checks before its first side effect whether there is room for all of it, and if not throws a
  * StackOverflowError itself: nothing has been changed, and the caller may catch it and go on.
  *
- * <p>What gives something back asks for {@value #SECTION} bytes, what takes something for {@value #SLACK} more: then what was
- * taken can be given back from where it was taken, in a {@code finally}, say. An operation made of several sections asks for
- * twice as much at its beginning, so that none of them is refused when others are done.
+ * <p>A section that gives something back asks for {@value #SECTION} bytes, one that takes something for {@value #SLACK} more: so what was
+ * taken can be given back at the same depth, for example in a {@code finally}. An operation made of several sections asks for
+ * twice as much at its beginning, so that none of them is refused after others are done.
  *
- * <p>The look costs 2 to 3 ns (a critical downcall). Nothing cheaper is known: Java has no way to the stack pointer. Rejected: a
- * method with a large frame, of which HotSpot touches each page at entry: these pages share few cache lines' places, and where
- * it is inlined the user's method pays at each call. To leave the look out where C2 has inlined all of a section: nobody
- * promises that it did, and a contended unlock calls the kernel.
+ * <p>The check costs 2 to 3 ns (a critical downcall). Nothing cheaper is known: Java cannot read the stack pointer. Rejected: a
+ * method with a large frame, of which HotSpot touches each page at entry: these pages compete for few places in the cache, and where
+ * it is inlined the user's method pays at each call. Rejected too: no check where C2 has inlined all of a section, since nothing
+ * guarantees that it did, and a contended unlock calls the kernel.
  */
 public final class Headroom {
     /**

@@ -12,7 +12,7 @@ import java.lang.invoke.VarHandle;
  * scheduler as well. So {@link JdkContainer} lends the dump no stack that it does not hold.
  *
  * <p>An unmounted stack is held as the JDK's {@code getStackTrace} does it: by the SUSPENDED bit of the thread's state, which
- * {@link JdkState#toRunning} waits out. What a waker could not do meanwhile is made good after: see {@link #release}.
+ * {@link JdkState#toRunning} waits out. Wake-ups that failed meanwhile are completed afterwards: see {@link #release}.
  *
  * <p>A mounted one is held by its field {@code hold}, at which its host looks before it unmounts ({@link JdkThreads#run}). The
  * host does so without a fence, and this side makes up for it: after it has set the field it takes the stack trace of the host's
@@ -108,8 +108,8 @@ final class Hold {
     /**
      * Ends the hold. From any thread, any number of times.
      *
-     * <p>Who wanted to wake a thread that the JDK had parked found it suspended and left only a permit. The JDK's own
-     * {@code getStackTrace} looks for that when it is done, so one such call makes it good.
+     * <p>A thread that tried to wake one that the JDK had parked found it suspended and left only a permit. The JDK's own
+     * {@code getStackTrace} checks for that when it is done, so one such call completes the wake-up.
      */
     void release() {
         if (!OVER.compareAndSet(this, false, true)) {
@@ -122,7 +122,7 @@ final class Hold {
         if (state < 0) {
             boolean _ = st.casHold(this, null);
         } else {
-            JdkState.setState(st.thread, state); // Nobody else has changed it.
+            JdkState.setState(st.thread, state); // No other thread changes it while it is suspended.
             StackTraceElement[] _ = st.thread.getStackTrace();
         }
     }

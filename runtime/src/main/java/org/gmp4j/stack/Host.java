@@ -21,7 +21,7 @@ public abstract class Host {
         final Host host;
 
         /**
-         * @param host whom it belongs to
+         * @param host the host that it belongs to
          * @param name the thread's name
          * @param stackSize bytes of stack to reserve: goroutines run on it, so it bounds their depth
          */

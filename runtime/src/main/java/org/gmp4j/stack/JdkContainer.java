@@ -18,19 +18,19 @@ import jdk.internal.vm.ThreadContainers;
  * its threads when asked; a goroutine that starts or ends does nothing for it. Structured scopes that a goroutine opens stand
  * below it. Virtual threads with an identity are not in it: the JDK lists those, as it started them.
  *
- * <p>A thread dump gets one thread after the other, each {@link Hold held} and named by its goroutine until the dump has what it
- * wants to know. It tells nobody when that is. So a stack is held until the next is asked for; and where that takes long, because
- * the dump waits for a disk, or never comes, because writing failed, a thread that watches ({@link Watch}) ends the hold.
+ * <p>A thread dump gets one thread after the other, each {@link Hold held} and named by its goroutine until the dump has read it. The
+ * dump does not say when that is. So a stack is held until the next is asked for; and where that takes long, because
+ * the dump waits for a disk, or never comes, because writing failed, a watching thread ({@link Watch}) ends the hold.
  */
 public abstract class JdkContainer extends ThreadContainer {
     private static final String DUMPER = "jdk.internal.vm.ThreadDumper";
     private static final String SNAPSHOT = "jdk.internal.vm.ThreadSnapshot";
     private static final StackWalker CALLER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
 
-    /** A stack that moves is tried for so long, and then again after all others. */
+    /** How long a stack that moves is tried, before it is tried again after all others. */
     private static final long TRY_NANOS = 100_000;
     private static final long LAST_TRY_NANOS = 10_000_000;
-    /** A hold that is older is looked at so often. */
+    /** How often a hold that is older than that is checked. */
     private static final long LONG_NANOS = 5_000_000;
     private static final long WATCH_MILLIS = 1;
 

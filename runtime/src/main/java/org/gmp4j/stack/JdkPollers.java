@@ -25,8 +25,8 @@ import org.gmp4j.ffi.Inheritance;
  *
  * <p>Both have one map of waiting threads. So what is closed or shut down by another thread, or seen ready by the JDK's poller,
  * is found by either, and a wait that began in the JDK's before the change ends there. The runtime never looks into the map, whose
- * bins are locks that a goroutine may hold: it knows who waits from the descriptor ({@code netpoll.Netpoller}). The goroutine that
- * waits is unparked by whoever closes as by the poller; it finds out by itself that the channel is closed.
+ * bins are locks that a goroutine may hold: it finds the waiter by the descriptor ({@code netpoll.Netpoller}). A waiting goroutine is
+ * unparked by a thread that closes the channel in the same way as by the poller, and finds out by itself that the channel is closed.
  *
  * <p>Loading all this takes some 10 ms of a CPU: the JDK's library of sockets, its pollers with their threads, ours. Programs
  * without sockets do without, and goroutines do not wait for it, pinned in a class initialiser, each on an M of its own:

@@ -34,8 +34,8 @@ public final class JdkScheduler {
         try {
             set(ours);
         } catch (ReflectiveOperationException | LinkageError e) {
-            throw new IllegalStateException("gmp4j cannot become the scheduler of all virtual threads of this build of the JDK (%s): "
-                    + "%s is missing".formatted(Runtime.version(), e.getMessage()), e);
+            throw new IllegalStateException("gmp4j cannot become the scheduler of all virtual threads of this build of the JDK ("
+                    + Runtime.version() + "): " + e.getMessage() + " is missing", e);
         }
     }
 

@@ -135,7 +135,7 @@ public final class JdkState {
     }
 
     /**
-     * The virtual thread ended: let the JDK tell those who join it. Only for threads that were started by {@code Thread.start}.
+     * The virtual thread ended: has the JDK wake the threads that join it. Only for threads that were started by {@code Thread.start}.
      *
      * @return false when there was no memory to begin with that: it is to be called again
      */

@@ -22,17 +22,17 @@ import org.gmp4j.struct.M;
  * longer each time that it has to be armed again. Where loops have no safepoint polls all are armed, for good, from the first
  * overrun on, a millisecond's worth of them at each.
  *
- * <p>They are wanted anew at each look at one who is awaited, and at no other moment: whoever stops clears that, often within
- * a microsecond, and with it set once more his successor would pass a thousand points in vain until the next look. A nudge stops
- * all threads, and what is interpreted, or armed, needs none.
+ * <p>The switch that makes points check is set at each look at a goroutine that should yield, and at no other moment. A goroutine that
+ * stops at a point clears it, often within a microsecond; set again at once, it would make the next goroutine pass a thousand points in
+ * vain until the next look. A nudge stops all threads; interpreted code, and armed points, need none.
  *
- * <p>Arming is what costs: code is compiled again, and a loop that was vectorised is not any more. All these times are of the
- * thread's CPU time: one that waits for a CPU had no chance to reach a point.
+ * <p>Arming is expensive: code is compiled again, and a loop that was vectorised no longer is. All these times are CPU time of the
+ * thread, since a thread that waits for a CPU has no chance to reach a point.
  */
 final class ArmPoints {
     private static final long LEVEL_NANOS = 1_000_000;
     private static final int NUDGES = 3;
-    /** Of its CPU time: so long a goroutine that was told to yield runs on before the first nudge, and then the next. */
+    /** The CPU time that a goroutine that was told to yield runs on before the first nudge, and then the next. */
     private static final long FIRST_NUDGE_NANOS = 20_000;
     private static final long NUDGE_NANOS = 100_000;
     /** No time slice. */
@@ -42,12 +42,12 @@ final class ArmPoints {
     /** Schedulers that want points: the agent has one switch for all. */
     private static final AtomicInteger WANTING = new AtomicInteger();
 
-    /** At each overrun so many nanoseconds are spent on arming all points, where nudges are late. */
+    /** How many nanoseconds are spent at each overrun on arming all points, where nudges are late. */
     private static final long ARM_ALL = 1_000_000;
 
     /** Under the class's lock: whether loops have polls, or all points are armed that were linked before that was known. */
     private static boolean settled;
-    /** Whether it is the latter: a nudge, which stops the VM, would show nobody a point that he does not see. */
+    /** Whether all points are armed: a nudge, which stops the VM, is no use then, as every thread sees the points anyway. */
     private static volatile boolean allArmed;
 
     private boolean wanting;
@@ -85,7 +85,7 @@ final class ArmPoints {
         Overrun o = WatchedM.of(m).overrun;
         try {
             return reaches(o, m, slice);
-        } catch (LinkageError e) { // A class of the JDK had no memory as it was initialised, and can never be used again.
+        } catch (LinkageError e) { // There was no memory when a class of the JDK was initialised: it can never be used.
             o.helpless = true;
             return false;
         }
@@ -112,7 +112,7 @@ final class ArmPoints {
         }
         want(true);
         long cpu = ThreadState.cpuNanos(m);
-        if (cpu == 0 && o.cpu == 0) { // It cannot be read here: nobody knows whether it could have come to a point.
+        if (cpu == 0 && o.cpu == 0) { // CPU time cannot be read here, so it is not known whether it could have come to a point.
             o.helpless = true;
             return false;
         }
@@ -143,7 +143,7 @@ final class ArmPoints {
         }
     }
 
-    /** What the first overrun loads: with the heap full, some of it could never be used. */
+    /** Loads what the first overrun needs: if the heap were full then, some of those classes could never be used. */
     static void rehearse() {
         boolean _ = VmThread.setSlice(0);
         var _ = VmFlags.countedLoopsPoll();
@@ -155,7 +155,7 @@ final class ArmPoints {
         }
     }
 
-    /** It had yielded already when points were wanted for it. Those who are awaited besides have them wanted at the next look. */
+    /** The goroutine had yielded already when the switch was set for it. For others the switch is set again at the next look. */
     static void gone() {
         Points.setWanted(false);
     }
@@ -172,7 +172,7 @@ final class ArmPoints {
         }
     }
 
-    /** Nobody is waited for any more. */
+    /** Sysmon ends: no goroutine is waited for any more. */
     void close() {
         want(false);
     }

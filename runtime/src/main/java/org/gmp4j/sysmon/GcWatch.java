@@ -5,16 +5,16 @@ import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Notices that the collector ran, for caches that are emptied by its beat: an object that only a weak reference holds is
- * gone. Sysmon looks, and whoever misses in such a cache. Young collections count, and there may be many a second, so a beat
- * comes at most once a second.
+ * Notices that the collector ran, for caches that are emptied then: an object that only a weak reference holds is
+ * gone. Sysmon checks it, and a thread that misses in such a cache. Young collections count, and there may be many a second, so the
+ * caches are emptied at most once a second.
  */
 public final class GcWatch {
     private static final long LEAST_NANOS = 1_000_000_000;
 
     /** The object to be collected, and since when. */
     private static final class Sentinel extends WeakReference<Object> {
-        /** Moved on only where there is no memory for another; sysmon and who misses in a cache may do so at once. */
+        /** Changed only when there is no memory for another sentinel; by sysmon and by threads that miss in a cache, even at once. */
         private volatile long since = System.nanoTime();
 
         Sentinel() {
@@ -34,12 +34,12 @@ public final class GcWatch {
     private GcWatch() {
     }
 
-    /** Sets what a beat does: short, and without a lock of the JDK's, for sysmon may run it. */
+    /** Sets what is done then: it must be short, and take no lock of the JDK's, for sysmon may run it. */
     public static void onGc(Runnable r) {
         task = r;
     }
 
-    /** Runs the task if the collector ran since the last beat. Cheap otherwise. */
+    /** Runs the task if the collector ran since the last time. Cheap otherwise. */
     public static void look() {
         Sentinel s = SENTINEL.get();
         if (!s.refersTo(null) || System.nanoTime() - s.since < LEAST_NANOS) {
@@ -50,7 +50,7 @@ public final class GcWatch {
                 task.run();
             }
         } catch (OutOfMemoryError e) {
-            s.since = System.nanoTime(); // The collector is at work indeed: what can be emptied should be.
+            s.since = System.nanoTime(); // Memory is scarce, so the caches are emptied all the same.
             task.run();
         }
     }

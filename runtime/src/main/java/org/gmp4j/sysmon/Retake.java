@@ -37,11 +37,11 @@ import org.gmp4j.struct.Schedt;
  * The P is taken by {@link Gate}; where the kernel cannot do that, by signal, and then what follows of requests and answers
  * applies.
  *
- * <p>A goroutine that runs on without its P is a stray: one more thread that wants a CPU, with the share of one, and with a
- * turn on a P in order with all others when it next calls the runtime ({@link Strays}). So that they do not become many,
- * a goroutine that no point stops keeps its P the longer, the more strays run: twice as long for each one a CPU, up to
- * {@value #MAX_DOUBLINGS} times. n hogs that never end take about n - log n quanta where each would have had its own thread after n;
- * no number of them keeps the others waiting for ever, as a fixed bound on strays would.
+ * <p>A goroutine that runs on without its P is a stray: one more thread that wants a CPU, with a thread's share of it, and which waits
+ * for a P like all others when it next calls the runtime ({@link Strays}). To keep strays few,
+ * a goroutine that no point stops keeps its P the longer, the more strays run: twice as long for each stray a CPU, doubled at most
+ * {@value #MAX_DOUBLINGS} times. n goroutines that never end take about n - log n quanta where each would have had its own thread after
+ * n; no number of them keeps the others waiting for ever, as a fixed bound on strays would.
  *
  * <p>Rejected: strays at {@code SCHED_IDLE}, weight 3 where others have 1,024. One that holds a lock keeps whoever wants it
  * waiting for as long as the others have work: a sort of 0.33 s under a monitor was not done after 40 s; one in the JDK's code keeps a
@@ -59,14 +59,14 @@ final class Retake {
     private static final long ASK_AGAIN_NANOS = 10_000_000;
     /** By so much at most, and a quarter of a quantum, a slice is taken to have begun before the look that first saw it. */
     private static final long MAX_EARLIER = 250_000;
-    /** A look at one who has had his quantum costs him 17 µs where he and sysmon have one CPU. */
+    /** A look at a goroutine that has had its quantum costs it 17 µs where it shares a CPU with sysmon. */
     private static final long MIN_LOOK_AGAIN = 200_000;
 
     /** For so many strays a CPU a goroutine that no point stops keeps its P longer and longer. */
     private static final int MAX_DOUBLINGS = 6;
-    /** So long one who was told to yield is looked at as often as sysmon can. Later he may well be waiting for a CPU. */
+    /** For this long a goroutine that was told to yield is looked at as often as sysmon can. After that it may well wait for a CPU. */
     private static final long LOOK_CLOSELY = 500_000;
-    /** After so long sysmon looks whether one has come to a point who did so by himself the last time. */
+    /** After this long sysmon checks a goroutine that came to a point by itself the last time. */
     private static final long PROMPT = 50_000;
     /** So long after a P was taken from a system call, or from a thread asleep, another such is expected. */
     private static final long TOOK_FROM_SYSCALL = 20_000_000;
@@ -80,9 +80,9 @@ final class Retake {
     private final Scheduler s;
     private final long quantum;
     private final long leastQuantum;
-    /** How soon it looks again at one who has had his quantum, while nobody waits or he does not yield. */
+    /** How soon it looks again at a goroutine that has had its quantum, while no work waits or it does not yield. */
     private final long lookAgain;
-    /** Whether who runs is left to yield by itself: asyncpreemptoff. */
+    /** Whether a goroutine that runs is left to yield by itself: asyncpreemptoff. */
     private final boolean cooperative;
     private final ThreadState threads = new ThreadState();
     private final ArmPoints points = new ArmPoints();
@@ -91,7 +91,7 @@ final class Retake {
     private boolean workWaits;
     private boolean busy;
     private boolean anyOver;
-    /** How soon one of those is to have come to a point. */
+    /** How soon one of the goroutines that were told to yield should have come to a point. */
     private long awaited;
     /** Whether it is known of all that run when their slices began. */
     private boolean exact;
@@ -186,7 +186,7 @@ final class Retake {
         }
     }
 
-    /** Whether one is called home: sysmon must look again soon. */
+    /** Whether a stray is being brought to a point: sysmon must look again soon. */
     boolean callsStray() {
         return strays.calling();
     }
@@ -360,7 +360,7 @@ final class Retake {
         }
         if (M.locksOpaque(mp) != 0) {
             awaited = Math.min(awaited, PROMPT);
-            return false; // It looks as it leaves the runtime; or leaves its P to another, who would pass points in vain.
+            return false; // It checks g.preempt as it leaves the runtime; or it gives its P to another, which would pass points in vain.
         }
         if (w.awaited != SliceClock.slice(pp, tick)) {
             w.awaited = SliceClock.slice(pp, tick);

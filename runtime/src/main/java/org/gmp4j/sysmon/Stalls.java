@@ -15,7 +15,7 @@ import org.gmp4j.struct.Throw;
 
 /**
  * The stall detector: goroutines that kept a P from others, blocked in the kernel or running without a point, until sysmon
- * took it. Counted always; {@code GMPDEBUG=stall=N} prints at most one a N milliseconds, with the stack; a callback gets
+ * took it. They are always counted; {@code GMPDEBUG=stall=N} prints at most one every N milliseconds, with the stack; a callback gets
  * them at the same rate.
  */
 public final class Stalls {
@@ -47,12 +47,12 @@ public final class Stalls {
         return ((Sysmon) s.monitor()).stalls;
     }
 
-    /** Sets who is told; on sysmon's thread, so it must be quick. Null for nobody. */
+    /** Sets what is called with each stall; on sysmon's thread, so it must be quick. Null for nothing. */
     public void setCallback(Consumer<Stall> c) {
         callback = c;
     }
 
-    /** Sets who is told that there is one, each time; it only takes notice. Null for nobody. */
+    /** Sets what is called each time there is a stall; it must only take note of it. Null for nothing. */
     public void setRecorder(Runnable r) {
         recorder = r;
     }
@@ -81,7 +81,7 @@ public final class Stalls {
         }
         Stack st = r.gp == 0 ? null : GSlots.stack(r.gp);
         if (st == null || G.goid(r.gp) != r.goid) {
-            return; // It has ended.
+            return; // The goroutine has ended.
         }
         last = now;
         try {
@@ -97,7 +97,7 @@ public final class Stalls {
             try {
                 c.accept(stall);
             } catch (Throw t) {
-                throw t; // A call of the runtime found it corrupt.
+                throw t; // A call of the runtime found the scheduler corrupt.
             } catch (Throwable t) {
                 callback = null;
                 Stderr.tryPrint("gmp4j: the stall callback threw ", ThrowableText.line(t), " and is off");

@@ -9,20 +9,20 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 
 /**
- * Goroutines that run on without a P, which was taken from them: where they were nothing could stop them. A call of the
- * runtime brings them home: to a P that is idle, or to the end of the global queue. When they have come to code with preemption
- * points those can as well ({@link ArmPoints}), and must: a loop there may call nothing for hours.
+ * Strays: goroutines that run on without a P, which was taken from them because nothing could stop them where they were. When a stray
+ * calls the runtime it gets a P again: an idle one, or its turn at the end of the global queue. When it has come to code with preemption
+ * points, a point can make it do that too ({@link ArmPoints}), and must: a loop there may call nothing for hours.
  *
- * <p>Sysmon looks for them at most each 10 ms, and calls one at a time: first after 10 ms, then ever more rarely, down to
- * once in 1.3 s, for a call slows others down a little. It calls only threads that have used a good part of a CPU since the last look.
- * Who sleeps in the kernel comes to no point; and who gets no CPU, because others of a higher priority want it all, would
- * keep sysmon waiting: a nudge is over when each thread has taken part. (So none is called while more than
- * {@value #GOOD_PART} share each CPU.) All of this is sysmon's alone.
+ * <p>To call a stray is to have it come to a point. Sysmon looks for strays at most every 10 ms, and calls one at a time: first after
+ * 10 ms, then ever more rarely, down to once in 1.3 s, for a call slows others down a little. It calls only threads that have used a good
+ * part of a CPU since the last look. A thread that sleeps in the kernel comes to no point; and a thread that gets no CPU, because others
+ * of a higher priority use it all, would keep sysmon waiting, as a nudge is over only when each thread has taken part. (So none is called
+ * while more than {@value #GOOD_PART} share each CPU.) Only sysmon uses this class.
  */
 final class Strays {
     private static final long SCAN_NANOS = 10_000_000;
     private static final int MAX_DOUBLINGS = 7;
-    /** One part in so many of the time that has passed is a good part of a CPU. */
+    /** A good part of a CPU is the elapsed time divided by this. */
     private static final int GOOD_PART = 4;
     private static final long CALL_NANOS = 50_000_000;
 
@@ -31,7 +31,7 @@ final class Strays {
     private long lastScan;
     /** Where in the list of Ms the next to be called may be. */
     private int from;
-    /** Who is called; null for nobody. Since when, and which of all calls it is. */
+    /** The M of the stray that is called; null for none. Below it, since when, and the number of the call. */
     private Machine called;
     private long since;
     private int calls;
@@ -73,7 +73,7 @@ final class Strays {
         return called != null;
     }
 
-    /** A look at who is called, and at all Ms if it is time; none while the world is stopped. */
+    /** Looks at the stray that is called, and at all Ms if it is time; does nothing while the world is stopped. */
     void look(long now) {
         boolean stopped = Schedt.gcwaitingAcquire(s.sched) != 0;
         if (called != null) {
@@ -106,7 +106,7 @@ final class Strays {
         return n;
     }
 
-    /** One is astray: whether it is to be called. */
+    /** The M has a stray: whether that is to be called. */
     private boolean found(Machine m, long now) {
         long gp = M.curgOpaque(m.mp);
         if (gp == 0) {

@@ -17,24 +17,39 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code sysmon}: a thread without a P that looks after the others. While a P is in a system call, or it is not known when a time
- * slice began, it sleeps 20 µs, doubling to 10 ms; with a system call it begins to double only after 50 rounds without work. It never
- * sleeps less than {@link #fairSleep} asks after a look. While all Ps are idle it rests for a quantum, 0.5 to 2.5 ms, or until one
- * enters a system call, or work is queued while no P is idle. When they have been idle for a millisecond, or the world is stopped, it
- * sleeps deeply: for 60 ms, or until anything runs. (Go's sleeps so at once. Where goroutines run now and then, as in a service at low
- * load, waking sysmon for each took as much time as the goroutines.) After a deep sleep it dozes for a quantum, at most a bit more than
- * a millisecond, or until a system call: as a rule all has been idle again for a millisecond then, and it can sleep deeply at once.
+ * {@code sysmon}: a thread without a P that looks after the others. How long it sleeps between two looks:
  *
- * <p>While a P runs a goroutine it looks when the quantum ends, which it knows exactly of slices that are timed, and where slices are
- * few they are ({@link SliceClock}); else twice in a quantum while work waits, and four times while none does. A goroutine that has had
- * its quantum is looked at every quarter of one. When sysmon has told one to yield it looks again as soon as {@link #fairSleep} lets it,
- * until that has done so, for half a millisecond at most.
- * A thread that it sees asleep it looks at again after 100 µs at most. So that a thread that falls asleep with a P loses
- * it, it looks as often as it rests, or, when one did so within a second, every half a millisecond. And within 20 ms after
- * a P was taken from a system call, whoever enters the next rings for it.
+ * <pre>
+ *  while                                           it sleeps                          and is woken by
+ *  a P is in a system call, or the begin of a      20 µs, doubling to 10 ms; with a   a system call, if sleeps are long
+ *    time slice is not known                         system call doubling only after
+ *                                                    50 rounds without work
+ *  a P runs a goroutine, its slice is timed        until the quantum ends             the same
+ *    ({@link SliceClock}: where slices are few)
+ *  a P runs a goroutine, not timed                 half a quantum while work waits,   the same
+ *                                                    else a quarter
+ *  a goroutine has had its quantum                 a quarter of a quantum             the same
+ *  a goroutine was told to yield                   as little as fairSleep allows,     the same
+ *                                                    for half a millisecond at most
+ *  a thread was seen asleep with a P               100 µs at most, once               the same
+ *  a thread may fall asleep with a P               as in a rest; half a millisecond,  the same
+ *                                                    if one did within a second
+ *  all Ps are idle: it rests                       a quantum, 0.5 to 2.5 ms           a system call, work that is queued
+ *                                                                                       while no P is idle
+ *  all Ps were idle for 1 ms, or the world is      60 ms                              anything that runs
+ *    stopped: it sleeps deeply
+ *  after a deep sleep: it dozes                    a quantum, 1.25 ms at most         a system call
+ * </pre>
  *
- * <p>Each look costs some 30 µs of CPU time where all threads share one CPU: two switches, and what the caches lose. That is
- * what these rules save. 3,700 of them a second were 13 % of a CPU beside a service.
+ * The shortest that applies counts, but it never sleeps less than {@link #fairSleep} asks after a look. Within 20 ms after a P was taken
+ * from a system call, a goroutine that enters the next one wakes it.
+ *
+ * <p>Go's sysmon sleeps deeply as soon as all Ps are idle. Where goroutines run now and then, as in a service at low load, waking it for
+ * each took as much time as the goroutines. After a doze all Ps have usually been idle for a millisecond again, and it sleeps deeply at
+ * once.
+ *
+ * <p>Each look costs some 30 µs of CPU time where all threads share one CPU: two switches, and cache misses after them. These rules
+ * avoid looks: 3,700 of them a second took 13 % of a CPU beside a service.
  *
  * <p>Its duties:
  *
@@ -53,10 +68,10 @@ public final class Sysmon implements Monitor {
     /** The kernel's time slices for it, of which it never needs a whole one. */
     static final long SLICE = 100_000;
     private static final long MIN_SLEEP = 20_000;
-    /** What a look takes besides the time that it sees itself: two switches, the futex, a timer. */
+    /** What a look costs, ns, beside the time that sysmon measures itself: two switches, the futex, a timer. */
     static final long SWITCHES = 20_000;
     static final long MAX_FAIR_SLEEP = 200_000;
-    /** So many threads are taken to want its CPU: the hog, compiler threads. */
+    /** How many threads are assumed to want sysmon's CPU: a goroutine that does not yield, compiler threads. */
     static final int OTHERS = 4;
     private static final long MAX_SLEEP = 10_000_000;
     private static final int BUSY_ROUNDS = 50;
@@ -65,7 +80,7 @@ public final class Sysmon implements Monitor {
     static final int BUSY_LOOKS = 4;
     /** At most so many nanoseconds are between two looks while work waits, or no P is idle, if threads fall asleep. */
     private static final long WORK_SLEEP = 500_000;
-    /** It is rung by system calls in sleeps that are not shorter than this. */
+    /** System calls wake it from sleeps that are not shorter than this, ns. */
     private static final long HEARD_SLEEP = 100_000;
     /** And between the two looks at a thread that seems to sleep in the kernel. */
     private static final long SUSPECT_SLEEP = 100_000;
@@ -74,12 +89,12 @@ public final class Sysmon implements Monitor {
     private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
     /** How long it dozes at most. */
     private static final long DOZE = DEEP_AFTER * 5 / 4;
-    /** Without a poll of the network for so long, or for a quantum if that is less, it polls itself. */
+    /** When the network was not polled for this long, ns, or for a quantum if that is less, sysmon polls it. */
     private static final long POLL_AFTER = 10_000_000;
     private static final long PROCS_EVERY = 1_000_000_000;
-    /** A trace has the lengths of the queues at most so often. */
+    /** How often, at most, the lengths of the queues are written to a trace, ns. */
     private static final long QUEUES_EVERY = 1_000_000;
-    /** So far off, in nanoseconds, are the minutes that a traceback says somebody waits. */
+    /** How often it is noted since when goroutines wait, ns: a traceback's minutes are off by that much at most. */
     private static final long WAITS_EVERY = 20_000_000_000L;
 
     // Its duties.
@@ -118,16 +133,16 @@ public final class Sysmon implements Monitor {
     private long lastProcs = began;
     private long lastSecond = began;
     private long lastQueues = began;
-    /** How often there was no memory for a duty; for whoever looks into a heap dump. */
+    /** How often there was no memory for a duty; for readers of a heap dump. */
     private int noMemory;
-    /** When it last began to look who waits, and how far it has come: 0 when it has ended. */
+    /** When it last began to note since when goroutines wait; below it, how far it has come, 0 when it has finished. */
     private long lastWaits = began;
     private int waits;
 
     /** Makes that of a scheduler. */
     public static final Function<Scheduler, Monitor> MAKER = new Maker();
 
-    /** No lambda, as those below: each is a class that the JVM would generate as it starts. */
+    /** Not a lambda, like those below: the JVM would have to generate a class for each at its start. */
     private record Maker() implements Function<Scheduler, Monitor> {
         @Override
         public Monitor apply(Scheduler s) {
@@ -135,7 +150,7 @@ public final class Sysmon implements Monitor {
         }
     }
 
-    /** What its thread does, or the end of that. */
+    /** What its thread does; {@code last}: what it does at its end. */
     private record Step(Sysmon of, boolean last) implements Runnable {
         @Override
         public void run() {
@@ -253,7 +268,7 @@ public final class Sysmon implements Monitor {
             return; // Nothing to retake, and what follows may wait for a stopped world or for a lock that it holds.
         }
         idle++;
-        duty(POLL, now); // What it finds may be what somebody's time slice is over for.
+        duty(POLL, now); // Before the look at Ps: time slices may have to end for the goroutines that it finds.
         duty(RETAKE, now);
         if (now - lastProcs >= PROCS_EVERY) {
             lastProcs = now;
@@ -318,8 +333,8 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * Something runs. Who enters a system call rings if these are long: one look then notes the call, and the next, soon, takes
-     * its P. A call that has been noted already, and leaves its P where nobody wants it, keeps sysmon from no sleep.
+     * Sleeps while something runs. If the sleep is long, a goroutine that enters a system call ends it: one look then notes the call,
+     * and the next, soon after, takes its P. A call that was noted already, and whose P is not needed, does not shorten the sleep.
      */
     private void sleep(long note, long nanos) {
         if (nanos < HEARD_SLEEP || !retake.tookFromSyscall()) {
@@ -337,9 +352,9 @@ public final class Sysmon implements Monitor {
 
     /**
      * How many nanoseconds it sleeps at least after it was awake for {@code awake}, so that the kernel gives it the CPU at once when it
-     * wakes up. Linux does that for a thread with short slices unless it is ahead of its fair share; then it looks again at the next tick,
-     * which may be 4 ms away. Beside n threads that want the same CPU sysmon is ahead until each of them has run as long as it has.
-     * Without this, naps of 20 µs after looks of 40 had sysmon wait for 2 to 4 ms beside every second hog of 5 ms.
+     * wakes up. Linux does that for a thread with short slices unless it is ahead of its fair share; then it decides again at the next
+     * tick, which may be 4 ms away. Beside n threads that want the same CPU sysmon is ahead until each of them has run as long as it has.
+     * Without this, sleeps of 20 µs after looks of 40 made sysmon wait for 2 to 4 ms beside every second goroutine that ran for 5 ms.
      *
      * @param urgent whether it waits for a thread that blocks: that one does not want a CPU
      */
@@ -363,7 +378,7 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * Nothing runs. Rests, or sleeps deeply when nothing did for long, and dozes when that ends. Who takes an idle P takes
+     * Nothing runs. Rests, or sleeps deeply when nothing has run for long, and dozes when that ends. An M that takes an idle P takes
      * sched.lock for it, and so sees which of the two it is.
      *
      * @return whether it was rung, and did not doze to the end; or something runs already
@@ -386,7 +401,7 @@ public final class Sysmon implements Monitor {
         return woken;
     }
 
-    /** Since when all Ps are, which they are; under the lock. */
+    /** Since when all Ps have been idle, while they are; under the lock. */
     private long idleSince() {
         long since = began;
         for (Processor pr : s.procs()) {

@@ -12,12 +12,12 @@ import org.gmp4j.struct.P;
  *
  * <p>A thread that is asleep at two looks in a row, some tens of microseconds apart or more, with the same schedtick is blocked
  * in the kernel: in a system call, in native code, in a JDK park that is pinned. A thread that merely waits for a CPU is
- * running. One that had a CPU for most of the time since the last look is not asked for, so that it may have fallen asleep a look
- * earlier. Where its state cannot be read, as the process has no file to spare, or /proc is another PID namespace's, a thread
- * counts as asleep that had no CPU time at all for 10 ms.
+ * running. The state of a thread that had a CPU for most of the time since the last look is not read; so it may have fallen asleep a
+ * look earlier than it seems. Where the state cannot be read, because the process has no descriptor to spare, or /proc is that of
+ * another PID namespace, a thread counts as asleep when it had no CPU time at all for 10 ms.
  */
 final class ThreadState {
-    /** So long without any CPU time a thread is asleep whose state cannot be read. */
+    /** A thread whose state cannot be read counts as asleep after this long without any CPU time. */
     private static final long UNREAD_NANOS = 10_000_000;
 
     private boolean suspected;

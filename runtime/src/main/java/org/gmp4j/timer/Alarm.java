@@ -5,12 +5,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * An entry of a {@link TimerHeap} that is no sleeping goroutine: at {@link #when} somebody looks at a timer.
+ * An entry of a {@link TimerHeap} other than a sleeping goroutine: at {@link #when} the thread that takes it looks at a timer.
  *
  * <pre>
- *  LIVE   to ZOMBIE   the timer, under its lock: nobody need look any more
+ *  LIVE   to ZOMBIE   the timer, under its lock: no look is needed any more
  *  ZOMBIE to LIVE     the timer, under its lock: set again, not before this entry's time
- *  LIVE   to GONE     whoever takes it off the heap because it is due: he looks at the timer next
+ *  LIVE   to GONE     whoever takes it off the heap because it is due, and looks at the timer next
  *  ZOMBIE to GONE     whoever finds it in the heap: due, at the head, or one of too many
  *  GONE   to LIVE     whoever took it off and could not look for want of memory: the timer no longer knows of it
  * </pre>
@@ -45,7 +45,7 @@ final class Alarm {
         this.when = when;
     }
 
-    /** Under the timer's lock: nobody is to look. */
+    /** Under the timer's lock: no look is needed any more. */
     void bury() {
         if (STATE.compareAndSet(this, LIVE, ZOMBIE)) {
             timer = null;
@@ -53,7 +53,7 @@ final class Alarm {
         }
     }
 
-    /** Under the lock of {@code t}: whether somebody will look from now on, because this is still in its heap. */
+    /** Under the lock of {@code t}: makes this LIVE again; false if it is no longer in its heap. */
     boolean revive(RuntimeTimer t) {
         int s = state;
         if (s == ZOMBIE) {
@@ -65,7 +65,7 @@ final class Alarm {
             timer = null;
             return false;
         }
-        return s == LIVE; // A CAS to GONE may follow at once: then who made it looks.
+        return s == LIVE; // A CAS to GONE may follow at once: whoever does that looks.
     }
 
     /** Under the heap's lock, taken off it: the timer to look at, null for a zombie. */
@@ -74,7 +74,7 @@ final class Alarm {
             return timer;
         }
         if (!STATE.compareAndSet(this, ZOMBIE, GONE)) {
-            return take(); // Revived between the two.
+            return take(); // It was revived between the two CASes.
         }
         return null;
     }
@@ -84,7 +84,7 @@ final class Alarm {
         return state == ZOMBIE && STATE.compareAndSet(this, ZOMBIE, GONE);
     }
 
-    /** Under the heap's lock, GONE, in the hands of the caller alone: it goes back into the heap, at whatever place. */
+    /** Under the heap's lock, GONE, and only the caller has it: it goes back into the heap, at any place. */
     void comeBack(RuntimeTimer t) {
         timer = t;
         state = LIVE;

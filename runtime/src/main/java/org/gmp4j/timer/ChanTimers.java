@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.timer;
 
-/** Timers with a channel: made by the class that knows channels, which stands beside this floor, for packages above. */
+/** Timers with a channel. {@code ChanTimer}, which this package may not import, makes them, for packages above. */
 public final class ChanTimers {
     /** Makes them. */
     public interface Factory {
@@ -20,12 +20,12 @@ public final class ChanTimers {
     private ChanTimers() {
     }
 
-    /** From the channels' class, when it is initialised. */
+    /** Called by the channels' class when it is initialised. */
     public static void setFactory(Factory f) {
         factory = f;
     }
 
-    /** The factory; the channels' class is initialised. */
+    /** The factory; null until the channels' class is initialised. */
     public static Factory factory() {
         return factory;
     }

@@ -14,7 +14,7 @@ public final class FuncTimer extends RuntimeTimer {
     private final Runnable fn;
     /** Null when it was made outside all schedulers. */
     private final Scheduler s;
-    /** Whether it fired when there was no memory for a goroutine: that comes later, stopped or not. Under the lock. */
+    /** Whether it fired when there was no memory for a goroutine, which comes later even if the timer is stopped. Under the lock. */
     private boolean owed;
 
     private FuncTimer(Runnable fn) {
@@ -61,11 +61,11 @@ public final class FuncTimer extends RuntimeTimer {
         try {
             runOutside(fn);
         } catch (OutOfMemoryError e) {
-            Uncaught.reportHere(e); // This thread serves other timers too: it goes on, and this one is lost, not in silence.
+            Uncaught.reportHere(e); // The thread serves other timers too, so it goes on; this call is lost, and reported.
         }
     }
 
-    /** The same for who can try again. Of sysmon too: tells no handler of the user's. */
+    /** The same for a caller that can try again, sysmon included: calls no handler of the user's. */
     public static void tryRun(Scheduler s, Bubble b, Runnable fn) {
         if (s == null || !goFromTimer(s, b, fn)) {
             runOutside(fn);
@@ -143,7 +143,7 @@ public final class FuncTimer extends RuntimeTimer {
         return set(nanos);
     }
 
-    /** With the lock, which it gives back; as it was if there is no memory. */
+    /** Called with the lock held, which it gives back; without memory nothing changes. */
     private boolean set(long nanos) {
         long before = when;
         try {

@@ -17,11 +17,11 @@ import org.gmp4j.struct.P;
  * daemon thread, started with the first of them. Rejected: the heap of some scheduler that happens to live, which may close
  * while the timer waits.
  *
- * <p>The thread clears its note, looks at the heap, and sleeps until the first is due; who adds an earlier one rings the
- * note after the push. While anything is here, a goroutine may be readied from outside: {@link Outside#alarms}.
+ * <p>The thread clears its note, looks at the heap, and sleeps until the first alarm is due; a thread that adds an earlier one rings the
+ * note after the push. While anything is in the heap, a goroutine may be readied from outside: {@link Outside#alarms}.
  */
 final class OutsideTimers {
-    /** Not made in a class initialiser: one that fails once, for want of memory, fails for ever. */
+    /** Not made in a class initialiser: if one fails once, for want of memory, its class can never be used. */
     private static volatile OutsideTimers made;
 
     private final TimerHeap heap;
@@ -104,24 +104,24 @@ final class OutsideTimers {
             try {
                 begun = begun || begin();
                 step();
-            } catch (Throwable t) { // No memory, say. The timers that are left are others'.
+            } catch (Throwable t) { // There may be no memory. The timers that are left belong to other users.
                 Uncaught.reportHere(t);
             }
         }
     }
 
-    /** Whoever set the first timer may be pinned, or have a low priority. */
+    /** Undoes what the thread inherited from the one that set the first timer: CPUs, a low priority. */
     private static boolean begin() {
         try {
             boolean _ = Inheritance.begin(0, 1);
             return true;
         } catch (OutOfMemoryError e) {
-            return false; // When it next wakes up. As it is it serves all the same.
+            return false; // Tried again when it next wakes up; meanwhile it serves all the same.
         }
     }
 
     private void step() {
-        Note.clear(note); // Before the look: who adds after it rings again.
+        Note.clear(note); // Before the look: a thread that adds an alarm after that rings again.
         long next = heap.next();
         long now = System.nanoTime();
         if (next == 0) {

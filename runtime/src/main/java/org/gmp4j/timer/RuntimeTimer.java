@@ -7,19 +7,19 @@ import java.time.Instant;
 import org.gmp4j.lock.HeapMutex;
 
 /**
- * A timer: when it fires, and its alarm. All under {@link #lock}, which is the channel's for a timer that has one.
+ * A timer: when it fires, and its alarm. All of it is under {@link #lock}, which is the channel's for a timer that has one.
  *
- * <p>The truth stands here: {@link #when}. A heap holds alarms, that is, promises that somebody looks at the timer at some
- * time not after it. So a timer set back to later leaves its alarm where it is (who looks too early sets the next), a stopped
- * one makes its alarm a zombie, and one set to earlier buries the old alarm and adds another, to the heap of the P at hand.
- * No operation touches another P's heap, or waits for its lock.
+ * <p>What counts is {@link #when}. A heap holds alarms: an alarm is a promise that a thread looks at the timer at some
+ * time not after {@code when}. So a timer that is set to later leaves its alarm where it is (whoever looks too early sets the next), a
+ * timer that is stopped makes its alarm a zombie, and a timer that is set to earlier buries the old alarm and adds another, to the heap of
+ * the caller's P. No operation touches another P's heap, or waits for its lock.
  *
- * <p>Invariant: while {@code when} is not 0 and the timer wants to be looked at (a function's always, a channel's while
- * somebody waits on it), it has a LIVE alarm not after {@code when}, or somebody who took one has not had the lock yet.
+ * <p>Invariant: while {@code when} is not 0 and the timer has to be looked at (a function's always, a channel's while
+ * somebody waits on it), it has a LIVE alarm not after {@code when}, or a thread that took one has not had the lock yet.
  *
- * <p>Rejected: Go's own scheme, where the heap's entries point to the timers and modified ones are put right by whoever next
- * looks at the heap: an O(n) pass over it whenever a timer was set to earlier. Rejected too: removing stopped timers at
- * once, which needs their positions written at each step of a sift and the lock of whatever P they are on.
+ * <p>Rejected: Go's own scheme, where the heap's entries point to the timers and whoever next looks at the heap puts modified
+ * ones right: an O(n) pass over it whenever a timer was set to earlier. Rejected too: removing stopped timers at
+ * once, which needs their positions to be written at each step of a sift and the lock of whichever P they are on.
  */
 public abstract class RuntimeTimer {
     /** A channel's lock or the timer's own; ranks below that of the heaps. */
@@ -66,7 +66,7 @@ public abstract class RuntimeTimer {
         }
     }
 
-    /** Under the lock, with {@code when} set: has somebody look at it then. Nothing has changed if there is no memory. */
+    /** Under the lock, with {@code when} set: sees to it that the timer is looked at then. Without memory nothing has changed. */
     protected final void arm() {
         Alarm a = alarm;
         if (a != null && a.when <= when && a.revive(this)) {
@@ -77,7 +77,7 @@ public abstract class RuntimeTimer {
         if (a != null) {
             a.bury();
         }
-        alarm = fresh; // Who takes it meanwhile waits for the lock.
+        alarm = fresh; // A thread that takes it meanwhile waits for the lock.
     }
 
     /** Puts an alarm into the heap at hand; the tests have others. */
@@ -89,7 +89,7 @@ public abstract class RuntimeTimer {
         }
     }
 
-    /** Under the lock: nobody need look. */
+    /** Under the lock: no look is needed any more. */
     protected final void disarm() {
         if (alarm != null) {
             alarm.bury();

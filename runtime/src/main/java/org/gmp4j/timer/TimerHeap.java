@@ -19,9 +19,9 @@ import org.gmp4j.struct.P;
  * The timers of a P: a 4-ary heap, off-heap, of (when, what) pairs ordered by when. {@code what} is a sleeping G, or the
  * slot of an {@link Alarm}, times two, plus one.
  *
- * <p>All is under the P's timersLock but two things. {@code timer0When} repeats the first when for those who look without
- * the lock: written under it with release, read with acquire; 0 for an empty heap. {@link #zombies} is a hint when to sweep.
- * Entries are added only by who holds the P (so {@code timerpMask} needs no lock either); any M of the scheduler takes due
+ * <p>Everything is under the P's timersLock but two words. {@code timer0When} repeats the first entry's time for readers without
+ * the lock: it is written under the lock with release, read with acquire, and 0 for an empty heap. {@link #zombies} is a hint when to
+ * sweep. Only the M that holds the P adds entries (so {@code timerpMask} needs no lock either); any M of the scheduler takes due
  * ones.
  */
 final class TimerHeap {
@@ -31,7 +31,7 @@ final class TimerHeap {
     /** Sweep when more than this share of the entries are zombies, and more than a few. */
     private static final int ZOMBIE_SHARE = 4;
     private static final int FEW_ZOMBIES = 32;
-    /** When a timer is looked at again that could not fire, or be set, for want of memory. */
+    /** After how many ns a timer that could not fire, or be set, for want of memory is looked at again. */
     private static final long NO_MEMORY_NANOS = 1_000_000;
 
     private static final VarHandle HELD;
@@ -54,14 +54,14 @@ final class TimerHeap {
     private int[] free = new int[FIRST_CAPACITY];
     private int nfree;
     private int fresh;
-    /** Alarms that were taken off and are being seen to: they may come back, for which there is room. */
+    /** How many alarms were taken off and are being handled: they may come back, and room is kept for them. */
     private int flying;
     /** For {@link #moveTo}; null when there is nothing prepared. */
     private Alarm[] spareSlots;
     private int[] spareFree;
     /**
-     * How many are in here, or were taken off and are still being seen to: written under the lock with release, read without
-     * it. An alarm that is looked at and set anew is counted twice rather than not at all.
+     * How many entries are in here, or were taken off and are still being handled: written under the lock with release, read without
+     * it. An alarm that is handled and set again is counted twice rather than not at all.
      */
     private volatile int held;
 
@@ -82,8 +82,8 @@ final class TimerHeap {
     }
 
     /**
-     * Makes room for so many more entries, alarms or sleeps; under the lock. Throws for want of memory before anything has
-     * changed. What follows needs none.
+     * Makes room for {@code more} entries, alarms or sleeps; under the lock. Throws for want of memory before anything has
+     * changed. Adding them needs none then.
      */
     void reserve(int more) {
         int entries = P.timersLenOpaque(pp) + flying + more;
@@ -99,9 +99,9 @@ final class TimerHeap {
     }
 
     /**
-     * Whether {@link #reserve} of one has, or may have, something to do; by who may add, without the lock. Others only give
-     * slots back, and take entries off: {@code held}, one word, has those that are seen to and may come back. Their number and
-     * that of the others, read one after the other, would miss an entry that is on its way from the one to the other.
+     * Whether {@link #reserve} of one entry has, or may have, something to do; called without the lock by the M that may add. Other
+     * threads only give slots back and take entries off. {@code held}, which is one word, includes entries that are being handled and may
+     * come back; two counts read one after the other could miss an entry that moves from one to the other.
      */
     boolean full() {
         return fresh - nfree + 1 > slots.length || held + 1 > P.timersCap(pp);
@@ -138,7 +138,7 @@ final class TimerHeap {
         P.setTimer0WhenRelease(pp, when(heap, 0));
     }
 
-    /** As all that wants memory here: {@code OutOfMemoryError} when there is none. */
+    /** Maps memory; an {@code OutOfMemoryError} when there is none. */
     private static long map(long bytes) {
         try {
             return Memory.map(bytes);
@@ -164,7 +164,7 @@ final class TimerHeap {
             try {
                 Memory.unmap(heap, (long) cap * ENTRY);
             } catch (OutOfMemoryError e) {
-                return; // The call wants an object or two. What it would have freed is half of what the heap has now, at most.
+                return; // There is no memory for the call's objects. What it would have freed is at most half of the heap's size now.
             }
         }
     }
@@ -264,8 +264,8 @@ final class TimerHeap {
     }
 
     /**
-     * Takes what is due at {@code now}: readies Gs and has timers looked at, these without the lock, which theirs rank below.
-     * One for which there is no memory is looked at again a little later.
+     * Takes what is due at {@code now}: readies Gs, and looks at timers, without the lock, as the timers' locks rank below it.
+     * A timer for which there is no memory is looked at again a little later.
      *
      * @return how many
      */
@@ -340,19 +340,19 @@ final class TimerHeap {
     }
 
     /**
-     * Whether anything but zombies is here, or being seen to; without the lock. A thread that stops or sets a timer just
-     * then may be counted either way.
+     * Whether anything but zombies is here, or being handled; without the lock. A timer that is stopped or set at that moment may be
+     * counted or not.
      */
     boolean busy() {
         return held > zombies.get();
     }
 
-    /** The empty heap's memory; its P is no more. */
+    /** Gives the empty heap's memory back; its P is dead. */
     void free() {
         unmap(P.timers(pp), P.timersCap(pp));
     }
 
-    /** Takes the memory that {@link #moveTo} needs to move all this heap has behind {@code before} others; world stopped. */
+    /** Takes the memory that {@link #moveTo} needs to move this heap's entries behind {@code before} others; world stopped. */
     void prepareMove(TimerHeap to, int before) {
         if (spareSlots == null) {
             int[] ints = new int[FIRST_CAPACITY];
@@ -367,7 +367,7 @@ final class TimerHeap {
         }
     }
 
-    /** Whether something here may still ready a goroutine: a sleep, an alarm that is no zombie, one that is seen to. */
+    /** Whether an entry may still ready a goroutine: a sleep, an alarm that is no zombie, one that is being handled. */
     boolean pending() {
         lock();
         long heap = P.timers(pp);
@@ -382,9 +382,9 @@ final class TimerHeap {
     }
 
     /**
-     * Moves all but zombies to another heap, with the world stopped or the scheduler at its end. Nobody holds a P then, but an M
-     * without one may be in {@link #next}, and sysmon in {@link #pending}: so with the locks, one after the other, though the
-     * caller may hold sched.lock. None of the two waits for that. Until all have arrived they count as being seen to here.
+     * Moves all but zombies to another heap, with the world stopped or the scheduler at its end. No M holds a P then, but an M
+     * without one may be in {@link #next}, and sysmon in {@link #pending}: so this takes the two locks, one after the other, even where
+     * the caller holds sched.lock, for which neither of those waits. Until all entries have arrived they count as being handled here.
      * Needs no memory after {@link #prepareMove}.
      */
     void moveTo(TimerHeap to) {

@@ -17,11 +17,12 @@ import org.gmp4j.struct.PStat;
  * The timers of a scheduler: a {@link TimerHeap} for each P, in which {@link #sleep} puts goroutines and {@link RuntimeTimer}
  * alarms.
  *
- * <p>An M that misses an earlier entry just added is covered by who adds it: he tells the poller ({@code wakeNetPoller})
- * after he published {@code timer0When}, or leaves it to a spinner, who looks when it stops. The M, before it sleeps, first
- * gives its P up and stops spinning, then looks at all {@code timer0When}, then says in {@code lastpoll} and {@code pollUntil}
- * that it sleeps and until when; with the fences of {@code Wakep} one of the two sees the other. Of a goroutine that sleeps the
- * poller is told later, when its M has found another to run: as a rule it finds none, and is the poller itself.
+ * <p>No timer is missed by the M that sleeps in the poller. A thread that adds an entry which is due first publishes
+ * {@code timer0When}, and then wakes the poller ({@code wakeNetPoller}), or leaves it to a spinner, which looks when it stops spinning.
+ * The M that goes to sleep first gives its P up and stops spinning, then looks at all {@code timer0When}, then says in {@code lastpoll}
+ * and {@code pollUntil} that it sleeps and until when. With the fences of {@code Wakep} one of the two sees the other. When a goroutine
+ * goes to sleep, the poller is woken only once its M has found another goroutine to run: usually it finds none, and sleeps in the poller
+ * itself.
  */
 public final class TimerHeaps implements Timers {
     /** By the id of the P; replaced by whoever holds WORLDSEMA. */
@@ -86,7 +87,7 @@ public final class TimerHeaps implements Timers {
         }
     }
 
-    /** Adds an alarm to the heap of the P at hand; without one, outside all schedulers. The timer's lock is held. */
+    /** Adds an alarm to the heap of the caller's P; without a P, to that outside of all schedulers. The timer's lock is held. */
     static void add(Alarm a) {
         Machine m = Machine.current();
         if (m == null || m.attachedP() == 0) {
@@ -136,7 +137,7 @@ public final class TimerHeaps implements Timers {
     }
 
     @Override
-    public void check(Machine m, long pp) {
+    public boolean check(Machine m, long pp) {
         long next = P.timer0WhenAcquire(pp);
         long now;
         int ran = 0;
@@ -144,7 +145,7 @@ public final class TimerHeaps implements Timers {
             ran = heap(pp).run(now);
             PStat.NTIMER.addOpaque(m.attachedP(), ran);
         }
-        m.setRanTimer(ran > 0);
+        return ran > 0;
     }
 
     @Override

@@ -207,7 +207,7 @@ class DashboardTest {
             Chan<Integer> never = Chan.make();
             for (int i = 0; i < 77; i++) {
                 g.go(() -> {
-                    Integer unused = never.recv();
+                    Integer _ = never.recv();
                 });
             }
             while (!Long.valueOf(77).equals(g.gmp.metrics().states().get("chan receive"))) {

@@ -164,7 +164,7 @@ final class LeakProgram {
         REACHABLE.add(c);
         Chan<Integer> inner = Chan.make();
         go(gmp, () -> { // The second is alive by the first, which is by the field.
-            Chan<Integer> unused = c.recv();
+            Chan<Integer> _ = c.recv();
             inner.close();
         });
         go(gmp, () -> inner.recv());
@@ -172,7 +172,7 @@ final class LeakProgram {
         Chan<Integer> ofSleeper = Chan.make();
         Chan<Integer> never = Chan.make();
         go(gmp, () -> {
-            Object unused = Select.one().recv(c, v -> v).run();
+            Object _ = Select.one().recv(c, v -> v).run();
             ofSleeper.close();
         });
         go(gmp, () -> ofSleeper.recv());
@@ -228,7 +228,7 @@ final class LeakProgram {
         endings.add(() -> q.add(1));
         go(gmp, () -> {
             try {
-                Integer unused = q.take();
+                Integer _ = q.take();
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
@@ -259,7 +259,7 @@ final class LeakProgram {
         });
         go(gmp, () -> {
             try (Socket there = server.accept(); InputStream in = there.getInputStream()) {
-                int unused = in.read();
+                int _ = in.read();
             } catch (IOException e) {
                 throw new AssertionError(e);
             }
@@ -273,7 +273,7 @@ final class LeakProgram {
         gmp.go(() -> {
             Object mine = new Object();
             out.send(new WeakReference<>(mine));
-            Object unused = c.recv();
+            Object _ = c.recv();
             REACHABLE.add(mine);
         });
         return out.recv();

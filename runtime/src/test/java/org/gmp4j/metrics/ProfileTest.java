@@ -38,7 +38,7 @@ class ProfileTest {
     }
 
     private static void waitsHere(Chan<Integer> c) {
-        Integer unused = c.recv();
+        Integer _ = c.recv();
     }
 
     private static void waits(TestGmp g) {

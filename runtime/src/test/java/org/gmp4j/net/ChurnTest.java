@@ -132,7 +132,7 @@ class ChurnTest {
                 c.setReadBuffer(2048);
                 c.setDeadlineAfter(Duration.ofMillis(300));
                 Go.go(() -> {
-                    IOException unused = Io.thrown(() -> c.write(new byte[1 << 20], 0, 1 << 20)); // Nobody takes all.
+                    IOException _ = Io.thrown(() -> c.write(new byte[1 << 20], 0, 1 << 20)); // Nobody takes all.
                 });
                 while (c.read(some, 0, 1) > 0) {
                     Go.sleep(Duration.ofMillis(1));

@@ -77,9 +77,9 @@ class NetEndingsTest {
         Chan<Boolean> begins = Chan.make();
         Thread first = Thread.startVirtualThread(() -> {
             begins.send(true);
-            IOException unused = Io.thrown(() -> p.a().read(ByteBuffer.allocate(1)));
+            IOException _ = Io.thrown(() -> p.a().read(ByteBuffer.allocate(1)));
         });
-        boolean unused = begins.recv();
+        boolean _ = begins.recv();
         Kind.pause(1);
         return new Wait("turn", always(() -> assertEquals(1, p.a().read(ByteBuffer.allocate(1)))), () -> p.b().write(new byte[2], 0, 2), limit(p.a()), p::close);
     }
@@ -100,7 +100,7 @@ class NetEndingsTest {
         UdpConn u = UdpConn.listen(Io.LOOPBACK);
         return new Wait("receive", always(() -> assertEquals(1, u.read(ByteBuffer.allocate(1)))), () -> {
             try (UdpConn from = new Dialer().dialUdp(Addresses.text(u.localAddr()))) {
-                int unused = from.write(ByteBuffer.allocate(1));
+                int _ = from.write(ByteBuffer.allocate(1));
             }
         }, limit(u), u);
     }
@@ -216,7 +216,7 @@ class NetEndingsTest {
                             more = p.a().read(b.clear()) > 0;
                             got[me] += more ? 1 : 0;
                         } catch (InterruptedIOException e) {
-                            boolean unused = Thread.interrupted();
+                            boolean _ = Thread.interrupted();
                         } catch (IOException e) {
                             throw new UncheckedIOException(e);
                         }
@@ -251,7 +251,7 @@ class NetEndingsTest {
             List<Future<?>> tasks = List.of(service.submit(() -> {
                 l.serve(c -> {
                     begun.send(true);
-                    IOException unused = Io.thrown(() -> Io.echo(c));
+                    IOException _ = Io.thrown(() -> Io.echo(c));
                     c.close();
                 });
                 return null;
@@ -260,7 +260,7 @@ class NetEndingsTest {
                     return c.read(ByteBuffer.allocate(1));
                 }
             }));
-            boolean unused = begun.recv();
+            boolean _ = begun.recv();
             service.shutdownNow();
             service.close();
             for (Future<?> f : tasks) {
@@ -278,7 +278,7 @@ class NetEndingsTest {
             Dialer d = new Dialer();
             Chan<InetAddress[]> answer = Chan.make();
             List<Form> forms = List.of(always(() -> Lookup.apart(() -> {
-                InetAddress[] unused = answer.recv();
+                InetAddress[] _ = answer.recv();
                 return new InetAddress[0];
             }, 1L << 60, Context.background(), "tcp nowhere")), always(() -> fill(d, to)));
             for (Form f : forms) {

@@ -35,13 +35,13 @@ class InterruptHookTest {
             assertSame(h, h.wakeup());
             assertEquals(1, told.get(), "after the wait");
         } finally {
-            boolean unused = Thread.interrupted();
+            boolean _ = Thread.interrupted();
         }
         interrupt(Thread.currentThread());
         h.on(told::incrementAndGet);
         h.off();
         assertEquals(2, told.get(), "of one that was interrupted before");
-        boolean unused = Thread.interrupted();
+        boolean _ = Thread.interrupted();
     }
 
     @Test

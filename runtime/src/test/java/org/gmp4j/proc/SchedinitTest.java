@@ -24,7 +24,8 @@ class SchedinitTest {
         }
 
         @Override
-        public void check(Machine m, long pp) {
+        public boolean check(Machine m, long pp) {
+            return false;
         }
 
         @Override

@@ -65,7 +65,7 @@ class WakepFenceTest {
         Gate end = new Gate();
         boolean[] finds = new boolean[1];
         int[] missed = new int[1];
-        LongConsumer put = batch ? q -> Runq.runqputbatch(sched, q, gp, 1) : q -> Runq.runqputAndFence(sched, q, gp, false);
+        LongConsumer put = batch ? q -> Runq.runqputbatch(sched, q, gp, 1) : q -> Runq.runqput(sched, q, gp, false);
         new Threads().add("submitter", () -> {
             for (int i = 0; i < TRIALS; i++) {
                 begin.pass(0);
