@@ -49,7 +49,7 @@ public final class Fatal {
             try {
                 Class<?> ignored = Class.forName("java.lang.Shutdown", true, null); // Of Runtime.halt.
             } catch (ClassNotFoundException e) {
-                return; // Another thread halts the process.
+                return; // A JDK without that class halts in another way, which is not prepared.
             }
         }
     }

@@ -18,7 +18,7 @@ final class Inject {
      * Readies a list of waiting Gs, linked by schedlink. On an M with a P, one for each idle P goes to the global queue, for those Ps
      * to take, and the others go to this P's ring; without a P all go to the global queue.
      *
-     * @param first whether they go to the head of the global queue
+     * @param first whether those that go to the global queue go to its head, behind what earlier polls have found
      * @return how many Gs there were
      */
     static int injectglist(Scheduler s, long list, boolean first) {
@@ -69,9 +69,9 @@ final class Inject {
 
     /**
      * The same for what the network poller found. It comes before goroutines whose time slice has ended, whichever thread polled. What an
-     * M finds goes to its ring; what sysmon finds goes to the head of the global queue, as at its tail it would wait for a time slice of
-     * each goroutine there that needs the CPU for long. (In Go it does.) Those still have their turns: one schedule in 61 takes from the
-     * global queue, and sysmon polls only when no M has for a quantum.
+     * M finds goes to its ring; what sysmon finds goes to the global queue before all that no poll has found, as at its tail it would wait
+     * for a time slice of each goroutine there that needs the CPU for long. (In Go it does.) Those still have their turns: sysmon polls
+     * only when no M has for a quantum.
      */
     static void injectPolled(Scheduler s, long list) {
         countPolled(s, injectglist(s, list, true));

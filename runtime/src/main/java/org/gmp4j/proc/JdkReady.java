@@ -115,7 +115,7 @@ final class JdkReady {
             Reference.reachabilityFence(st);
             Tracing.unblocked(s, g);
             SchedLock.lock(s.sched);
-            countReady(s); // After the queueing, or checkdead could look when the G is neither waiting nor queued.
+            countReady(s); // In one hold of the lock with the queueing, or checkdead could look when the G is neither counted nor queued.
             GlobalRunq.globrunqput(s.sched, g);
             SchedLock.unlock(s.sched);
             Wakep.wakep(s);

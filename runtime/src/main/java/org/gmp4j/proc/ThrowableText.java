@@ -17,7 +17,7 @@ public final class ThrowableText {
     private ThrowableText() {
     }
 
-    /** Uses all of this once: see {@link Uncaught#prepare}. */
+    /** Initialises this class, no more: see {@link Uncaught#prepare}. */
     static void prepare() {
     }
 

@@ -129,7 +129,7 @@ public final class SemaRoot {
         return Sudog.semaId(sg);
     }
 
-    /** The next random ticket (xorshift64); never 0, which marks a sudog that is not queued. */
+    /** The next random ticket (xorshift64); never 0, which is the ticket of a sudog that was taken out. */
     private int ticket() {
         long x = Mem.LONG.get(words + SEED);
         x ^= x << 13;

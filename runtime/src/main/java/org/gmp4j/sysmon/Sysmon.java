@@ -21,7 +21,7 @@ import org.gmp4j.struct.Schedt;
  *
  * <pre>
  *  while                                           it sleeps                          and is woken by
- *  a P is in a system call, or the begin of a      20 µs, doubling to 10 ms; with a   a system call, if sleeps are long
+ *  a P is in a system call, or the begin of a      20 µs, doubling to 10 ms; with a   a system call: see below
  *    time slice is not known                         system call doubling only after
  *                                                    50 rounds without work
  *  a P runs a goroutine, its slice is timed        until the quantum ends             the same
@@ -41,8 +41,9 @@ import org.gmp4j.struct.Schedt;
  *  after a deep sleep: it dozes                    a quantum, 1.25 ms at most         a system call
  * </pre>
  *
- * The shortest that applies counts, but it never sleeps less than {@link #fairSleep} asks after a look. Within 20 ms after a P was taken
- * from a system call, a goroutine that enters the next one wakes it.
+ * The shortest that applies counts, but it never sleeps less than {@link #fairSleep} asks after a look. A goroutine that
+ * enters a system call wakes it from a rest and from a doze always; from other sleeps only if they are not shorter than 100 µs, and
+ * within 20 ms after a P was taken from a system call.
  *
  * <p>Go's sysmon sleeps deeply as soon as all Ps are idle. Where goroutines run now and then, as in a service at low load, waking it for
  * each took as much time as the goroutines. After a doze all Ps have usually been idle for a millisecond again, and it sleeps deeply at
