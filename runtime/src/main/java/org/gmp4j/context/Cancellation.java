@@ -104,9 +104,12 @@ final class Cancellation extends Child {
     /** Has others run, of whom one ends what is waited for. Deep down it only spins, as a yield could be refused there. */
     private static void pause() {
         boolean deep = GStack.pinIfDeep();
-        Thread.yield();
-        if (deep) {
-            JdkThreads.unpin();
+        try {
+            Thread.yield();
+        } finally {
+            if (deep) {
+                JdkThreads.unpin();
+            }
         }
     }
 
