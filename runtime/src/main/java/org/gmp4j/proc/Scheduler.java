@@ -407,8 +407,17 @@ public final class Scheduler {
             throw t; // A call of the runtime found the scheduler corrupt.
         } catch (Throwable t) {
             idleHook = null; // Once is enough: it would be called again at once.
-            Stderr.tryPrint("gmp4j: the idle hook threw ", ThrowableText.line(t), " and is off");
+            idleHookThrew(t);
             return false;
+        }
+    }
+
+    /** The text itself may want memory that is not there, which must not end the M. */
+    private static void idleHookThrew(Throwable t) {
+        try {
+            Stderr.tryPrint("gmp4j: the idle hook threw ", ThrowableText.line(t), " and is off");
+        } catch (OutOfMemoryError e) {
+            return;
         }
     }
 

@@ -12,8 +12,9 @@ import org.gmp4j.struct.Throw;
 /**
  * The global run queue: a list of runnable Gs by schedlink under {@code sched.lock} (R7).
  *
- * <p>At its head stand the Gs that the network poller found, in the order in which it did ({@link #globrunqputpolled}):
- * {@code runqpolled} is the last of them. Each batch at the very head instead would have the first to come wait for all that come later.
+ * <p>At its head are the Gs that the network poller found, in the order in which it did ({@link #globrunqputpolled}), and those that
+ * {@link #globrunqputhead} put there since. {@code runqpolled} is the G behind which those go that it finds next; 0 for the head. If
+ * each batch went to the very head, the first to come would wait for all that come later.
  *
  * <p>{@code runqsize} is written under the lock and read without it as a hint: an M that reads 0 while someone adds goes
  * on to the next place, and looks again under the lock before it sleeps.
@@ -152,7 +153,7 @@ public final class GlobalRunq {
             TAIL.set(sched, before);
         }
         if (gp == Schedt.runqpolledOpaque(sched)) {
-            Schedt.setRunqpolledOpaque(sched, before); // All in front of it, if any, were found before it.
+            Schedt.setRunqpolledOpaque(sched, before); // Whatever is in front of it comes before what is found next.
         }
         G.setSchedlink(gp, 0);
         Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) - 1);

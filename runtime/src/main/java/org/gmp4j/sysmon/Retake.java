@@ -80,8 +80,9 @@ final class Retake {
     private final Scheduler s;
     private final long quantum;
     private final long leastQuantum;
-    /** How soon it looks again at a goroutine that has had its quantum, while no work waits or it does not yield. */
+    /** How soon it looks again at a goroutine that has had its slice and does not yield; and at one that has had its quantum alone. */
     private final long lookAgain;
+    private final long lookAlone;
     /** Whether a goroutine that runs is left to yield by itself: asyncpreemptoff. */
     private final boolean cooperative;
     private final ThreadState threads = new ThreadState();
@@ -108,6 +109,7 @@ final class Retake {
     private long lastLook;
     private long sinceLook;
     private long firstOver;
+    private long shortestSlice;
 
     Retake(Scheduler s, Stalls stalls) {
         this.s = s;
@@ -115,7 +117,9 @@ final class Retake {
         strays = new Strays(s, points);
         quantum = s.config.quantumNanos();
         leastQuantum = s.config.leastQuantumNanos();
-        lookAgain = Math.min(leastQuantum, Math.max(quantum / Sysmon.BUSY_LOOKS, MIN_LOOK_AGAIN));
+        shortestSlice = quantum;
+        lookAlone = Math.min(quantum, Math.max(quantum / Sysmon.BUSY_LOOKS, MIN_LOOK_AGAIN));
+        lookAgain = Math.min(leastQuantum, lookAlone);
         cooperative = s.config.debug().asyncpreemptoff();
     }
 
@@ -143,6 +147,11 @@ final class Retake {
     /** Whether {@link #untilOver} can be relied on: where it is not known when a slice began, sysmon looks several times in each. */
     boolean exact() {
         return exact;
+    }
+
+    /** The shortest of the time slices of Ps for which work waited at the last look; the quantum where none did. */
+    long shortestSlice() {
+        return shortestSlice;
     }
 
     /** Whether at the last look a thread that others wait for seemed to sleep in the kernel: the second look decides. */
@@ -205,6 +214,7 @@ final class Retake {
         anyOver = false;
         awaited = Long.MAX_VALUE;
         exact = true;
+        shortestSlice = quantum;
         int procs = Schedt.gomaxprocsOpaque(s.sched);
         Processor[] all = s.procs();
         for (int i = 0; i < Math.min(procs, all.length); i++) {
@@ -251,12 +261,13 @@ final class Retake {
             exact &= clock.look(now, slices, sinceLook);
             SliceClock.keepBothCompiled(pp);
         }
-        long slice = waits ? slice(pp) : leastQuantum; // Many may come to wait.
+        long slice = waits ? slice(pp) : quantum; // Nobody loses while none waits: no reason to look often.
+        shortestSlice = Math.min(shortestSlice, slice);
         long over = SCHEDWHEN.get(pp) + slice;
         if (over > now) {
             firstOver = Math.min(firstOver, over);
         } else {
-            firstOver = Math.min(firstOver, now + lookAgain); // Somebody waits by then, or it has not yielded.
+            firstOver = Math.min(firstOver, now + (waits ? lookAgain : lookAlone)); // It has not yielded, or somebody waits by then.
         }
         return (same || over <= now) && waits && running(pr, now, now - SCHEDWHEN.get(pp), slice);
     }
@@ -377,21 +388,21 @@ final class Retake {
             }
             return false;
         }
-        return patient(w, SliceClock.slice(pp, tick), now, age) ? false : handoff(pr, mp, tick, true);
+        return patient(w, SliceClock.slice(pp, tick), now, age, slice) ? false : handoff(pr, mp, tick, true);
     }
 
     /** Whether a goroutine that no point stops keeps its P a while, as so many run on without one. */
-    private boolean patient(WatchedM w, long slice, long now, long age) {
-        if (w.takenSlice != slice) {
-            w.takenSlice = slice;
-            w.takenAt = now - age + patience(quantum, strays.running(), Runtime.getRuntime().availableProcessors());
+    private boolean patient(WatchedM w, long name, long now, long age, long slice) {
+        if (w.takenSlice != name) {
+            w.takenSlice = name;
+            w.takenAt = now - age + patience(slice, strays.running(), Runtime.getRuntime().availableProcessors());
         }
         return now < w.takenAt;
     }
 
     /** How long a goroutine that no point stops keeps its P, of which {@code strays} run without one. */
-    static long patience(long quantum, int strays, int cpus) {
-        return quantum << Math.min(strays / cpus, MAX_DOUBLINGS);
+    static long patience(long slice, int strays, int cpus) {
+        return slice << Math.min(strays / cpus, MAX_DOUBLINGS);
     }
 
     /** Whether the request of an earlier look has yet to reach the thread. */

@@ -119,8 +119,7 @@ public final class Sysmon implements Monitor {
     private final Runnable end;
     private final Upkeep upkeep;
     final Stalls stalls;
-    /** How long it sleeps at most while work waits, and rests; how often schedtrace prints, 0 for never. */
-    private final long workSleep;
+    /** How long it rests, and for how long nobody has polled the network before it does; how often schedtrace prints, 0 for never. */
     private final long restNanos;
     private final long pollAfter;
     private final long trace;
@@ -171,7 +170,6 @@ public final class Sysmon implements Monitor {
         retake = new Retake(s, stalls);
         end = new Step(this, true);
         upkeep = new Upkeep(s);
-        workSleep = Math.max(s.config.leastQuantumNanos() / QUANTUM_LOOKS, MIN_SLEEP);
         restNanos = Math.clamp(s.config.quantumNanos(), WORK_SLEEP, MAX_REST);
         pollAfter = Math.min(s.config.leastQuantumNanos(), POLL_AFTER);
         trace = s.config.debug().schedtrace() * 1_000_000L;
@@ -317,7 +315,7 @@ public final class Sysmon implements Monitor {
         usual = retake.callsStray() ? Math.min(usual, WORK_SLEEP) : usual;
         if (retake.workWaits()) {
             long most = Math.min(seldom(), Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
-            most = retake.exact() ? most : Math.min(most, workSleep);
+            most = retake.exact() ? most : Math.min(most, Math.max(retake.shortestSlice() / QUANTUM_LOOKS, MIN_SLEEP));
             return Math.min(usual, retake.suspected() ? Math.min(most, SUSPECT_SLEEP) : most);
         }
         if (!retake.busy()) {

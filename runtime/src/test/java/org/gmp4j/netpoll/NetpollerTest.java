@@ -136,7 +136,7 @@ class NetpollerTest {
     @Test
     void sysmonsFindsComeFirst() throws InterruptedException {
         int waiting = 5;
-        int[] fds = {EventFd.create(), EventFd.create()};
+        int[] fds = {EventFd.create(), EventFd.create(), EventFd.create()};
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofSeconds(10)))) {
             AtomicBoolean over = new AtomicBoolean();
             List<String> order = Collections.synchronizedList(new ArrayList<>());
@@ -166,11 +166,16 @@ class NetpollerTest {
                     done.countDown();
                 });
             }
-            for (int i = 0; i < fds.length; i++) {
+            for (int i = 0; i < 2; i++) {
                 add(fds[i]);
                 while (Schedt.runqsizeOpaque(sched) <= waiting + i) { // Those, and what sysmon found.
                     Thread.onSpinWait();
                 }
+            }
+            add(fds[2]); // The next poll finds it, be that an M's: what was found before still comes first.
+            long polled = System.nanoTime();
+            while (System.nanoTime() - polled < 1_000_000) {
+                Thread.onSpinWait(); // An M would poll again.
             }
             over.set(true);
             done.await();

@@ -12,12 +12,14 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 import org.gmp4j.Gmp;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.synctest.Synctest;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
@@ -122,6 +124,60 @@ class FullHeapTest {
             }
             waits.join();
         }
+    }
+
+    /** The idle hook fails as it finds no memory; there is none either to say so. */
+    static final class IdleHook implements BooleanSupplier {
+        private static volatile Object ballast;
+        private static volatile boolean full;
+
+        private IdleHook() {
+        }
+
+        @Override
+        public boolean getAsBoolean() {
+            Object[] all = null;
+            try {
+                for (int size = 1 << 16; size > 0;) {
+                    try {
+                        all = new Object[] {all, new byte[size]};
+                        ballast = all;
+                    } catch (OutOfMemoryError e) {
+                        size /= 4;
+                    }
+                }
+                for (;;) {
+                    all = new Object[] {all};
+                    ballast = all;
+                }
+            } finally {
+                full = true;
+            }
+        }
+
+        public static void main(String[] args) throws Exception {
+            Gmp gmp = Gmp.builder().procs(1).build();
+            Scheduler s = gmp.call(() -> GStack.current().s);
+            boolean _ = full;
+            while (Schedt.npidleVolatile(s.sched) == 0) {
+                Thread.onSpinWait();
+            }
+            s.setIdleHook(new IdleHook());
+            gmp.go(() -> { });
+            while (!full || Schedt.npidleVolatile(s.sched) == 0) {
+                Thread.onSpinWait();
+            }
+            ballast = null;
+            System.out.println(gmp.call(() -> 7));
+            System.exit(0);
+        }
+    }
+
+    @Test
+    void theIdleHookFails() {
+        Result r = new ChildJvm(IdleHook.class).with("-Xmx16m", "-XX:+UseSerialGC").run();
+        assertEquals("7\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
     }
 
     /** More Ps than there is memory for. */

@@ -115,7 +115,7 @@ class RetakeTest {
         long second = 1_000_000_000;
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofSeconds(5), QUANTUM))) {
             Retake retake = retake(gmp.scheduler());
-            for (int waiting : new int[] {1, 6}) {
+            for (int waiting : new int[] {0, 1, 6}) {
                 AtomicBoolean end = new AtomicBoolean();
                 CountDownLatch runs = new CountDownLatch(1);
                 gmp.go(() -> {
@@ -132,10 +132,32 @@ class RetakeTest {
                 boolean _ = retake.look(now);
                 long until = retake.untilOver(now);
                 end.set(true);
-                long slice = QUANTUM.toNanos() / waiting;
+                long slice = QUANTUM.toNanos() / Math.max(1, waiting);
                 assertTrue(until <= slice && until > slice - 2 * second, waiting + " wait: over in " + until + " ns");
+                assertEquals(slice, retake.shortestSlice());
             }
             retake.close();
+        }
+    }
+
+    /** A goroutine that no point stops loses its P when its short slice is over, not after a whole quantum. */
+    @Test
+    void aShortSliceEndsWithoutAPoint() {
+        int waiting = 2_000;
+        byte[] bytes = new byte[1 << 12];
+        CountDownLatch ran = new CountDownLatch(waiting);
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(10), QUANTUM))) {
+            boolean inTime = gmp.call(() -> {
+                for (int i = 0; i < waiting; i++) {
+                    Go.go(ran::countDown);
+                }
+                long end = System.nanoTime() + QUANTUM.toNanos() / 3;
+                while (ran.getCount() != 0 && System.nanoTime() - end < 0) {
+                    sink = Arrays.hashCode(bytes);
+                }
+                return ran.getCount() == 0;
+            });
+            assertTrue(inTime, () -> ran.getCount() + " wait");
         }
     }
 
