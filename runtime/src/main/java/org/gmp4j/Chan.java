@@ -190,7 +190,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     @SuppressWarnings("unchecked")
-    private Recv<T> recvOk(Limits limits) {
+    Recv<T> recvOk(Limits limits) {
         Object v = receive(limits);
         return v == LATE ? null : new Recv<>((T) v, v != null);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import java.time.Duration;
 import java.util.Iterator;
 import java.util.Objects;
 import java.util.concurrent.Flow;
@@ -90,6 +91,8 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     /**
      * The next element, waiting for it as {@link RecvChan#recv}; null when the publisher has completed, or this was closed.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     *
      * @throws IllegalStateException when the publisher has failed, with its error as the cause, after all elements before
      */
     public @Nullable T recv() {
@@ -99,6 +102,25 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     /** As {@link #recv}, until {@code ctx} is cancelled; then it throws {@code ctx.err()}. */
     public @Nullable T recvUnless(Cancelable ctx) {
         return received(c.recvUnless(ctx));
+    }
+
+    /**
+     * As {@link #recv}, until an interrupt of the calling thread ends it; on threads of all kinds.
+     *
+     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     */
+    public @Nullable T recvInterruptibly() throws InterruptedException {
+        return received(c.recvInterruptibly());
+    }
+
+    /**
+     * As {@link #recv}, for {@code d} at most; zero or less only looks.
+     *
+     * @return null also when the time was up
+     */
+    public @Nullable T recvWithin(Duration d) {
+        Chan.Recv<T> r = c.recvOkWithin(d);
+        return r == null ? null : received(r.value());
     }
 
     private T received(T v) {

@@ -27,6 +27,8 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Traceback;
 import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.wait.Limits;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One scheduler: goroutines (Gs) on threads (Ms) that hold processors (Ps). Several may live in one JVM; a goroutine stays
@@ -61,6 +63,12 @@ public final class Gmp implements Executor, AutoCloseable {
      * ({@link #threadFactory}) an exception is not uncaught where the thread, or the process, has an
      * {@link Thread.UncaughtExceptionHandler}: that is told, and the program goes on. May be called again. A bad value of
      * GMPMAXPROCS or GMPDEBUG ends the process with one sentence on stderr and exit code 2.
+     *
+     * <p>Any thread may call it, and waits whatever interrupts come; in a bubble that holds the clock.
+     *
+     * <p>Any thread may call it, and waits whatever interrupts come; in a bubble that holds the clock.
+     *
+     * <p>Any thread may call it, and waits whatever interrupts come; in a bubble that holds the clock.
      *
      * @throws IllegalStateException when this JVM cannot run goroutines, with one sentence that says what to do
      */
@@ -280,6 +288,15 @@ public final class Gmp implements Executor, AutoCloseable {
      * Runs {@code fn} as a goroutine, waits until it and its deferred work have ended, and rethrows what it threw. Returns
      * normally when it called {@link Go#goexit}. From any thread or goroutine; interrupts do not end the wait.
      *
+     * <p>Any thread may wait. An interrupt does not end the wait and is still there afterwards; in a bubble the wait
+     * holds the clock.
+     *
+     * <p>Any thread may wait. An interrupt does not end the wait and is still there afterwards; in a bubble the wait
+     * holds the clock.
+     *
+     * <p>Any thread may wait. An interrupt does not end the wait and is still there afterwards; in a bubble the wait
+     * holds the clock.
+     *
      * @throws IllegalStateException after {@link #close}
      */
     public void run(Runnable fn) {
@@ -288,14 +305,69 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Like {@link #run}, with a result; null when {@code fn} called {@link Go#goexit}.
+     * Like {@link #run}, with a result; null when {@code fn} called {@link Go#goexit}. For a wait that may end early take {@link #submit}
+     * and {@link Task#get() get}, {@code get(time)} or {@link Task#joinUnless joinUnless}.
+     *
+     * <p>It waits as {@link #run}, with threads, interrupts and bubbles.
+     *
+     * <p>It waits as {@link #run}, with threads, interrupts and bubbles.
+     *
+     * <p>It waits as {@link #run}, with threads, interrupts and bubbles.
      *
      * @throws Exception what {@code fn} threw
      * @throws IllegalStateException after {@link #close}
      */
-    public <T> T call(Callable<T> fn) throws Exception {
+    public <T> @Nullable T call(Callable<T> fn) throws Exception {
         Objects.requireNonNull(fn, "go of nil func value");
         return outcome(new Outcome<>(fn));
+    }
+
+    /**
+     * As {@link #run}, until an interrupt of the calling thread ends the wait; so do its like below by a context and by a time. The
+     * goroutine is cancelled then, as by {@link Task#cancel()}, and goes on until it ends by itself.
+     *
+     * @throws InterruptedException when the caller was interrupted before or while it waits; the interrupt status is cleared
+     * @throws IllegalStateException after {@link #close}
+     */
+    public void runInterruptibly(Runnable fn) throws InterruptedException {
+        Limits.INTERRUPTIBLY.check();
+        Task<Void> t = start(fn);
+        boolean _ = t.waitOrCancel(Limits.INTERRUPTIBLY);
+        Void _ = t.rethrown();
+    }
+
+    /**
+     * As {@link #run}, until {@code ctx} is cancelled; see {@link #runInterruptibly}.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws IllegalStateException after {@link #close}
+     */
+    public void runUnless(Cancelable ctx, Runnable fn) {
+        Limits l = Limits.until(ctx).uninterruptibly();
+        l.check();
+        Task<Void> t = start(fn);
+        boolean _ = t.waitOrCancel(l);
+        Void _ = t.rethrown();
+    }
+
+    /**
+     * As {@link #run}, for {@code d} at most; see {@link #runInterruptibly}.
+     *
+     * @return false when the time was up
+     * @throws IllegalStateException after {@link #close}
+     */
+    public boolean runWithin(Runnable fn, Duration d) {
+        Task<Void> t = start(fn);
+        boolean done = t.waitOrCancel(Limits.within(d).uninterruptibly());
+        if (done) {
+            Void _ = t.rethrown();
+        }
+        return done;
+    }
+
+    private Task<Void> start(Runnable fn) {
+        GStack.checkAll(); // Once started it must be waited for.
+        return submit(new Program.Body(Objects.requireNonNull(fn, "go of nil func value")));
     }
 
     private <T> T outcome(Outcome<T> o) {
@@ -477,6 +549,10 @@ public final class Gmp implements Executor, AutoCloseable {
      * draining. Called when the JVM shuts down, from a shutdown hook that is, it does not wait for goroutines that called
      * {@code System.exit}, which never returns, and returns when only these are left. Goroutines that wait for such a one, or
      * serve for ever, do not end either: {@link #close(Duration)} is what a hook wants.
+     *
+     * <p>Any thread may close, in a bubble too, where the wait holds the clock.
+     *
+     * <p>Any thread may close, in a bubble too, where the wait holds the clock.
      *
      * @throws IllegalStateException from a goroutine of this scheduler, which would wait for itself; and of the
      *     {@link #makeDefault default} one, which all virtual threads need

@@ -101,6 +101,18 @@ public final class Go {
     /**
      * Sleeps for at least {@code d}; zero or less is {@link #gosched}. Longest: 292 years.
      *
+     * <p>Goroutines alone may sleep, not other threads. An interrupt ends the sleep of a virtual thread that a
+     * {@code Gmp} runs, and of a cancelled {@code Task}; that of others goes on. In a bubble it is a sleep by its
+     * clock.
+     *
+     * <p>Goroutines alone may sleep, not other threads. An interrupt ends the sleep of a virtual thread that a
+     * {@code Gmp} runs, and of a cancelled {@code Task}; that of others goes on. In a bubble it is a sleep by its
+     * clock.
+     *
+     * <p>Goroutines alone may sleep, not other threads. An interrupt ends the sleep of a virtual thread that a
+     * {@code Gmp} runs, and of a cancelled {@code Task}; that of others goes on. In a bubble it is a sleep by its
+     * clock.
+     *
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it sleeps
      */
     public static void sleep(Duration d) {

@@ -80,6 +80,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     /**
      * Sends, waiting for room or for a receiver.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     *
      * @throws ChanClosedException "send on closed channel", also when it is closed while this waits
      */
     public void send(long v) {
@@ -99,6 +101,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     /**
      * Sends, waiting for room or for a receiver for at most {@code d}; zero or less is {@link #trySend}.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     *
      * @return false when the time was up: {@code v} was not and will not be received
      * @throws ChanClosedException "send on closed channel", also when it is closed while this waits
      */
@@ -106,18 +110,31 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         return send(null, v, Limits.within(d));
     }
 
-    /** Receives, waiting for at most {@code d}; 0 when the time was up or there is no more: {@link #recvOkWithin} tells. */
+    /**
+     * Receives, waiting for at most {@code d}; 0 when the time was up or there is no more: {@link #recvOkWithin}
+     * tells.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     */
     public long recvWithin(Duration d) {
         Recv r = recvOkWithin(d);
         return r == null ? 0 : r.value;
     }
 
-    /** Receives, waiting for at most {@code d}; null when the time was up. */
+    /**
+     * Receives, waiting for at most {@code d}; null when the time was up.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     */
     public @Nullable Recv recvOkWithin(Duration d) {
         return recv(Limits.within(d));
     }
 
-    /** Receives, waiting for an element; 0 once closed and drained: {@link #recvOk} tells. */
+    /**
+     * Receives, waiting for an element; 0 once closed and drained: {@link #recvOk} tells.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     */
     public long recv() {
         long how;
         GStack st = GStack.enter();
@@ -182,7 +199,12 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         boolean _ = send(null, v, Limits.until(ctx));
     }
 
-    /** Calls {@code each} with every element until the channel is closed and drained, as Go's range does. Boxes nothing. */
+    /**
+     * Calls {@code each} with every element until the channel is closed and drained, as Go's range does. Boxes
+     * nothing.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     */
     public void forEachLong(LongConsumer each) {
         Objects.requireNonNull(each, "each");
         for (Recv r = recvOk(); r.ok; r = recvOk()) {
@@ -232,7 +254,11 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         }
     }
 
-    /** Receives, waiting for an element, and tells whether there was one. */
+    /**
+     * Receives, waiting for an element, and tells whether there was one.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     */
     public Recv recvOk() {
         boolean ok = false;
         long v = 0;

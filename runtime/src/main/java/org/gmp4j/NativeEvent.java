@@ -66,6 +66,15 @@ public final class NativeEvent implements AutoCloseable {
     /**
      * Waits until the event has fired, and resets it. What the firing thread wrote before is visible afterwards.
      *
+     * <p>No thread but a goroutine may wait. An interrupt ends the wait of a virtual thread that a {@code Gmp} runs,
+     * and of a cancelled {@code Task}; that of others goes on. In a bubble the wait holds the clock.
+     *
+     * <p>No thread but a goroutine may wait. An interrupt ends the wait of a virtual thread that a {@code Gmp} runs,
+     * and of a cancelled {@code Task}; that of others goes on. In a bubble the wait holds the clock.
+     *
+     * <p>No thread but a goroutine may wait. An interrupt ends the wait of a virtual thread that a {@code Gmp} runs,
+     * and of a cancelled {@code Task}; that of others goes on. In a bubble the wait holds the clock.
+     *
      * @throws IllegalStateException outside a goroutine, or when another goroutine waits
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits
      */

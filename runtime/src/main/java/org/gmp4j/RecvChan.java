@@ -21,12 +21,16 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
     /**
      * Receives, waiting for an element; null once closed and drained.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     *
      * @throws WaitInterruptedException see the class comment; nothing was received
      */
     @Nullable T recv();
 
     /**
      * Receives, waiting for an element, and tells whether there was one.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws WaitInterruptedException see the class comment; nothing was received
      */
@@ -41,12 +45,16 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
     /**
      * Receives, waiting for at most {@code d}; null when the time was up or there is no more: {@link #recvOkWithin} tells.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     *
      * @throws WaitInterruptedException see the class comment; nothing was received
      */
     @Nullable T recvWithin(Duration d);
 
     /**
      * Receives, waiting for at most {@code d}; null when the time was up.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws WaitInterruptedException see the class comment; nothing was received
      */

@@ -296,6 +296,8 @@ public final class Select {
     /**
      * Waits until a case can go on, or takes the default, and runs its action. Without cases it waits for ever.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     *
      * @return the index of the case in the order of adding, the default not counted; -1 for the default, {@value #TIMEOUT} for the
      *     {@link #timeout}
      * @throws ChanClosedException "send on closed channel" when the case is a send on a channel that is or was closed

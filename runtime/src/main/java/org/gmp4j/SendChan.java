@@ -20,6 +20,8 @@ public sealed interface SendChan<T> extends AutoCloseable permits Chan {
     /**
      * Sends, waiting for room or for a receiver.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     *
      * @throws NullPointerException when {@code v} is null
      * @throws ChanClosedException "send on closed channel", also when it is closed while this waits
      * @throws WaitInterruptedException see the class comment; nothing was sent
@@ -37,6 +39,8 @@ public sealed interface SendChan<T> extends AutoCloseable permits Chan {
 
     /**
      * Sends, waiting for room or for a receiver for at most {@code d}; zero or less is {@link #trySend}.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @return false when the time was up: {@code v} was not and will not be received
      * @throws NullPointerException when {@code v} is null

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeoutException;
 
 import org.gmp4j.proc.Awaited;
 import org.gmp4j.stack.Goexit;
+import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
@@ -101,6 +102,8 @@ public final class Task<T> implements Future<T> {
     /**
      * Waits until it is done and returns its result.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     *
      * @throws CancellationException when it was cancelled
      * @throws CompletionException when it threw a checked exception, which is the cause; another is thrown as it is, the same
      *     object
@@ -119,6 +122,27 @@ public final class Task<T> implements Future<T> {
     public @Nullable T joinUnless(Cancelable ctx) {
         Object _ = done.recvUnless(ctx);
         return result();
+    }
+
+    /** Waits, and cancels it when {@code limits} have ended that; false when the time was up. */
+    boolean waitOrCancel(Limits limits) {
+        boolean over = false;
+        try {
+            over = done.recvOk(limits) != null;
+            return over;
+        } finally {
+            if (!over) {
+                boolean _ = cancel();
+            }
+        }
+    }
+
+    /** What {@link Gmp#run} and its like do with the outcome: whatever was thrown is thrown as it is. */
+    @Nullable T rethrown() {
+        if (outcome.isCompletedExceptionally() && !outcome.isCancelled()) {
+            throw Go.<RuntimeException>sneaky(outcome.exceptionNow());
+        }
+        return outcome.join();
     }
 
     private T result() {

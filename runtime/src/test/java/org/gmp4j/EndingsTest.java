@@ -18,6 +18,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Flow;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -30,6 +31,7 @@ import org.gmp4j.sync.Cond;
 import org.gmp4j.sync.ErrGroup;
 import org.gmp4j.sync.Mutex;
 import org.gmp4j.sync.Once;
+import org.gmp4j.sync.OnceValue;
 import org.gmp4j.sync.RWMutex;
 import org.gmp4j.sync.Semaphore;
 import org.gmp4j.sync.SingleFlight;
@@ -141,7 +143,11 @@ class EndingsTest {
         ErrGroup limited = ErrGroup.on(gmp.gmp);
         limited.setLimit(1);
         limited.go(l::recv);
-        all.add(new Wait("limit of an error group", false, always(() -> limited.go(() -> null)), true, l::close));
+        all.add(new Wait("limit of an error group", always(() -> limited.go(() -> null)), always(() -> limited.goInterruptibly(() -> null)),
+                x -> always(() -> limited.goUnless(x, () -> null)), d -> () -> limited.goWithin(() -> null, d), true, l::close));
+        ChanSubscription<Integer> sub = Chans.subscribe(SILENT, 1);
+        all.add(new Wait("subscription", always(sub::recv), always(sub::recvInterruptibly), x -> always(() -> sub.recvUnless(x)),
+                d -> () -> sub.recvWithin(d) != null, true, sub::close));
         Chan<Integer> f = Chan.make();
         SingleFlight<String, Integer> flight = new SingleFlight<>(gmp.gmp);
         Chan<SingleFlight.Result<Integer>> unused = flight.runChan("k", f::recv);
@@ -155,10 +161,42 @@ class EndingsTest {
             Integer none = o.recv();
         }));
         begun.await();
-        all.add(new Wait("once", false, always(() -> once.run(() -> { })), false, o::close));
+        all.add(new Wait("once", always(() -> once.run(() -> { })), always(() -> once.runInterruptibly(() -> { })),
+                x -> always(() -> once.runUnless(x, () -> { })), d -> () -> once.runWithin(() -> { }, d), false, o::close));
+        Chan<Integer> vc = Chan.make();
+        OnceValue<Integer> value = OnceValue.of(() -> {
+            begun.done();
+            return vc.recv();
+        });
+        begun.add(1);
+        gmp.go(value::get);
+        begun.await();
+        all.add(new Wait("once value", always(value::get), always(value::getInterruptibly), x -> always(() -> value.getUnless(x)),
+                d -> () -> in(value, d), false, vc::close));
         Chan<Integer> r = Chan.make();
-        all.add(new Wait("run", false, always(() -> gmp.run(r::recv)), false, r::close));
+        all.add(new Wait("run", always(() -> gmp.run(r::recv)), always(() -> gmp.gmp.runInterruptibly(r::recv)),
+                x -> always(() -> gmp.gmp.runUnless(x, r::recv)), d -> () -> gmp.gmp.runWithin(r::recv, d), false, r::close));
         return all;
+    }
+
+    /** Of a publisher that never says anything. */
+    private static final Flow.Publisher<Integer> SILENT = s -> s.onSubscribe(new Flow.Subscription() {
+        @Override
+        public void request(long n) {
+        }
+
+        @Override
+        public void cancel() {
+        }
+    });
+
+    private static boolean in(OnceValue<Integer> value, Duration d) {
+        try {
+            Integer _ = value.getWithin(d);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        }
     }
 
     private static boolean in(Task<Integer> task, Duration d) throws Exception {
@@ -166,6 +204,34 @@ class EndingsTest {
             return task.get(d.toNanos(), TimeUnit.NANOSECONDS) != null;
         } catch (TimeoutException e) {
             return false;
+        }
+    }
+
+    /** What runs ends with the wait for it, or as well as if nothing could end that. */
+    @Test
+    void runs() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            Chan<String> told = Chan.make(1);
+            Chan<Integer> c = Chan.make();
+            assertFalse(gmp.gmp.runWithin(() -> {
+                try {
+                    Integer _ = c.recv();
+                } catch (WaitInterruptedException e) {
+                    told.send("cancelled");
+                }
+            }, SOON));
+            assertEquals("cancelled", told.recv());
+            IllegalStateException thrown = new IllegalStateException();
+            assertSame(thrown, assertThrows(IllegalStateException.class, () -> gmp.gmp.runInterruptibly(() -> {
+                throw thrown;
+            })));
+            gmp.gmp.runInterruptibly(Go::goexit);
+            assertTrue(gmp.gmp.runWithin(() -> told.send("run"), LONG));
+            assertEquals("run", told.recv());
+            Context x = Context.background().withCancel();
+            x.cancel();
+            assertSame(Context.CANCELED, Kind.said(always(() -> gmp.gmp.runUnless(x, () -> told.send("not started")))));
+            assertNull(told.tryRecv());
         }
     }
 

@@ -39,7 +39,12 @@ public final class CpuProfiler implements AutoCloseable {
         return new Profile("cpu", "samples", "cpu", interval, samples);
     }
 
-    /** Stops it, and says what was found. Harmless when repeated. */
+    /**
+     * Stops it, and says what was found. Harmless when repeated.
+     *
+     * <p>Any thread may call it. It waits for one look at most, whatever interrupts come, and in a bubble holds the
+     * clock.
+     */
     public Profile stop() {
         sampler.stop();
         return profile();

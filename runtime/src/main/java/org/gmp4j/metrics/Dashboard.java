@@ -14,6 +14,8 @@ import java.util.Base64;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A page for a browser that shows the schedulers of the process live: Ps, queues, threads that spin, latencies, steals, preemptions,
  * stalls, and what goroutines wait for. {@code Gmp.Builder.dashboard}, the setting {@code dashboard=PORT} of GMPDEBUG, the property
@@ -106,7 +108,7 @@ public final class Dashboard implements AutoCloseable {
      * @return null for none
      * @throws IllegalArgumentException when it is no port
      */
-    public static Integer wanted() {
+    public static @Nullable Integer wanted() {
         String port = System.getProperty(PROPERTY, "");
         if (port.isEmpty()) {
             return null;

@@ -55,6 +55,8 @@ public final class LeakCheck {
     /**
      * Waits until all goroutines have ended that were not there before, the caller's left out.
      *
+     * <p>Any thread may wait; an interrupt ends that. It goes by the machine's clock, in a bubble too.
+     *
      * @param grace how long at most; zero or less to look once. Returns as soon as they have ended
      * @throws AssertionError when some are left after that, with their states and stacks
      * @throws InterruptedException when the caller is interrupted

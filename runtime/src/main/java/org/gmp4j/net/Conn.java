@@ -14,11 +14,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 
+import org.gmp4j.Cancelable;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.SocketIo;
 import org.gmp4j.ffi.Sockets;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
+import org.gmp4j.wait.Limits;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A connection ({@code net.Conn}). It is a blocking channel too, for code that takes one, and has streams.
@@ -53,19 +56,56 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
     /**
      * Reads what is there, waiting until there is something.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
+     *
      * @param to where to, from its position to its limit; the position moves behind what was read
      * @return how many bytes; -1 at the end; 0 when {@code to} has no room
      * @throws IOException when the read failed: see the package's description
      */
     @Override
     public int read(ByteBuffer to) throws IOException {
+        return read(to, Limits.DEFAULT);
+    }
+
+    /**
+     * As {@link #read(ByteBuffer)}, until an interrupt of the calling thread ends it; on threads of all kinds.
+     *
+     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws IOException as {@link #read(ByteBuffer)}
+     */
+    public int readInterruptibly(ByteBuffer to) throws IOException, InterruptedException {
+        return read(to, Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * As {@link #read(ByteBuffer)}, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws IOException as {@link #read(ByteBuffer)}
+     */
+    public int readUnless(Cancelable ctx, ByteBuffer to) throws IOException {
+        return read(to, Limits.until(ctx));
+    }
+
+    /**
+     * As {@link #read(ByteBuffer)}, for {@code d} at most; zero or less only looks. A deadline counts too.
+     *
+     * @throws java.net.SocketTimeoutException when the time was up
+     * @throws IOException as {@link #read(ByteBuffer)}
+     */
+    public int readWithin(ByteBuffer to, Duration d) throws IOException {
+        return read(to, Limits.within(d));
+    }
+
+    private int read(ByteBuffer to, Limits limits) throws IOException {
+        limits.check();
         if (to.isReadOnly()) {
             throw new ReadOnlyBufferException();
         }
         if (!to.hasRemaining()) {
             return nothing();
         }
-        int n = (int) got(fd.read(MemorySegment.ofBuffer(to)));
+        int n = (int) got(fd.read(MemorySegment.ofBuffer(to), limits), limits);
         if (n > 0) {
             int _ = to.position(to.position() + n).position();
         }
@@ -74,6 +114,8 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
 
     /**
      * Reads what is there, waiting until there is something.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param to where to
      * @return how many bytes; -1 at the end; 0 when {@code to} has no room
@@ -84,20 +126,20 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
         if (to.byteSize() == 0) {
             return nothing();
         }
-        return got(fd.read(to));
+        return got(fd.read(to, Limits.DEFAULT), Limits.DEFAULT);
     }
 
     /** A read of no bytes: it waits for nothing. */
     private int nothing() throws IOException {
         if (!fd.use(d -> { })) {
-            throw failed("read", IoResult.CLOSED);
+            throw failed("read", IoResult.CLOSED, Limits.DEFAULT);
         }
         return 0;
     }
 
-    private long got(long r) throws IOException {
+    private long got(long r, Limits limits) throws IOException {
         if (IoResult.error(r) != 0) {
-            throw failed("read", r);
+            throw failed("read", r, limits);
         }
         long n = IoResult.count(r);
         return n == 0 && isStream() ? -1 : n;
@@ -105,6 +147,8 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
 
     /**
      * Reads what is there, waiting until there is something.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param to where to
      * @param offset the first place
@@ -120,6 +164,8 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
     /**
      * Reads what is there into several buffers, the first ones first, in one system call, waiting until there is something.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
+     *
      * @param to the buffers; their positions move behind what was read. Behind the first 8 nothing is read into
      * @return how many bytes; -1 at the end; 0 when those have no room
      * @throws IOException when the read failed: see the package's description
@@ -131,6 +177,8 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
 
     /**
      * Reads what is there into several buffers, the first ones first, in one system call, waiting until there is something.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param to the buffers; their positions move behind what was read
      * @param offset the first of them
@@ -156,6 +204,8 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
     /**
      * Reads what is there into several segments, the first ones first, in one system call, waiting until there is something.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
+     *
      * @param to the segments; behind the first 8 nothing is read into
      * @return how many bytes; -1 at the end; 0 when those have no room
      * @throws IOException when the read failed: see the package's description
@@ -173,7 +223,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
         for (int i = 0; i < n; i++) {
             room |= to[i].byteSize() > 0;
         }
-        return room ? got(fd.read(to, 0, n)) : nothing();
+        return room ? got(fd.read(to, 0, n), Limits.DEFAULT) : nothing();
     }
 
     /** Moves positions behind so many bytes; a buffer that is there twice is moved as often. */
@@ -197,33 +247,74 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
     /**
      * Writes all, waiting for room.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
+     *
      * @param from the bytes from its position to its limit; the position moves behind what was written
      * @return how many bytes
      * @throws IOException when not all was written: see the package's description
      */
     @Override
     public int write(ByteBuffer from) throws IOException {
-        long r = fd.write(MemorySegment.ofBuffer(from));
+        return write(from, Limits.DEFAULT);
+    }
+
+    /**
+     * As {@link #write(ByteBuffer)}, until an interrupt of the calling thread ends it; on threads of all kinds.
+     *
+     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws IOException as {@link #write(ByteBuffer)}
+     */
+    public int writeInterruptibly(ByteBuffer from) throws IOException, InterruptedException {
+        return write(from, Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * As {@link #write(ByteBuffer)}, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws IOException as {@link #write(ByteBuffer)}
+     */
+    public int writeUnless(Cancelable ctx, ByteBuffer from) throws IOException {
+        return write(from, Limits.until(ctx));
+    }
+
+    /**
+     * As {@link #write(ByteBuffer)}, for {@code d} at most; zero or less only looks. A deadline counts too.
+     *
+     * @throws java.net.SocketTimeoutException when the time was up
+     * @throws IOException as {@link #write(ByteBuffer)}
+     */
+    public int writeWithin(ByteBuffer from, Duration d) throws IOException {
+        return write(from, Limits.within(d));
+    }
+
+    int write(ByteBuffer from, Limits limits) throws IOException {
+        limits.check();
+        long r = fd.write(MemorySegment.ofBuffer(from), limits);
         int n = (int) IoResult.count(r);
         if (n > 0) {
             int _ = from.position(from.position() + n).position();
         }
-        return (int) written(r);
+        return (int) written(r, limits);
     }
 
     /**
      * Writes all, waiting for room.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the bytes
      * @return how many bytes
      * @throws IOException when not all was written: see the package's description
      */
     public long write(MemorySegment from) throws IOException {
-        return written(fd.write(from));
+        return written(fd.write(from, Limits.DEFAULT), Limits.DEFAULT);
     }
 
     /**
      * Writes all, waiting for room.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the bytes
      * @param offset the first of them
@@ -232,11 +323,13 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      */
     public void write(byte[] from, int offset, int length) throws IOException {
         int _ = Objects.checkFromIndexSize(offset, length, from.length);
-        long n = written(fd.write(MemorySegment.ofArray(from).asSlice(offset, length)));
+        long n = written(fd.write(MemorySegment.ofArray(from).asSlice(offset, length), Limits.DEFAULT), Limits.DEFAULT);
     }
 
     /**
      * Writes all of several buffers, as few system calls as may be; nobody else's bytes come in between.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the buffers; their positions move behind what was written
      * @return how many bytes
@@ -249,6 +342,8 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
 
     /**
      * Writes all of several buffers, as few system calls as may be; nobody else's bytes come in between.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the buffers; their positions move behind what was written
      * @param offset the first of them
@@ -265,28 +360,31 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
         }
         long r = fd.write(pieces, 0, length);
         advance(from, offset, length, IoResult.count(r));
-        return written(r);
+        return written(r, Limits.DEFAULT);
     }
 
     /**
      * Writes all of several segments, as few system calls as may be; nobody else's bytes come in between.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the segments
      * @return how many bytes
      * @throws IOException when not all was written: see the package's description
      */
     public long write(MemorySegment[] from) throws IOException {
-        return written(fd.write(from, 0, from.length));
+        return written(fd.write(from, 0, from.length), Limits.DEFAULT);
     }
 
-    private long written(long r) throws IOException {
+    private long written(long r, Limits limits) throws IOException {
         if (IoResult.error(r) != 0) {
-            throw failed("write", r);
+            throw failed("write", r, limits);
         }
         return IoResult.count(r);
     }
 
-    final IOException failed(String op, long r) {
+    final IOException failed(String op, long r, Limits limits) {
+        Errors.check(limits, IoResult.error(r));
         return Errors.of(op, what(), IoResult.error(r), IoResult.count(r));
     }
 
@@ -300,7 +398,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      * @param at when, by the clock; in the past for none at all; null for no deadline, as in the beginning
      * @throws ClosedException when it is closed
      */
-    public void setDeadline(Instant at) throws IOException {
+    public void setDeadline(@Nullable Instant at) throws IOException {
         setDeadline(Deadlines.left(at), true, true);
     }
 
@@ -310,7 +408,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      * @param at as for {@link #setDeadline}
      * @throws ClosedException when it is closed
      */
-    public void setReadDeadline(Instant at) throws IOException {
+    public void setReadDeadline(@Nullable Instant at) throws IOException {
         setDeadline(Deadlines.left(at), true, false);
     }
 
@@ -320,7 +418,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      * @param at as for {@link #setDeadline}
      * @throws ClosedException when it is closed
      */
-    public void setWriteDeadline(Instant at) throws IOException {
+    public void setWriteDeadline(@Nullable Instant at) throws IOException {
         setDeadline(Deadlines.left(at), false, true);
     }
 
@@ -330,7 +428,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      * @param d from now; zero or negative for no time at all; null for no deadline
      * @throws ClosedException when it is closed
      */
-    public void setDeadlineAfter(Duration d) throws IOException {
+    public void setDeadlineAfter(@Nullable Duration d) throws IOException {
         setDeadline(Deadlines.left(d), true, true);
     }
 
@@ -340,7 +438,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      * @param d as for {@link #setDeadlineAfter}
      * @throws ClosedException when it is closed
      */
-    public void setReadDeadlineAfter(Duration d) throws IOException {
+    public void setReadDeadlineAfter(@Nullable Duration d) throws IOException {
         setDeadline(Deadlines.left(d), true, false);
     }
 
@@ -350,7 +448,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      * @param d as for {@link #setDeadlineAfter}
      * @throws ClosedException when it is closed
      */
-    public void setWriteDeadlineAfter(Duration d) throws IOException {
+    public void setWriteDeadlineAfter(@Nullable Duration d) throws IOException {
         setDeadline(Deadlines.left(d), false, true);
     }
 
@@ -388,6 +486,15 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
     /**
      * Closes the connection. Who reads or writes just now gets a {@link ClosedException}. The descriptor is closed when the
      * first close returns; a second one does nothing. Bytes that were written are still sent.
+     *
+     * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
+     * the clock.
+     *
+     * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
+     * the clock.
+     *
+     * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
+     * the clock.
      */
     @Override
     public void close() {

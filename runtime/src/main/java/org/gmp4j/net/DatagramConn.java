@@ -6,13 +6,19 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
+import java.time.Duration;
 import java.util.Objects;
 
+import org.gmp4j.Cancelable;
 import org.gmp4j.ffi.SocketAddresses;
 import org.gmp4j.ffi.SocketIo;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
+import org.gmp4j.proc.GStack;
 import org.gmp4j.sync.Mutex;
+import org.gmp4j.wait.Ending;
+import org.gmp4j.wait.Limits;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A socket for datagrams ({@code net.PacketConn}). A read takes one datagram; what does not fit is lost. A write sends one.
@@ -23,7 +29,7 @@ import org.gmp4j.sync.Mutex;
 public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, UnixgramConn {
     private static final long PLACES = 3;
 
-    /** Of the place for senders; who waits for a datagram has it. */
+    /** Of the place for senders; one that waits for a datagram has it. */
     private final Mutex reading = new Mutex();
     private final Mutex writing = new Mutex();
     /** Collected with this, so no call is late for it. */
@@ -64,38 +70,106 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     /**
      * Takes a datagram, waiting for one. Senders that repeat themselves take no memory.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
+     *
      * @param to where to; the position moves behind what fitted
      * @return who sent it; null for a Unix socket without a name
      * @throws IOException when the read failed: see the package's description
      */
-    public A readFrom(ByteBuffer to) throws IOException {
+    public @Nullable A readFrom(ByteBuffer to) throws IOException {
+        return readFrom(to, Limits.DEFAULT);
+    }
+
+    /**
+     * As {@link #readFrom(ByteBuffer)}, until an interrupt of the calling thread ends it; on threads of all kinds.
+     *
+     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws IOException as {@link #readFrom(ByteBuffer)}
+     */
+    public @Nullable A readFromInterruptibly(ByteBuffer to) throws IOException, InterruptedException {
+        return readFrom(to, Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * As {@link #readFrom(ByteBuffer)}, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws IOException as {@link #readFrom(ByteBuffer)}
+     */
+    public @Nullable A readFromUnless(Cancelable ctx, ByteBuffer to) throws IOException {
+        return readFrom(to, Limits.until(ctx));
+    }
+
+    /**
+     * As {@link #readFrom(ByteBuffer)}, for {@code d} at most; zero or less only looks. A deadline counts too.
+     *
+     * @throws java.net.SocketTimeoutException when the time was up
+     * @throws IOException as {@link #readFrom(ByteBuffer)}
+     */
+    public @Nullable A readFromWithin(ByteBuffer to, Duration d) throws IOException {
+        return readFrom(to, Limits.within(d));
+    }
+
+    private A readFrom(ByteBuffer to, Limits limits) throws IOException {
+        limits.check();
         if (to.isReadOnly()) {
             throw new ReadOnlyBufferException();
         }
-        A from = null;
+        A from;
         long r;
-        reading.lock();
-        try {
-            r = fd.receiveFrom(MemorySegment.ofBuffer(to), place(0));
-            if (IoResult.error(r) == 0) {
-                if (sender == null || !SocketAddresses.same(place(0), place(1))) {
-                    sender = decode(place(0));
-                    SocketAddresses.copy(place(0), place(1));
-                }
-                from = sender;
+        if (taken(reading, limits)) {
+            try {
+                r = fd.receiveFrom(MemorySegment.ofBuffer(to), place(0), limits);
+                from = IoResult.error(r) == 0 ? sender() : null;
+            } finally {
+                reading.unlock();
             }
-        } finally {
-            reading.unlock();
+        } else {
+            try (Arena own = Arena.ofConfined()) {
+                long at = place(own);
+                r = fd.receiveFrom(MemorySegment.ofBuffer(to), at, limits);
+                from = IoResult.error(r) == 0 ? decode(at) : null;
+            }
         }
         if (IoResult.error(r) != 0) {
-            throw failed("read", r);
+            throw failed("read", r, limits);
         }
         int _ = to.position(to.position() + (int) IoResult.count(r)).position();
         return from;
     }
 
+    /** Under {@link #reading}: the address in the first place. */
+    private A sender() {
+        if (sender == null || !SocketAddresses.same(place(0), place(1))) {
+            sender = decode(place(0));
+            SocketAddresses.copy(place(0), place(1));
+        }
+        return sender;
+    }
+
+    /**
+     * Takes a lock that is held during a wait for the socket. Where something may end the caller's wait this does not wait: false when
+     * another has the lock, and then the caller takes a place of its own and waits for its turn there.
+     */
+    private static boolean taken(Mutex m, Limits limits) {
+        if (m.tryLock()) {
+            return true;
+        }
+        if (limits != Limits.DEFAULT || Ending.byDefault(GStack.current())) {
+            return false;
+        }
+        m.lock();
+        return true;
+    }
+
+    private static long place(Arena own) {
+        return own.allocate(SocketAddresses.BYTES, Long.BYTES).address();
+    }
+
     /**
      * Sends a datagram.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from its bytes, by UDP at most 65,507; the position moves behind them
      * @param to the receiver: by UDP a resolved address, which may be one of all on a link; of a Unix socket its name
@@ -106,23 +180,65 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
      * @throws IllegalStateException for a socket that has one peer
      */
     public int writeTo(ByteBuffer from, A to) throws IOException {
+        return writeTo(from, to, Limits.DEFAULT);
+    }
+
+    /**
+     * As {@link #writeTo(ByteBuffer, Object)}, until an interrupt of the calling thread ends it; on threads of all kinds.
+     *
+     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws IOException as {@link #writeTo(ByteBuffer, Object)}
+     */
+    public int writeToInterruptibly(ByteBuffer from, A to) throws IOException, InterruptedException {
+        return writeTo(from, to, Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * As {@link #writeTo(ByteBuffer, Object)}, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws IOException as {@link #writeTo(ByteBuffer, Object)}
+     */
+    public int writeToUnless(Cancelable ctx, ByteBuffer from, A to) throws IOException {
+        return writeTo(from, to, Limits.until(ctx));
+    }
+
+    /**
+     * As {@link #writeTo(ByteBuffer, Object)}, for {@code d} at most; zero or less only looks. A deadline counts too.
+     *
+     * @throws java.net.SocketTimeoutException when the time was up
+     * @throws IOException as {@link #writeTo(ByteBuffer, Object)}
+     */
+    public int writeToWithin(ByteBuffer from, A to, Duration d) throws IOException {
+        return writeTo(from, to, Limits.within(d));
+    }
+
+    private int writeTo(ByteBuffer from, A to, Limits limits) throws IOException {
+        limits.check();
         if (isConnected()) {
             throw new IllegalStateException("use of WriteTo with pre-connected connection");
         }
         Objects.requireNonNull(to, "address");
         long r;
-        writing.lock();
-        try {
-            if (receiver == null || !same(to, receiver)) {
-                receiver = null;
-                encode(place(2), to);
-                receiver = to;
+        if (taken(writing, limits)) {
+            try {
+                if (receiver == null || !same(to, receiver)) {
+                    receiver = null;
+                    encode(place(2), to);
+                    receiver = to;
+                }
+                r = fd.sendTo(MemorySegment.ofBuffer(from), place(2), waitsForReceiver(), limits);
+            } finally {
+                writing.unlock();
             }
-            r = fd.sendTo(MemorySegment.ofBuffer(from), place(2), waitsForReceiver());
-        } finally {
-            writing.unlock();
+        } else {
+            try (Arena own = Arena.ofConfined()) {
+                long at = place(own);
+                encode(at, to);
+                r = fd.sendTo(MemorySegment.ofBuffer(from), at, waitsForReceiver(), limits);
+            }
         }
-        return (int) sent(r, from);
+        return (int) sent(r, from, limits);
     }
 
     /**
@@ -134,7 +250,13 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
      */
     @Override
     public int write(ByteBuffer from) throws IOException {
-        return (int) sent(fd.sendTo(MemorySegment.ofBuffer(from), 0, true), from);
+        return write(from, Limits.DEFAULT);
+    }
+
+    @Override
+    int write(ByteBuffer from, Limits limits) throws IOException {
+        limits.check();
+        return (int) sent(fd.sendTo(MemorySegment.ofBuffer(from), 0, true, limits), from, limits);
     }
 
     /**
@@ -146,7 +268,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
      */
     @Override
     public long write(MemorySegment from) throws IOException {
-        return sent(fd.sendTo(from, 0, true), null);
+        return sent(fd.sendTo(from, 0, true, Limits.DEFAULT), null, Limits.DEFAULT);
     }
 
     @Override
@@ -205,9 +327,9 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
         }
     }
 
-    private long sent(long r, ByteBuffer from) throws IOException {
+    private long sent(long r, ByteBuffer from, Limits limits) throws IOException {
         if (IoResult.error(r) != 0) {
-            throw failed("write", r);
+            throw failed("write", r, limits);
         }
         long n = IoResult.count(r);
         if (from != null) {

@@ -32,6 +32,7 @@ import org.gmp4j.netpoll.PollFd;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How to connect ({@code net.Dialer}). Set it up, then dial as often as wanted. Of a name's addresses one is tried after the
@@ -63,7 +64,7 @@ public final class Dialer {
      * @param d how long; null for as long as the kernel tries, some 2 minutes
      * @return this
      */
-    public Dialer timeout(Duration d) {
+    public Dialer timeout(@Nullable Duration d) {
         timeout = d;
         return this;
     }
@@ -74,7 +75,7 @@ public final class Dialer {
      * @param at when, by the clock; null for no deadline
      * @return this
      */
-    public Dialer deadline(Instant at) {
+    public Dialer deadline(@Nullable Instant at) {
         deadline = at;
         return this;
     }
@@ -86,7 +87,7 @@ public final class Dialer {
      * @return this
      * @throws IllegalArgumentException when it is negative
      */
-    public Dialer fallbackDelay(Duration d) {
+    public Dialer fallbackDelay(@Nullable Duration d) {
         if (d != null && d.isNegative()) {
             throw new IllegalArgumentException("the fallback delay is " + d + ": use zero or more, or null for no fallback");
         }
@@ -100,7 +101,7 @@ public final class Dialer {
      * @param local a resolved address; port 0 for any that is free; null for what the kernel chooses
      * @return this
      */
-    public Dialer localAddr(InetSocketAddress local) {
+    public Dialer localAddr(@Nullable InetSocketAddress local) {
         localAddr = local;
         return this;
     }
@@ -112,13 +113,15 @@ public final class Dialer {
      * @return this
      * @throws IllegalArgumentException when it is out of that range
      */
-    public Dialer keepAlive(Duration d) {
+    public Dialer keepAlive(@Nullable Duration d) {
         keepAlive = ListenConfig.keepAliveSeconds(d);
         return this;
     }
 
     /**
      * Connects by TCP.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param address {@code host:port}; without a host this machine
      * @return the connection
@@ -136,6 +139,8 @@ public final class Dialer {
      * Connects by TCP, until {@code ctx} is cancelled or its deadline has passed. Afterwards it has no power over the
      * connection.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
+     *
      * @param ctx who may end it
      * @param address as for {@link #dial(String)}
      * @return the connection
@@ -149,6 +154,17 @@ public final class Dialer {
         long end = end(ctx);
         refuse(ctx, end, what);
         return dial(ctx, addresses(hp, end, ctx, what), hp.port(), end);
+    }
+
+    /**
+     * As {@link #dial(Context, String)}, until an interrupt of the calling thread ends it; on threads of all kinds. The dial is made in
+     * a virtual thread of its own.
+     *
+     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws IOException as {@link #dial(Context, String)}
+     */
+    public TcpConn dialInterruptibly(Context ctx, String address) throws IOException, InterruptedException {
+        return DialApart.dial(this, ctx, address);
     }
 
     /** To the first of these addresses that connects; at least one. */
@@ -283,6 +299,8 @@ public final class Dialer {
     /**
      * The same to an address that is known.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
+     *
      * @param ctx who may end it
      * @param address a resolved address
      * @return the connection
@@ -414,6 +432,8 @@ public final class Dialer {
 
     /**
      * Opens a UDP socket for one peer.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param address {@code host:port}; of a name its first address
      * @return the socket

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.gmp4j.ffi.Errno;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.netpoll.IoResult;
+import org.gmp4j.wait.Limits;
 
 /** Exceptions of this package: what was done, to what, and what came of it, as Go's {@code net.OpError} puts it. */
 final class Errors {
@@ -74,6 +75,16 @@ final class Errors {
                     default -> new SocketException(text);
                 };
             }
+        }
+    }
+
+    /**
+     * Where {@code limits} have ended a call, throws what is thrown for that, unless it is an IOException: the context's error, or an
+     * InterruptedException.
+     */
+    static void check(Limits limits, int error) {
+        if (error == IoResult.CANCELED || error == IoResult.INTERRUPTED) {
+            limits.ended();
         }
     }
 

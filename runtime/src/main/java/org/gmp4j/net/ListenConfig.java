@@ -14,6 +14,7 @@ import org.gmp4j.ffi.Sockets;
 import org.gmp4j.ffi.UnixSockets;
 import org.gmp4j.netpoll.PollFd;
 import org.gmp4j.proc.GStack;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How to listen ({@code net.ListenConfig}). Set it up, then listen as often as wanted. Not thread-safe while it is set up.
@@ -68,7 +69,7 @@ public final class ListenConfig {
      * @return this
      * @throws IllegalArgumentException when it is out of that range
      */
-    public ListenConfig keepAlive(Duration d) {
+    public ListenConfig keepAlive(@Nullable Duration d) {
         keepAlive = keepAliveSeconds(d);
         return this;
     }

@@ -8,12 +8,15 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
+import org.gmp4j.Cancelable;
 import org.gmp4j.Go;
 import org.gmp4j.ffi.Fd;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.timer.TimerHeaps;
+import org.gmp4j.wait.Limits;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What takes connections ({@code net.Listener}). Thread-safe; several may accept at once.
@@ -38,6 +41,8 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     /**
      * Takes the next connection, waiting for one.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
+     *
      * @return the connection, which the caller closes
      * @throws ClosedException when the listener is closed
      * @throws java.net.SocketTimeoutException when a deadline has passed
@@ -45,8 +50,44 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
      * @throws IOException when the accept failed in another way
      */
     public C accept() throws IOException {
-        long r = fd.accept();
+        return accept(Limits.DEFAULT);
+    }
+
+    /**
+     * As {@link #accept()}, until an interrupt of the calling thread ends it; on threads of all kinds.
+     *
+     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws IOException as {@link #accept()}
+     */
+    public C acceptInterruptibly() throws IOException, InterruptedException {
+        return accept(Limits.INTERRUPTIBLY);
+    }
+
+    /**
+     * As {@link #accept()}, until {@code ctx} is cancelled.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
+     * @throws IOException as {@link #accept()}
+     */
+    public C acceptUnless(Cancelable ctx) throws IOException {
+        return accept(Limits.until(ctx));
+    }
+
+    /**
+     * As {@link #accept()}, for {@code d} at most; zero or less only looks. A deadline counts too.
+     *
+     * @throws java.net.SocketTimeoutException when the time was up
+     * @throws IOException as {@link #accept()}
+     */
+    public C acceptWithin(Duration d) throws IOException {
+        return accept(Limits.within(d));
+    }
+
+    private C accept(Limits limits) throws IOException {
+        limits.check();
+        long r = fd.accept(limits);
         if (IoResult.error(r) != 0) {
+            Errors.check(limits, IoResult.error(r));
             throw Errors.of("accept", what(), IoResult.error(r), 0);
         }
         int descriptor = (int) IoResult.count(r);
@@ -65,6 +106,8 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
      * Takes connections until the listener is closed, and starts {@code handler} for each: in a goroutine, or when the
      * caller is none in a virtual thread. While there are no descriptors, or no memory, it pauses, 5 ms to 1 s, and goes on.
      * The handler closes its connection.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param handler what is done with a connection
      * @throws IOException when an accept failed for good, a deadline has passed for one; not when the listener is closed
@@ -128,7 +171,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
      * @param at when, by the clock; in the past for none at all; null for no deadline, as in the beginning
      * @throws ClosedException when it is closed
      */
-    public void setDeadline(Instant at) throws IOException {
+    public void setDeadline(@Nullable Instant at) throws IOException {
         setDeadline(Deadlines.left(at));
     }
 
@@ -138,7 +181,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
      * @param d from now; zero or negative for no time at all; null for no deadline
      * @throws ClosedException when it is closed
      */
-    public void setDeadlineAfter(Duration d) throws IOException {
+    public void setDeadlineAfter(@Nullable Duration d) throws IOException {
         setDeadline(Deadlines.left(d));
     }
 
@@ -148,7 +191,19 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
         }
     }
 
-    /** Closes it: its address is free when this returns, and who waits in {@link #accept} gets a {@link ClosedException}. */
+    /**
+     * Closes it: its address is free when this returns, and who waits in {@link #accept} gets a
+     * {@link ClosedException}.
+     *
+     * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
+     * the clock.
+     *
+     * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
+     * the clock.
+     *
+     * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
+     * the clock.
+     */
     @Override
     public void close() {
         boolean _ = fd.close();

@@ -9,6 +9,7 @@ import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.SocketOptions;
 import org.gmp4j.ffi.Sockets;
 import org.gmp4j.netpoll.PollFd;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A TCP connection ({@code net.TCPConn}), from a {@link Dialer} or a {@link TcpListener}. Small writes go out at once, and a
@@ -28,6 +29,8 @@ public final class TcpConn extends Conn {
 
     /**
      * Connects with the settings of a new {@link Dialer}.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param address {@code host:port}
      * @return the connection
@@ -79,7 +82,7 @@ public final class TcpConn extends Conn {
      *
      * @return the address; null of one whose peer had gone before it was accepted
      */
-    public InetSocketAddress remoteAddr() {
+    public @Nullable InetSocketAddress remoteAddr() {
         return remote;
     }
 

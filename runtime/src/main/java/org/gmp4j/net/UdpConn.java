@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 
 import org.gmp4j.ffi.SocketAddresses;
 import org.gmp4j.netpoll.PollFd;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A UDP socket ({@code net.UDPConn}): one from {@link #dial} sends to one peer and hears that one alone, one from {@link
@@ -39,6 +40,8 @@ public final class UdpConn extends DatagramConn<InetSocketAddress> {
     /**
      * Opens a socket for one peer. Nothing is sent: whether there is one shows later, or never.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
+     *
      * @param address {@code host:port}
      * @return the socket
      * @throws IOException as {@link Dialer#dialUdp}
@@ -66,7 +69,7 @@ public final class UdpConn extends DatagramConn<InetSocketAddress> {
      *
      * @return its address; null for one from {@link #listen}
      */
-    public InetSocketAddress remoteAddr() {
+    public @Nullable InetSocketAddress remoteAddr() {
         return remote;
     }
 

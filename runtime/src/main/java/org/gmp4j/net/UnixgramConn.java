@@ -5,6 +5,7 @@ import java.io.IOException;
 
 import org.gmp4j.ffi.SocketAddresses;
 import org.gmp4j.netpoll.PollFd;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A socket of the Unix domain for datagrams ({@code net.UnixConn} of the network {@code unixgram}). One from {@link #listen}
@@ -57,7 +58,7 @@ public final class UnixgramConn extends DatagramConn<String> {
      *
      * @return its path, or its name with {@code @}; null for one from {@link #dial}
      */
-    public String localAddr() {
+    public @Nullable String localAddr() {
         return local;
     }
 
@@ -66,7 +67,7 @@ public final class UnixgramConn extends DatagramConn<String> {
      *
      * @return its name; null for one from {@link #listen}
      */
-    public String remoteAddr() {
+    public @Nullable String remoteAddr() {
         return remote;
     }
 

@@ -8,14 +8,24 @@
  * channels may; the latter wait asleep, and a daemon thread of the process wakes them. A connection may be read by one and
  * written by another at the same time; several readers take turns, and so do several writers, each with a whole call.
  *
- * <p>What ends a call that waits: a {@code close}, by {@link org.gmp4j.net.ClosedException}; a deadline, by {@link
- * java.net.SocketTimeoutException}; and of a virtual thread that a {@code Gmp} runs, or a {@code Task} that is cancelled, an
- * interrupt, by an {@link java.io.InterruptedIOException} that says "interrupted". The status stays set then, and the socket open. An
- * interrupt of any other thread ends nothing: it is still there when the call returns. A context ends a dial by itself, and all else
- * by a deadline: {@code ctx.afterFunc(() -> conn.setDeadlineAfter(Duration.ZERO))}, or a {@code close} there. In a bubble of
- * {@code Synctest} a call that waits holds its clock, and deadlines go by the machine's. Who leaves a socket unclosed has leaked a
- * descriptor; nobody collects it.
+ * <h2 id="waits">Waits</h2>
+ * A call that waits ends early
+ * <ul>
+ * <li>by a {@code close}: {@link org.gmp4j.net.ClosedException};
+ * <li>by a deadline, or in a form named {@code …Within} by a time: {@link java.net.SocketTimeoutException};
+ * <li>by an interrupt of a virtual thread that a {@code Gmp} runs, or of a {@code Task} that is cancelled: an {@link
+ *     java.io.InterruptedIOException} that says "interrupted". The status stays set, and the socket open;
+ * <li>in a form named {@code …Interruptibly} by an interrupt of any thread: {@link java.lang.InterruptedException}; the status is cleared;
+ * <li>in a form named {@code …Unless} by a context, with its error.
+ * </ul>
+ * An interrupt of any other thread ends nothing: it is still there when the call returns. In a bubble of {@code Synctest} a call that
+ * waits holds its clock, and deadlines go by the machine's.
+ *
+ * <p>A socket that nobody closes is a leaked descriptor; the collector does not close it.
  *
  * <p>Source: Go's packages {@code net} and {@code internal/poll}.
  */
+@NullMarked
 package org.gmp4j.net;
+
+import org.jspecify.annotations.NullMarked;

@@ -9,7 +9,6 @@ import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.wait.Ending;
-import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
 
 /**
@@ -27,9 +26,9 @@ import org.gmp4j.wait.Sema;
  * </pre>
  *
  * <p>Who unlocks takes one waiter out of the count and gives its semaphore a unit; the waiter then competes anew. A close
- * takes all out. So units and waiters are always as many, and each waiter is woken once. One whose wait an interrupt ends takes
- * one waiter out of the count, whichever; where there is none its own unit is on the way, and it takes that. Source: Go's {@code
- * internal/poll}; interrupts are ours.
+ * takes all out. So units and waiters are always as many, and each waiter is woken once. One whose wait is ended early, by an
+ * interrupt, a context or a limit of time, takes one waiter out of the count, whichever; where there is none its own unit is on the
+ * way, and it takes that. Source: Go's {@code internal/poll}; waits that end early are ours.
  */
 final class FdMutex {
     private static final long CLOSED = 1;
@@ -104,9 +103,10 @@ final class FdMutex {
     /**
      * Takes the turn of a reader, or of a writer, with a reference.
      *
-     * @return 0; {@link IoResult#CLOSED}, or {@link IoResult#INTERRUPTED} when an interrupt has ended the caller's wait for its turn
+     * @return 0; {@link IoResult#CLOSED}; or what has ended the caller's wait for its turn: {@link IoResult#INTERRUPTED}, {@link
+     *     IoResult#TIMED_OUT}, {@link IoResult#CANCELED}
      */
-    int lock(boolean write) {
+    int lock(boolean write, OpLimits limits) {
         long bit = write ? WLOCK : RLOCK;
         for (;;) {
             long s = state;
@@ -114,38 +114,47 @@ final class FdMutex {
                 return IoResult.CLOSED;
             }
             boolean free = (s & bit) == 0;
+            if (!free && limits.expired()) {
+                return IoResult.TIMED_OUT;
+            }
             long next = free ? notFull((s | bit) + REF, REFS)
                     : write ? notFull(s + WWAIT, WWAITS) : notFull(s + RWAIT, RWAITS);
             if (STATE.compareAndSet(this, s, next)) {
                 if (free) {
                     return 0;
                 }
-                if (!await(write)) {
-                    return (state & CLOSED) != 0 ? IoResult.CLOSED : IoResult.INTERRUPTED;
+                int e = await(write, limits);
+                if (e != 0) {
+                    return (state & CLOSED) != 0 ? IoResult.CLOSED : e;
                 }
             }
         }
     }
 
-    /** Waits for a unit; false when an interrupt has ended that. */
-    private boolean await(boolean write) {
+    /** As {@link #lock(boolean, OpLimits)} of a plain operation. */
+    int lock(boolean write) {
+        return lock(write, OpLimits.PLAIN);
+    }
+
+    /** Waits for a unit: 0, or what has ended that. */
+    private int await(boolean write, OpLimits limits) {
         Sema units = write ? writers : readers;
         GStack st = GStack.enterChecked();
         boolean counted = true; // As one that waits, and has to take a unit or itself out of the count.
         try {
-            if (!Ending.byDefault(st)) {
+            if (limits == OpLimits.PLAIN && !Ending.byDefault(st)) {
                 units.acquire(false, WaitReason.SEMACQUIRE);
                 counted = false;
-                return true;
+                return 0;
             }
-            Sema.OfSema e = new Sema.OfSema(units, Limits.DEFAULT);
-            e.begin();
+            Sema.OfSema e = new Sema.OfSema(units, limits.left());
+            limits.begin(e);
             try {
                 counted = !units.acquire(false, WaitReason.SEMACQUIRE, e);
             } finally {
                 e.finish();
             }
-            return !counted;
+            return counted ? OpLimits.error(e) : 0;
         } finally {
             if (counted) { // Also without memory for a wait that can be ended.
                 leave(write, st);

@@ -3,12 +3,14 @@ package org.gmp4j.netpoll;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.wait.Limits;
 
 /**
  * What descriptors do, done once before a goroutine waits for the first, and once more before a thread does: classes are
@@ -67,15 +69,17 @@ final class FdRehearsal {
             MemorySegment off = arena.allocate(Long.BYTES);
             MemorySegment heap = MemorySegment.ofArray(new byte[Long.BYTES]);
             boolean open = fd.setDeadline(SOON, true, true);
-            long _ = fd.read(off) + fd.read(heap); // Waits until the time is up.
+            long _ = fd.read(off, Limits.DEFAULT) + fd.read(heap, Limits.DEFAULT); // Waits until the time is up.
+            open = fd.setDeadline(PollFd.NO_LIMIT, true, true);
+            long _ = fd.read(off, Limits.within(Duration.ofNanos(1)));
             open = fd.setDeadline(0, true, true) && fd.setDeadline(PollFd.NO_LIMIT, true, true);
-            var _ = fd.write(off) + fd.write(heap); // No socket, says the kernel.
+            var _ = fd.write(off, Limits.DEFAULT) + fd.write(heap, Limits.DEFAULT); // No socket, says the kernel.
             var _ = fd.write(new MemorySegment[] {off, off}, 0, 2) + fd.write(new MemorySegment[] {off, heap}, 0, 2);
             open = fd.use(d -> EventFd.add(d, 1));
             var _ = fd.read(new MemorySegment[] {off, off}, 0, 2);
             open = fd.use(d -> EventFd.add(d, 1));
             var _ = fd.read(new MemorySegment[] {off, heap}, 0, 2);
-            var _ = fd.accept();
+            var _ = fd.accept(Limits.DEFAULT);
         } finally {
             boolean _ = fd.close();
         }

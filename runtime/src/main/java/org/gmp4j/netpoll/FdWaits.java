@@ -8,8 +8,8 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.InterruptHook;
 import org.gmp4j.wait.Ending;
+import org.gmp4j.wait.Limits;
 
 /**
  * The part of a {@link PollFd} that waits: where it is registered, its deadlines, what ends a wait. All by users of the
@@ -20,9 +20,11 @@ abstract class FdWaits {
     private static final int CLOSING = 1;
     private static final int READ_EXPIRED = 1 << 1;
     private static final int WRITE_EXPIRED = 1 << 2;
-    /** An interrupt ends the wait of who has the turn of the direction. */
-    private static final int READ_INTERRUPTED = 1 << 3;
-    private static final int WRITE_INTERRUPTED = 1 << 4;
+    /** The wait of whoever has the turn of the direction is ended early: see {@link EarlyEnd}. */
+    private static final int READ_ENDED = 1 << 3;
+    private static final int WRITE_ENDED = 1 << 4;
+    /** Stands for the waiter in an {@link Ending}; the real one is in a registration. */
+    private static final long WAITER = 1;
 
     /** Before the timers' and sched.lock. */
     final HeapMutex lock = new HeapMutex(LockRank.SEMA);
@@ -50,7 +52,7 @@ abstract class FdWaits {
      * Before the system calls of an operation: what the pollers saw until now those will find. Where a read would find nothing
      * it waits: see {@link Registration}.
      */
-    final int prepare(boolean write) {
+    final int prepare(boolean write, OpLimits limits) {
         boolean wait = !write && empty;
         if (wait) {
             empty = false; // A wait that ends without data forgets what was reported meanwhile.
@@ -61,7 +63,7 @@ abstract class FdWaits {
             r = find(poller(GStack.current()));
             if (r != null) {
                 if (wait && r.quiet()) {
-                    return await(false);
+                    return await(false, limits);
                 }
                 r.reset(write);
             }
@@ -76,8 +78,8 @@ abstract class FdWaits {
     }
 
     /** A system call has failed: 0 to try again, after a wait if need be. */
-    final int failed(int errno, boolean write) {
-        return errno == Errno.EAGAIN ? await(write) : errno == Errno.EINTR ? 0 : errno;
+    final int failed(int errno, boolean write, OpLimits limits) {
+        return errno == Errno.EAGAIN ? await(write, limits) : errno == Errno.EINTR ? 0 : errno;
     }
 
     /** 0, or why a direction may not be used any more, or not just now. */
@@ -85,18 +87,18 @@ abstract class FdWaits {
         int f = flags;
         return (f & CLOSING) != 0 ? IoResult.CLOSED
                 : (f & (write ? WRITE_EXPIRED : READ_EXPIRED)) != 0 ? IoResult.TIMED_OUT
-                : (f & (write ? WRITE_INTERRUPTED : READ_INTERRUPTED)) != 0 ? IoResult.INTERRUPTED : 0;
+                : (f & (write ? WRITE_ENDED : READ_ENDED)) != 0 ? IoResult.INTERRUPTED : 0;
     }
 
     /** Waits; 0 when the system call is to be tried again. */
-    final int await(boolean write) {
+    final int await(boolean write, OpLimits limits) {
         int e = registrations == null ? FdRehearsal.once() : 0;
         if (e != 0) {
             return e;
         }
         GStack st = GStack.enterChecked();
         try {
-            return Ending.byDefault(st) ? awaitUntilInterrupted(st, write) : await(st, write);
+            return limits == OpLimits.PLAIN && !Ending.byDefault(st) ? await(st, write) : awaitUntilEnded(st, write, limits);
         } finally {
             GStack.exit(st);
         }
@@ -116,56 +118,80 @@ abstract class FdWaits {
         return check(write);
     }
 
-    private int awaitUntilInterrupted(GStack st, boolean write) {
-        Interruption i = new Interruption(write);
-        InterruptHook hook = InterruptHook.mine();
-        hook.on(i);
+    private int awaitUntilEnded(GStack st, boolean write, OpLimits limits) {
+        if (limits.expired()) {
+            return IoResult.TIMED_OUT;
+        }
+        EarlyEnd end = new EarlyEnd(limits.left(), write);
+        limits.begin(end);
         try {
-            return await(st, write);
+            end.start();
+            int e = await(st, write);
+            return e == IoResult.INTERRUPTED ? OpLimits.error(end) : e;
         } finally { // There may be no memory to wait.
-            hook.off();
-            i.over();
+            end.over();
+            end.finish();
         }
     }
 
-    /** Tells a wait that its thread was interrupted; as a close and a deadline do, by a flag that the waiter reads after its word. */
-    final class Interruption implements InterruptHook.Told {
+    /** What ends a wait early; as a close and a deadline do, by a flag that the waiter reads after its word. */
+    final class EarlyEnd extends Ending {
         private final boolean write;
-        /** Under the lock: who comes now is late, and the turn may be somebody else's. */
-        private boolean over;
+        /** By {@link #remove}, for {@link #ready}: the waiter, and what can wake it. */
+        private long waiter;
+        private Registration of;
 
-        Interruption(boolean write) {
+        EarlyEnd(Limits limits, boolean write) {
+            super(limits);
             this.write = write;
         }
 
-        @Override
-        public void interrupted() {
-            GStack st = GStack.enterChecked();
-            Registration of = null;
-            long waiter = 0;
+        /** Before the wait: what ends it from here on sets the flag, and what has ended it already has it set. */
+        void start() {
             lock.lock();
-            if (!over) {
+            if (pending()) {
                 flags |= bit();
-                waiter = unblockLocked(write);
-                of = unblocked;
+            } else {
+                waits(WAITER);
             }
             lock.unlock();
-            if (waiter != 0) {
-                of.wake(waiter);
-            }
-            GStack.exit(st);
         }
 
-        /** By the waiter, which has the turn still. */
+        /** By the waiter, which has the turn still: what comes from here on is late, and the turn may be somebody else's. */
         void over() {
             lock.lock();
-            over = true;
+            boolean _ = wokenLocked();
             flags &= ~bit();
             lock.unlock();
         }
 
+        @Override
+        protected void lock() {
+            lock.lock();
+        }
+
+        @Override
+        protected void unlock() {
+            lock.unlock();
+        }
+
+        @Override
+        protected boolean remove(long mark) {
+            flags |= bit();
+            waiter = unblockLocked(write);
+            of = unblocked;
+            return true;
+        }
+
+        @Override
+        protected void ready(long mark) {
+            if (waiter != 0) {
+                of.wake(waiter);
+            }
+        }
+
         private int bit() {
-            return write ? WRITE_INTERRUPTED : READ_INTERRUPTED;
+            return write ? WRITE_ENDED : READ_ENDED;
         }
     }
 

@@ -13,6 +13,9 @@ public final class IoResult {
     /** The error of an interrupt that has ended the caller's wait. */
     public static final int INTERRUPTED = 0xFFFD;
 
+    /** The error of a context that has ended the caller's wait. */
+    public static final int CANCELED = 0xFFFC;
+
     private static final int COUNT_SHIFT = 16;
 
     private IoResult() {
@@ -27,7 +30,7 @@ public final class IoResult {
         return result >>> COUNT_SHIFT;
     }
 
-    /** 0, an error number, {@link #CLOSED}, {@link #TIMED_OUT} or {@link #INTERRUPTED}. */
+    /** 0, an error number, {@link #CLOSED}, {@link #TIMED_OUT}, {@link #INTERRUPTED} or {@link #CANCELED}. */
     public static int error(long result) {
         return (int) result & 0xFFFF;
     }

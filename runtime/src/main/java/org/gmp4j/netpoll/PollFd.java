@@ -10,13 +10,16 @@ import org.gmp4j.ffi.Sockets;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.WaitReason;
+import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
 
 /**
  * A non-blocking descriptor that is read, written and closed by many ({@code poll.FD}): the number, who uses it, where it is
  * registered, its deadlines. Thread-safe; from goroutines of any scheduler, and from threads, which wait by the {@link
  * OutsidePoller}. An interrupt ends the waits of a virtual thread with an identity, and of a task that can be cancelled, by
- * {@link IoResult#INTERRUPTED}; those of others it leaves alone, and all that does not wait.
+ * {@link IoResult#INTERRUPTED}; those of others it leaves alone, and all that does not wait. {@link Limits} may say otherwise. What
+ * they end is told by {@link IoResult#INTERRUPTED}, {@link IoResult#TIMED_OUT} or {@link IoResult#CANCELED}, never thrown; that they
+ * have passed before the operation begins is the caller's to see ({@link Limits#check}).
  *
  * <p>An operation takes the turn of its direction, tries the system call, and waits while that finds nothing. The call
  * itself is made outside of {@link GStack#enter}: where it takes long, sysmon may take the P. A close says so to all and
@@ -51,19 +54,20 @@ public final class PollFd extends FdWaits {
     // Operations
 
     /** Reads once: 0 bytes at the end of a stream, or for memory of none. */
-    public long read(MemorySegment to) {
-        int refused = begin(false);
+    public long read(MemorySegment to, Limits limits) {
+        OpLimits l = OpLimits.of(limits);
+        int refused = begin(false, l);
         if (refused != 0) {
             return IoResult.of(0, refused);
         }
         try {
-            int e = prepare(false);
+            int e = prepare(false, l);
             while (e == 0) {
                 long n = SocketIo.read(fd, to);
                 if (n >= 0) {
                     return taken(n, to.byteSize());
                 }
-                e = failed((int) -n, false);
+                e = failed((int) -n, false, l);
             }
             return IoResult.of(0, e);
         } finally {
@@ -73,18 +77,18 @@ public final class PollFd extends FdWaits {
 
     /** Reads once into {@code n} pieces: 0 bytes at the end of a stream, or for memory of none. */
     public long read(MemorySegment[] to, int first, int n) {
-        int refused = begin(false);
+        int refused = begin(false, OpLimits.PLAIN);
         if (refused != 0) {
             return IoResult.of(0, refused);
         }
         try {
-            int e = prepare(false);
+            int e = prepare(false, OpLimits.PLAIN);
             while (e == 0) {
                 long got = SocketIo.read(fd, to, first, Math.min(SocketIo.PIECES, n));
                 if (got >= 0) {
                     return IoResult.of(got, 0);
                 }
-                e = failed((int) -got, false);
+                e = failed((int) -got, false, OpLimits.PLAIN);
             }
             return IoResult.of(0, e);
         } finally {
@@ -93,44 +97,46 @@ public final class PollFd extends FdWaits {
     }
 
     /** Takes a datagram and its sender's address: see {@link SocketIo#receiveFrom}. */
-    public long receiveFrom(MemorySegment to, long address) {
-        int refused = begin(false);
+    public long receiveFrom(MemorySegment to, long address, Limits limits) {
+        OpLimits l = OpLimits.of(limits);
+        int refused = begin(false, l);
         if (refused != 0) {
             return IoResult.of(0, refused);
         }
         try {
-            return receiveLocked(to, address);
+            return receiveLocked(to, address, l);
         } finally {
             unlock(false);
         }
     }
 
-    private long receiveLocked(MemorySegment to, long address) {
-        int e = prepare(false);
+    private long receiveLocked(MemorySegment to, long address, OpLimits l) {
+        int e = prepare(false, l);
         while (e == 0) {
             long n = SocketIo.receiveFrom(fd, to, address);
             if (n >= 0) {
                 return IoResult.of(n, 0);
             }
-            e = failed((int) -n, false);
+            e = failed((int) -n, false, l);
         }
         return IoResult.of(0, e);
     }
 
     /** Writes all; as much as was written when it ends early. */
-    public long write(MemorySegment from) {
-        int refused = begin(true);
+    public long write(MemorySegment from, Limits limits) {
+        OpLimits l = OpLimits.of(limits);
+        int refused = begin(true, l);
         if (refused != 0) {
             return IoResult.of(0, refused);
         }
         try {
-            return writeLocked(from, prepare(true));
+            return writeLocked(from, prepare(true, l), l);
         } finally {
             unlock(true);
         }
     }
 
-    private long writeLocked(MemorySegment from, int before) {
+    private long writeLocked(MemorySegment from, int before, OpLimits l) {
         long size = from.byteSize();
         long done = 0;
         int e = before;
@@ -139,7 +145,7 @@ public final class PollFd extends FdWaits {
             if (n >= 0) {
                 done += n;
             } else {
-                e = failed((int) -n, true);
+                e = failed((int) -n, true, l);
             }
         }
         return IoResult.of(done, e);
@@ -147,7 +153,7 @@ public final class PollFd extends FdWaits {
 
     /** Writes all of {@code n} pieces, several in a system call; as much as was written when it ends early. */
     public long write(MemorySegment[] from, int first, int n) {
-        int refused = begin(true);
+        int refused = begin(true, OpLimits.PLAIN);
         if (refused != 0) {
             return IoResult.of(0, refused);
         }
@@ -160,12 +166,12 @@ public final class PollFd extends FdWaits {
 
     private long writeLocked(MemorySegment[] from, int first, int end) {
         long done = 0;
-        int e = prepare(true);
+        int e = prepare(true, OpLimits.PLAIN);
         int i = first;
         while (e == 0 && i < end) {
             long n = SocketIo.send(fd, from, i, Math.min(SocketIo.PIECES, end - i));
             if (n < 0) {
-                e = failed((int) -n, true);
+                e = failed((int) -n, true, OpLimits.PLAIN);
                 continue;
             }
             done += n;
@@ -173,7 +179,7 @@ public final class PollFd extends FdWaits {
                 n -= from[i].byteSize();
             }
             if (n > 0) { // The rest of a piece alone: it is large, or there is no room just now.
-                long rest = writeLocked(from[i].asSlice(n), 0);
+                long rest = writeLocked(from[i].asSlice(n), 0, OpLimits.PLAIN);
                 done += IoResult.count(rest);
                 e = IoResult.error(rest);
                 i++;
@@ -187,44 +193,46 @@ public final class PollFd extends FdWaits {
      *
      * @param waits whether it waits for room; else EAGAIN is an error as any
      */
-    public long sendTo(MemorySegment from, long address, boolean waits) {
-        int refused = begin(true);
+    public long sendTo(MemorySegment from, long address, boolean waits, Limits limits) {
+        OpLimits l = OpLimits.of(limits);
+        int refused = begin(true, l);
         if (refused != 0) {
             return IoResult.of(0, refused);
         }
         try {
-            return sendLocked(from, address, waits);
+            return sendLocked(from, address, waits, l);
         } finally {
             unlock(true);
         }
     }
 
-    private long sendLocked(MemorySegment from, long address, boolean waits) {
-        int e = prepare(true);
+    private long sendLocked(MemorySegment from, long address, boolean waits, OpLimits l) {
+        int e = prepare(true, l);
         while (e == 0) {
             long n = address == 0 ? SocketIo.send(fd, from) : SocketIo.sendTo(fd, from, address);
             if (n >= 0) {
                 return IoResult.of(n, 0);
             }
-            e = waits || n == -Errno.EINTR ? failed((int) -n, true) : (int) -n;
+            e = waits || n == -Errno.EINTR ? failed((int) -n, true, l) : (int) -n;
         }
         return IoResult.of(0, e);
     }
 
     /** Takes a connection that waits: its descriptor is the count. One that has gone again is passed over. */
-    public long accept() {
-        int refused = begin(false);
+    public long accept(Limits limits) {
+        OpLimits l = OpLimits.of(limits);
+        int refused = begin(false, l);
         if (refused != 0) {
             return IoResult.of(0, refused);
         }
         try {
-            int e = prepare(false);
+            int e = prepare(false, l);
             while (e == 0) {
                 int n = Sockets.accept(fd);
                 if (n >= 0) {
                     return IoResult.of(n, 0);
                 }
-                e = n == -Errno.ECONNABORTED ? 0 : failed(-n, false);
+                e = n == -Errno.ECONNABORTED ? 0 : failed(-n, false, l);
             }
             return IoResult.of(0, e);
         } finally {
@@ -234,14 +242,14 @@ public final class PollFd extends FdWaits {
 
     /** Waits until a connect that is in progress has ended; 0, or its error. */
     public int awaitConnected() {
-        int refused = begin(true);
+        int refused = begin(true, OpLimits.PLAIN);
         if (refused != 0) {
             return refused;
         }
         try {
-            int e = prepare(true);
+            int e = prepare(true, OpLimits.PLAIN);
             while (e == 0) {
-                e = await(true);
+                e = await(true, OpLimits.PLAIN);
                 if (e == 0) {
                     e = Sockets.error(fd);
                     if (e == 0 && Sockets.isConnected(fd)) {
@@ -286,9 +294,9 @@ public final class PollFd extends FdWaits {
     }
 
     /** The same with the turn of a direction; 0, or why there is none. */
-    private int begin(boolean write) {
+    private int begin(boolean write, OpLimits limits) {
         begin();
-        return users.lock(write);
+        return users.lock(write, limits);
     }
 
     // Deadlines

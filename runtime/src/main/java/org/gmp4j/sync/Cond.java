@@ -42,6 +42,8 @@ public final class Cond {
     /**
      * Unlocks the mutex, waits to be notified, and locks the mutex again. Notifications after the unlock reach it.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     *
      * @throws IllegalStateException "sync: unlock of unlocked mutex"; in program mode that ends the program. Nothing has
      *     changed, and no notification is lost
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; the

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.gmp4j.Cancelable;
 import org.gmp4j.Go;
 import org.gmp4j.context.Context;
+import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
@@ -83,6 +84,8 @@ public final class ErrGroup {
      * Runs {@code f} as a goroutine of the caller's scheduler; waits until the limit allows one more. Its result is of no
      * interest, what it throws is.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     *
      * @throws IllegalStateException outside a goroutine
      */
     public void go(Callable<?> f) {
@@ -92,6 +95,56 @@ public final class ErrGroup {
             l.acquire(1);
         }
         start(f, l);
+    }
+
+    /**
+     * As {@link #go}, until an interrupt of the calling thread ends the wait for the limit; then nothing was started.
+     *
+     * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
+     * @throws IllegalStateException as {@link #go}
+     */
+    public void goInterruptibly(Callable<?> f) throws InterruptedException {
+        check(f);
+        Semaphore l = limit;
+        if (l != null) {
+            l.acquireInterruptibly(1);
+        } else {
+            Limits.INTERRUPTIBLY.check();
+        }
+        start(f, l);
+    }
+
+    /**
+     * As {@link #go}, until {@code ctx} is cancelled; then nothing was started.
+     *
+     * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits for the limit
+     * @throws IllegalStateException as {@link #go}
+     */
+    public void goUnless(Cancelable ctx, Callable<?> f) {
+        check(f);
+        Semaphore l = limit;
+        if (l != null) {
+            l.acquire(ctx, 1);
+        } else {
+            Limits.until(ctx).check();
+        }
+        start(f, l);
+    }
+
+    /**
+     * As {@link #go}, waiting for the limit for {@code d} at most; zero or less is {@link #tryGo}.
+     *
+     * @return false when the time was up, and nothing was started
+     * @throws IllegalStateException as {@link #go}
+     */
+    public boolean goWithin(Callable<?> f, Duration d) {
+        check(f);
+        Semaphore l = limit;
+        if (l != null && !l.acquireWithin(1, d)) {
+            return false;
+        }
+        start(f, l);
+        return true;
     }
 
     /** Like {@link #go} if the limit allows one more; false when it does not. */
@@ -140,6 +193,8 @@ public final class ErrGroup {
 
     /**
      * Waits until all have ended.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws Exception what the first one that failed threw; what others threw later is {@link Throwable#getSuppressed suppressed} in it
      */

@@ -71,7 +71,11 @@ public final class Mutex {
     public Mutex() {
     }
 
-    /** Takes the lock, waiting for it. */
+    /**
+     * Takes the lock, waiting for it.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
+     */
     public void lock() {
         Headroom.check(); // Or there might be none for the unlock.
         if (!STATE.compareAndSet(this, 0, LOCKED)) {
@@ -84,6 +88,8 @@ public final class Mutex {
     /**
      * Takes the lock, waiting for it until an interrupt of the calling thread ends that.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
+     *
      * @throws InterruptedException when it was interrupted before or while this waits; the lock was not taken, and the interrupt
      *     status is cleared
      */
@@ -94,6 +100,8 @@ public final class Mutex {
     /**
      * Takes the lock, waiting for it until {@code ctx} is cancelled. Interrupts leave it alone.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
+     *
      * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits; the lock was not taken
      */
     public void lockUnless(Cancelable ctx) {
@@ -102,6 +110,8 @@ public final class Mutex {
 
     /**
      * Takes the lock, waiting for it for at most {@code d}; zero or less is {@link #tryLock}. Interrupts leave it alone.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      *
      * @return false when the time was up, and the lock was not taken
      */
@@ -339,7 +349,11 @@ public final class Mutex {
         return (state & LOCKED) != 0;
     }
 
-    /** Runs {@code f} with the lock held; unlocks however it ends. */
+    /**
+     * Runs {@code f} with the lock held; unlocks however it ends.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
+     */
     public void withLock(Runnable f) {
         Objects.requireNonNull(f, "with of nil func value");
         lock();
@@ -350,7 +364,11 @@ public final class Mutex {
         }
     }
 
-    /** Runs {@code f} with the lock held and returns its result; unlocks however it ends. */
+    /**
+     * Runs {@code f} with the lock held and returns its result; unlocks however it ends.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
+     */
     public <T> T with(Supplier<T> f) {
         Objects.requireNonNull(f, "with of nil func value");
         lock();

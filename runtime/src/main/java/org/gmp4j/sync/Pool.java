@@ -14,6 +14,7 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.sysmon.GcWatch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Objects that are worth using again, for as long as the collector leaves them: it may take any of them at any time without
@@ -135,7 +136,7 @@ public final class Pool<T> {
      *
      * @param supplier what {@link #get} returns when there is nothing; null for null
      */
-    public Pool(Supplier<T> supplier) {
+    public Pool(@Nullable Supplier<T> supplier) {
         this.supplier = supplier;
     }
 
@@ -145,7 +146,7 @@ public final class Pool<T> {
     }
 
     /** An object that was put, in no order that could be relied on, or a new one. */
-    public T get() {
+    public @Nullable T get() {
         int i = here();
         Object x = take(slots.get(), i);
         if (x == null) {

@@ -79,7 +79,11 @@ public final class RWMutex {
         return (int) s;
     }
 
-    /** Takes the lock for reading, waiting while a writer has it or waits for it. */
+    /**
+     * Takes the lock for reading, waiting while a writer has it or waits for it.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
+     */
     public void rLock() {
         Headroom.check(); // Or there might be none for the unlock.
         if ((long) STATE.getAndAdd(this, READER) < 0) {
@@ -207,7 +211,11 @@ public final class RWMutex {
         }
     }
 
-    /** Takes the lock for writing, waiting for readers and other writers. */
+    /**
+     * Takes the lock for writing, waiting for readers and other writers.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
+     */
     public void lock() {
         GStack.checkAll();
         writer.lock();
@@ -355,7 +363,11 @@ public final class RWMutex {
         return true;
     }
 
-    /** Runs {@code f} with the lock held for reading and returns its result; unlocks however it ends. */
+    /**
+     * Runs {@code f} with the lock held for reading and returns its result; unlocks however it ends.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
+     */
     public <T> T withRead(Supplier<T> f) {
         Objects.requireNonNull(f, "with of nil func value");
         rLock();
@@ -366,7 +378,11 @@ public final class RWMutex {
         }
     }
 
-    /** Runs {@code f} with the lock held for reading; unlocks however it ends. */
+    /**
+     * Runs {@code f} with the lock held for reading; unlocks however it ends.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
+     */
     public void withRead(Runnable f) {
         Objects.requireNonNull(f, "with of nil func value");
         rLock();
@@ -377,7 +393,11 @@ public final class RWMutex {
         }
     }
 
-    /** Runs {@code f} with the lock held for writing and returns its result; unlocks however it ends. */
+    /**
+     * Runs {@code f} with the lock held for writing and returns its result; unlocks however it ends.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
+     */
     public <T> T withWrite(Supplier<T> f) {
         Objects.requireNonNull(f, "with of nil func value");
         lock();
@@ -388,7 +408,11 @@ public final class RWMutex {
         }
     }
 
-    /** Runs {@code f} with the lock held for writing; unlocks however it ends. */
+    /**
+     * Runs {@code f} with the lock held for writing; unlocks however it ends.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
+     */
     public void withWrite(Runnable f) {
         Objects.requireNonNull(f, "with of nil func value");
         lock();

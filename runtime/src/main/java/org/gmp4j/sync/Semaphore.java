@@ -52,6 +52,8 @@ public final class Semaphore {
      * Takes {@code n}, waiting for them. More than the size will never be free: that waits for ever, and holds nobody else
      * up.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     *
      * @throws IllegalArgumentException when {@code n} is negative
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits;
      *     nothing was taken
@@ -95,6 +97,8 @@ public final class Semaphore {
     /**
      * Takes {@code n}, waiting for them for at most {@code d}.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     *
      * @return false when the time was up, and nothing was taken
      * @throws IllegalArgumentException when {@code n} is negative
      * @throws WaitInterruptedException as {@link #acquire(long)}
@@ -105,6 +109,8 @@ public final class Semaphore {
 
     /**
      * Takes {@code n}, waiting for them until {@code ctx} is cancelled. More than the size waits until then.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws IllegalArgumentException when {@code n} is negative
      * @throws RuntimeException what {@code ctx.err()} gives, also when it was cancelled before or just now; then nothing was taken

@@ -13,6 +13,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.stack.Goexit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Calls that are made by many at a time and worked out once: while one is under way, others with an equal key wait for its
@@ -23,7 +24,7 @@ import org.gmp4j.stack.Goexit;
  * @param <K> the keys, compared by {@code equals}
  * @param <V> the results
  */
-public final class SingleFlight<K, V> {
+public final class SingleFlight<K, V extends @Nullable Object> {
     private final Mutex mutex = new Mutex();
     /** Under way; under the mutex. */
     private final Map<K, Call<V>> calls = new HashMap<>();
@@ -37,7 +38,7 @@ public final class SingleFlight<K, V> {
      * @param thrown what it threw, the same object for all who waited for it; null if it returned
      * @param shared whether more than one asked for it
      */
-    public record Result<V>(V value, Throwable thrown, boolean shared) {
+    public record Result<V extends @Nullable Object>(@Nullable V value, @Nullable Throwable thrown, boolean shared) {
         /**
          * Returns the value.
          *
@@ -104,6 +105,8 @@ public final class SingleFlight<K, V> {
     /**
      * Returns what {@code f} returns, or, while another call with an equal key is under way, what that one returns.
      *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
+     *
      * @throws Exception what the call threw: the same object for all who waited for it
      */
     public V run(K key, Callable<V> f) throws Exception {
@@ -121,6 +124,8 @@ public final class SingleFlight<K, V> {
      * As {@link #run}, but does not wait: a goroutine makes the call, started as by {@link Go#go}, and the channel, which has
      * room for it, receives the result. A call that {@link Go#goexit} ended is given as an IllegalStateException, and one for whose
      * result there is no memory as an OutOfMemoryError. Source: Go's {@code DoChan}.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws IllegalStateException outside a goroutine, unless a call is under way or an executor was given
      */
@@ -210,7 +215,11 @@ public final class SingleFlight<K, V> {
         }
     }
 
-    /** Has the next call with this key made anew, even while one is under way. */
+    /**
+     * Has the next call with this key made anew, even while one is under way.
+     *
+     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
+     */
     public void forget(K key) {
         Call<V> _ = mutex.with(() -> calls.remove(key));
     }

@@ -69,6 +69,8 @@ public final class Trace implements AutoCloseable {
      * Ends the trace and writes its file. A second call does nothing. Not from a goroutine that others wait for: it may take as long as the
      * trace did.
      *
+     * <p>Any thread may call it. No interrupt ends it, and in a bubble it holds the clock.
+     *
      * @throws IOException when the file, or the spool before it, could not be written
      */
     public void stop() throws IOException {

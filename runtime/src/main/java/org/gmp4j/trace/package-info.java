@@ -1,3 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Execution traces: what goroutines and Ps did, when, and why. */
+@NullMarked
 package org.gmp4j.trace;
+
+import org.jspecify.annotations.NullMarked;

@@ -194,6 +194,16 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
         end(INTERRUPT);
     }
 
+    /** After a wait that was ended early: whether the time was up. */
+    public final boolean byTime() {
+        return pending == TIME;
+    }
+
+    /** After a wait that was ended early: whether the context was cancelled. */
+    public final boolean byContext() {
+        return pending == CANCEL;
+    }
+
     private void end(int why) {
         GStack st = GStack.enterChecked();
         long waiter = 0;

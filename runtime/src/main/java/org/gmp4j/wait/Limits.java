@@ -85,6 +85,21 @@ public record Limits(Interrupts interrupts, long nanos, Cancelable ctx) {
     }
 
     /**
+     * After an interrupt or the context has ended something with these limits: throws {@code ctx.err()}, or an InterruptedException,
+     * with the status cleared, if interrupts end it on all threads. Else it returns.
+     */
+    public void ended() {
+        RuntimeException cancelled = ctx == null ? null : ctx.err();
+        if (cancelled != null) {
+            throw cancelled;
+        }
+        if (interrupts == Interrupts.ALWAYS) {
+            boolean _ = Thread.interrupted();
+            throw Ending.<RuntimeException>sneaky(new InterruptedException());
+        }
+    }
+
+    /**
      * Before anything is tried: throws what has ended the wait already. An interrupt counts here only for {@link Interrupts#ALWAYS}; by
      * default it does when there is something to wait for.
      */

@@ -5,6 +5,8 @@ import static org.gmp4j.testing.Kind.always;
 import static org.gmp4j.testing.Kind.pause;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,6 +14,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
@@ -19,11 +22,13 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import org.gmp4j.Chan;
 import org.gmp4j.context.Context;
@@ -37,16 +42,19 @@ import org.junit.jupiter.api.Test;
 /** All waits for sockets, of all kinds of threads, ended in all ways: by what they wait for, an interrupt, a deadline, a context, a close. */
 class NetEndingsTest {
     private static final Duration SOON = Duration.ofMillis(2);
+    private static final Duration LONG = Duration.ofHours(1);
     private static final byte[] LARGE = new byte[16 << 20];
 
     /**
      * Something to wait for, fresh.
      *
+     * @param interruptibly the same wait, ended by any interrupt; so the next two, ended by a context and by a time
      * @param comes lets it end well
      * @param limit sets its deadline
      * @param closes ends it for good
      */
-    private record Wait(String name, Form form, Io.Body comes, Consumer<Duration> limit, Closeable closes) implements AutoCloseable {
+    private record Wait(String name, Form form, Form interruptibly, Function<Context, Form> unless, Function<Duration, Form> within,
+            Io.Body comes, Consumer<Duration> limit, Closeable closes) implements AutoCloseable {
         @Override
         public void close() throws IOException {
             closes.close();
@@ -59,7 +67,8 @@ class NetEndingsTest {
     }
 
     private static List<Opens> waits() {
-        return List.of(NetEndingsTest::read, NetEndingsTest::turn, NetEndingsTest::write, NetEndingsTest::accept, NetEndingsTest::receive);
+        return List.of(NetEndingsTest::read, NetEndingsTest::turn, NetEndingsTest::write, NetEndingsTest::accept, NetEndingsTest::receive,
+                () -> receiveFrom(false), () -> receiveFrom(true));
     }
 
     private static Consumer<Duration> limit(Conn c) {
@@ -68,7 +77,14 @@ class NetEndingsTest {
 
     private static Wait read() throws IOException {
         Pair p = Pair.open();
-        return new Wait("read", always(() -> assertEquals(1, p.a().read(ByteBuffer.allocate(1)))), () -> p.b().write(new byte[1], 0, 1), limit(p.a()), p::close);
+        return reads("read", p, 1);
+    }
+
+    private static Wait reads(String name, Pair p, int bytes) {
+        ByteBuffer to = ByteBuffer.allocate(1);
+        return new Wait(name, always(() -> assertEquals(1, p.a().read(ByteBuffer.allocate(1)))),
+                always(() -> p.a().readInterruptibly(to)), x -> always(() -> p.a().readUnless(x, to)),
+                d -> always(() -> p.a().readWithin(to, d)), () -> p.b().write(new byte[bytes], 0, bytes), limit(p.a()), p::close);
     }
 
     /** Another reads, and has the turn; a goroutine of no scheduler that anybody interrupts. */
@@ -81,28 +97,57 @@ class NetEndingsTest {
         });
         boolean _ = begins.recv();
         Kind.pause(1);
-        return new Wait("turn", always(() -> assertEquals(1, p.a().read(ByteBuffer.allocate(1)))), () -> p.b().write(new byte[2], 0, 2), limit(p.a()), p::close);
+        return reads("turn", p, 2);
     }
 
     private static Wait write() throws IOException {
         Pair p = Pair.open();
         return new Wait("write", always(() -> p.a().write(LARGE, 0, LARGE.length)),
+                always(() -> p.a().writeInterruptibly(ByteBuffer.wrap(LARGE))),
+                x -> always(() -> p.a().writeUnless(x, ByteBuffer.wrap(LARGE))),
+                d -> always(() -> p.a().writeWithin(ByteBuffer.wrap(LARGE), d)),
                 () -> Thread.startVirtualThread(Io.io(() -> Io.readFully(p.b(), new byte[LARGE.length]))), limit(p.a()), p::close);
     }
 
     private static Wait accept() throws IOException {
         TcpListener l = TcpListener.listen(Io.LOOPBACK);
-        return new Wait("accept", always(() -> l.accept().close()), () -> TcpConn.dial(Io.text(l)).close(),
+        return new Wait("accept", always(() -> l.accept().close()), always(() -> l.acceptInterruptibly().close()),
+                x -> always(() -> l.acceptUnless(x).close()), d -> always(() -> l.acceptWithin(d).close()),
+                () -> TcpConn.dial(Io.text(l)).close(),
                 d -> Io.io(() -> l.setDeadlineAfter(d)).run(), l);
     }
 
     private static Wait receive() throws IOException {
         UdpConn u = UdpConn.listen(Io.LOOPBACK);
-        return new Wait("receive", always(() -> assertEquals(1, u.read(ByteBuffer.allocate(1)))), () -> {
-            try (UdpConn from = new Dialer().dialUdp(Addresses.text(u.localAddr()))) {
+        ByteBuffer to = ByteBuffer.allocate(1);
+        return new Wait("receive", always(() -> assertEquals(1, u.read(ByteBuffer.allocate(1)))), always(() -> u.readInterruptibly(to)),
+                x -> always(() -> u.readUnless(x, to)), d -> always(() -> u.readWithin(to, d)), () -> datagrams(u, 1), limit(u), u);
+    }
+
+    private static void datagrams(UdpConn to, int n) throws IOException {
+        try (UdpConn from = new Dialer().dialUdp(Addresses.text(to.localAddr()))) {
+            for (int i = 0; i < n; i++) {
                 int _ = from.write(ByteBuffer.allocate(1));
             }
-        }, limit(u), u);
+        }
+    }
+
+    /** With the sender's address; another may wait for one already, and has the place for it. */
+    private static Wait receiveFrom(boolean another) throws IOException {
+        UdpConn u = UdpConn.listen(Io.LOOPBACK);
+        if (another) {
+            Chan<Boolean> begins = Chan.make();
+            Thread _ = Thread.startVirtualThread(() -> {
+                begins.send(true);
+                IOException _ = Io.thrown(() -> u.readFrom(ByteBuffer.allocate(1)));
+            });
+            boolean _ = begins.recv();
+            pause(1);
+        }
+        ByteBuffer to = ByteBuffer.allocate(1);
+        return new Wait("receive from, another: " + another, always(() -> assertNotNull(u.readFrom(ByteBuffer.allocate(1)))),
+                always(() -> u.readFromInterruptibly(to)), x -> always(() -> u.readFromUnless(x, to)),
+                d -> always(() -> u.readFromWithin(to, d)), () -> datagrams(u, another ? 2 : 1), limit(u), u);
     }
 
     /** What interrupts end lets others go on: what comes afterwards is for the next. */
@@ -161,6 +206,58 @@ class NetEndingsTest {
                 Io.io(w.closes::close).run();
             });
             assertInstanceOf(ClosedException.class, end, () -> w.name + ", " + k);
+        }
+    }
+
+    /** The forms that name what ends them; nothing is left of a wait that was ended. */
+    @Stress
+    void everyFormEnds() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            int i = 0;
+            for (Kind k : Kind.of(gmp)) {
+                for (Opens o : waits()) {
+                    try (Wait w = o.open()) {
+                        forms(k, w, i++ % 2); // An odd number of waits: each comes at both times, on one kind of threads or another.
+                    }
+                }
+            }
+        }
+    }
+
+    private static void forms(Kind k, Wait w, int round) throws Exception {
+        String where = w.name + ", " + k;
+        assertEquals("InterruptedException", k.on(w.interruptibly, t -> {
+            pause(round);
+            t.interrupt();
+        }), where);
+        assertEquals("InterruptedException", k.on(() -> {
+            Thread.currentThread().interrupt();
+            return w.interruptibly.await();
+        }, t -> { }), where);
+        Context x = Context.background().withCancel();
+        assertSame(Context.CANCELED, k.on(w.unless.apply(x), t -> {
+            pause(round);
+            x.cancel();
+        }), where);
+        assertSame(Context.CANCELED, k.on(w.unless.apply(x), t -> { }), where);
+        try (Context y = Context.background().withTimeout(SOON)) {
+            assertSame(Context.DEADLINE_EXCEEDED, k.on(w.unless.apply(y), t -> { }), where);
+        }
+        assertInstanceOf(SocketTimeoutException.class, k.on(w.within.apply(SOON), t -> { }), where);
+        assertInstanceOf(SocketTimeoutException.class, k.on(w.within.apply(Duration.ZERO), t -> { }), where);
+        if (k.endsByInterrupt()) {
+            for (Form f : List.of(w.within.apply(LONG), w.unless.apply(Context.background().withCancel()))) {
+                interrupted(k.on(f, t -> {
+                    pause(round);
+                    t.interrupt();
+                }), where);
+            }
+        }
+        if (!w.name.equals("write")) { // It has sent a part.
+            assertEquals("true", k.on(w.form, t -> {
+                pause(round);
+                Io.io(w.comes).run();
+            }), where);
         }
     }
 
@@ -280,20 +377,29 @@ class NetEndingsTest {
             List<Form> forms = List.of(always(() -> Lookup.apart(() -> {
                 InetAddress[] _ = answer.recv();
                 return new InetAddress[0];
-            }, 1L << 60, Context.background(), "tcp nowhere")), always(() -> fill(d, to)));
+            }, 1L << 60, Context.background(), "tcp nowhere")), always(() -> fill(() -> d.dial(Context.background(), to))));
             for (Form f : forms) {
                 interrupted(k.on(f, Thread::interrupt), "dial");
             }
             answer.close();
+            for (Kind each : Kind.of(gmp)) {
+                Form dials = always(() -> fill(() -> d.dialInterruptibly(Context.background(), Addresses.text(to))));
+                assertEquals("InterruptedException", each.on(dials, Thread::interrupt), each::toString);
+            }
         }
+        try (TcpListener l = TcpListener.listen(Io.LOOPBACK);
+                TcpConn c = new Dialer().dialInterruptibly(Context.background(), Io.text(l))) {
+            assertTrue(c.isOpen());
+        }
+        assertThrows(ConnectException.class, () -> new Dialer().dialInterruptibly(Context.background(), "127.0.0.1:1"));
     }
 
     /** Until the listener has as many as it lets wait, and the next waits. */
-    private static void fill(Dialer d, InetSocketAddress to) throws IOException {
+    private static void fill(Callable<TcpConn> dial) throws Exception {
         List<TcpConn> all = new ArrayList<>();
         try {
             for (;;) {
-                all.add(d.dial(Context.background(), to));
+                all.add(dial.call());
             }
         } finally {
             all.forEach(TcpConn::close);
