@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.gmp4j.testing.ApiSources;
+import org.gmp4j.testing.ApiSources.Member;
+import org.gmp4j.testing.CallGraph;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What the exported packages owe their callers: comments, what may be null, and of each method that may wait the forms of that wait that end
+ * early, with a word on threads, interrupts and bubbles. Whether a method may wait is seen in its code: whether its calls can lead to a park.
+ */
+class ContractTest {
+    private static final Path CLASSES = Path.of("target/classes/org/gmp4j");
+    private static final List<String> WORDS = List.of("thread", "interrupt", "bubble");
+    /** Links to where all three are said. */
+    private static final List<String> SECTIONS = List.of("org.gmp4j##waits", "org.gmp4j##locks", "org.gmp4j.net##waits");
+
+    /** Calls inside the runtime that lead to a park in the code and are no wait of the caller's. */
+    private static final Set<String> NO_WAITS = Set.of("Fatal#fatal", "Fatal#report", // The process ends.
+            "Cancellation#await", "Cancellation#awaitSweep", // Another thread is in the middle of the same cancel.
+            "WebServer#start", "WebServer#shared", // Joins its thread when it could not listen.
+            "Settings#start", "Settings#startServed", // Closes a scheduler that could not start.
+            "DefaultGmp#make", "DefaultGmp#makeIfWanted", // Closes it when its scheduler could not start.
+            "Mutex#withLock", "Mutex#with"); // Inside the runtime for some instructions; of Mutex's own see below.
+
+    /** Methods that may wait without having all forms, and why. */
+    private static final Map<String, String> WITHOUT = Map.ofEntries(
+            Map.entry("Gmp#main", "program mode: the process ends with it"),
+            Map.entry("Gmp#call", "Gmp.submit gives a Task, which has the forms"),
+            Map.entry("Gmp#close", "an interrupt ends it, close(Duration) is its limited form"),
+            Map.entry("Task#join", "get and get(time) are Future's forms"),
+            Map.entry("Task#get", "Future's: get(time), an interrupt ends it; joinUnless takes a context"),
+            Map.entry("Select#run", "timeout is a case of it"),
+            Map.entry("SelectOne#run", "timeout is a case of it"),
+            Map.entry("LongChan#forEachLong", "a loop over recv, which has the forms"),
+            Map.entry("Mutex#with", "lock has the forms; with is for the common case"),
+            Map.entry("Mutex#withLock", "as with"),
+            Map.entry("RWMutex#withRead", "rLock has the forms"),
+            Map.entry("RWMutex#withWrite", "lock has the forms"),
+            Map.entry("SingleFlight#run", "runChan gives a channel, which has the forms, for callers that may leave"),
+            Map.entry("SingleFlight#runChan", "waits for no call, only for a lock that is held for some instructions"),
+            Map.entry("Conn#close", "waits for those that it wakes; one that left early would leave the descriptor open"),
+            Map.entry("Listener#close", "as Conn.close"),
+            Map.entry("UnixListener#close", "as Conn.close"),
+            Map.entry("UnixgramConn#close", "as Conn.close"),
+            Map.entry("Listener#serve", "ends by close; accept has the forms"),
+            Map.entry("Dialer#dial", "Dialer.timeout and deadline are its limits"),
+            Map.entry("Dialer#dialUdp", "waits for a look-up of a name only, which Dialer.timeout limits"),
+            Map.entry("TcpConn#dial", "short for Dialer.dial, which has the forms"),
+            Map.entry("UdpConn#dial", "short for Dialer.dialUdp"),
+            Map.entry("Synctest#test", "runs a test to its end"),
+            Map.entry("Synctest#await", "waits for the goroutines of its own test, never for anything outside"),
+            Map.entry("CpuProfiler#stop", "waits for the sampler to finish one look"),
+            Map.entry("CpuProfiler#close", "as stop"),
+            Map.entry("Trace#stop", "waits until the file is written"),
+            Map.entry("Trace#close", "as stop"),
+            Map.entry("LeakCheck#assertNoLeaks", "its argument is the limit"));
+
+    private static final List<Member> MEMBERS = members();
+
+    private static List<Member> members() {
+        try {
+            return ApiSources.members();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static List<Member> waiting() throws IOException {
+        CallGraph graph = CallGraph.of(CLASSES, NO_WAITS);
+        List<Member> waiting = MEMBERS.stream().filter(m -> m.isMethod() && !m.name().startsWith("try")
+                && graph.parks(m.owner(), m.name(), m.types().size())).toList();
+        Set<String> names = new TreeSet<>(waiting.stream().map(ContractTest::key).toList());
+        assertTrue(names.containsAll(List.of("Chan#recv", "Mutex#lock", "Conn#read", "Go#sleep", "Gmp#run", "NativeEvent#await")), names::toString);
+        return waiting;
+    }
+
+    private static String key(Member m) {
+        return m.owner().substring(m.owner().lastIndexOf('.') + 1) + "#" + m.name();
+    }
+
+    /** A wait can be ended by an interrupt, a context and a time, each in a form of its own, or it stands in the list with the reason. */
+    @Test
+    void everyWaitHasItsForms() throws Exception {
+        List<String> without = new ArrayList<>();
+        Set<String> used = new TreeSet<>();
+        for (Member m : waiting()) {
+            if (!isForm(m)) {
+                String missing = missing(m);
+                if (!missing.isEmpty() && !WITHOUT.containsKey(key(m))) {
+                    without.add(m.id() + " has no form" + missing);
+                } else if (!missing.isEmpty()) {
+                    used.add(key(m));
+                }
+            }
+        }
+        assertEquals(List.of(), without);
+        Set<String> stale = new TreeSet<>(WITHOUT.keySet());
+        stale.removeAll(used);
+        assertEquals(Set.of(), stale, "in the list, and have all forms, or do not wait");
+    }
+
+    private static boolean isForm(Member m) {
+        return m.name().endsWith("Interruptibly") || m.name().endsWith("Unless") || m.name().endsWith("Within")
+                || m.types().stream().anyMatch(t -> t.equals("Cancelable") || t.equals("Context"));
+    }
+
+    private static String missing(Member m) throws ClassNotFoundException {
+        List<Method> all = List.of(Class.forName(m.owner(), false, ContractTest.class.getClassLoader()).getMethods());
+        StringBuilder missing = new StringBuilder();
+        if (!has(all, m, "Interruptibly", _ -> false)) {
+            missing.append(" …Interruptibly");
+        }
+        if (!has(all, m, "Unless", Cancelable.class::isAssignableFrom)) {
+            missing.append(" …Unless");
+        }
+        if (!has(all, m, "Within", Duration.class::equals)) {
+            missing.append(" …Within");
+        }
+        return missing.toString();
+    }
+
+    /** Whether there is a method with this suffix, or one of the same name with a parameter of such a type. */
+    private static boolean has(List<Method> all, Member m, String suffix, Predicate<Class<?>> parameter) {
+        return all.stream().anyMatch(x -> x.getName().equals(m.name() + suffix)
+                || x.getName().equals(m.name()) && Arrays.stream(x.getParameterTypes()).anyMatch(parameter));
+    }
+
+    /** The comment of a method that waits, or of the one whose form it is, says which threads may call it and what ends it. */
+    @Test
+    void everyWaitSaysWhoMayWaitAndWhatEndsIt() throws IOException {
+        List<String> silent = new ArrayList<>();
+        for (Member m : waiting()) {
+            if (!m.overrides() && !says(m, 0)) {
+                silent.add(m.id());
+            }
+        }
+        assertEquals(List.of(), silent);
+    }
+
+    private static boolean says(Member m, int depth) {
+        String comment = m.comment() == null ? "" : m.comment();
+        String lower = comment.toLowerCase(Locale.ROOT);
+        if (SECTIONS.stream().anyMatch(comment::contains) || WORDS.stream().allMatch(lower::contains)) {
+            return true;
+        }
+        Matcher as = Pattern.compile("(?:As|Like|The same as) \\{@link (\\w*)#(\\w+)").matcher(comment);
+        if (depth == 2 || !as.find()) {
+            return false;
+        }
+        String owner = as.group(1).isEmpty() ? m.owner() : "." + as.group(1);
+        return MEMBERS.stream().anyMatch(b -> b.isMethod() && b.owner().endsWith(owner) && b.name().equals(as.group(2)) && says(b, depth + 1));
+    }
+
+    @Test
+    void everythingHasAComment() {
+        assertEquals(List.of(), MEMBERS.stream().filter(m -> !m.overrides() && (m.comment() == null || m.comment().isBlank())).map(Member::id).toList());
+        assertTrue(MEMBERS.size() > 600, MEMBERS.size() + " members");
+    }
+
+    @Test
+    void everyPackageSaysWhatMayBeNull() throws IOException {
+        for (Path p : ApiSources.packages()) {
+            assertTrue(Files.readString(p.resolve("package-info.java")).contains("\n@NullMarked\n"), p::toString);
+        }
+    }
+
+    /** What the comment calls null is annotated. */
+    @Test
+    void whatMayBeNullIsAnnotated() {
+        List<String> unmarked = new ArrayList<>();
+        Pattern result = Pattern.compile("(?:^|[;.:,] |@return )[^@.;]{0,40}\\bnull (?:when|once|for|if|also|until|where)\\b");
+        for (Member m : MEMBERS) {
+            if (!m.isMethod() || m.comment() == null) {
+                continue;
+            }
+            String text = m.comment().replaceAll("\\s+", " ").strip();
+            String before = text.replaceAll("@(?:param|throws) [^@]*", "");
+            boolean reference = m.returns() != null && !m.returns().strip().matches("void|int|long|boolean|double");
+            boolean itself = m.returns() != null && m.returns().strip().startsWith(m.owner().substring(m.owner().lastIndexOf('.') + 1)); // A builder.
+            if (reference && !itself && result.matcher(before).find() && !m.returns().contains("Nullable")) {
+                unmarked.add(m.id() + " returns " + m.returns() + ": " + before);
+            }
+            Matcher p = Pattern.compile("@param (\\w+) [^@]*\\bnull (?:for|to|goes|when|is no|never goes)\\b").matcher(text);
+            if (p.find() && m.types().stream().noneMatch(t -> t.contains("Nullable"))) {
+                unmarked.add(m.id() + " takes " + p.group());
+            }
+        }
+        assertEquals(List.of(), unmarked);
+    }
+}
