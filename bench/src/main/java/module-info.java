@@ -9,6 +9,7 @@ open module org.gmp4j.bench {
     requires org.gmp4j.nativebindings;
     requires org.gmp4j.runtime;
     requires info.picocli;
+    requires io.netty.buffer;
     requires HdrHistogram;
     requires jmh.core;
 }

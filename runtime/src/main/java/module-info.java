@@ -11,6 +11,7 @@ module org.gmp4j.runtime {
     exports org.gmp4j.sync;
     exports org.gmp4j.affinity;
     exports org.gmp4j.context;
+    exports org.gmp4j.memory;
     exports org.gmp4j.metrics;
     exports org.gmp4j.synctest;
     exports org.gmp4j.time;

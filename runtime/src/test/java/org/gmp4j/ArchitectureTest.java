@@ -51,7 +51,7 @@ class ArchitectureTest {
     private static final Set<String> ROOT_1 = Set.of("Cancelable", "ChanClosedException", "WaitInterruptedException");
 
     private static final Set<String> EXPORTED = Set.of("", "sync", "time", "context", "synctest", "net", "affinity",
-            "metrics", "trace");
+            "metrics", "trace", "memory");
 
     /** The classes that know what the JDK keeps to itself, the tools of the first, and the one that carries a field for it. */
     private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkMembers", "stack.JdkPollers", "stack.JdkScheduler", "stack.Ark",

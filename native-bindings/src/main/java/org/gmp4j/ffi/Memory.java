@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.gmp4j.ffi.linux.linux_h;
 
@@ -45,6 +46,29 @@ public final class Memory {
     public static final int PROTECT_READ_WRITE = linux_h.PROT_READ() | linux_h.PROT_WRITE();
 
     private Memory() {}
+
+    /**
+     * All of memory, as long as an arena lives: for segments that end with it.
+     *
+     * @param arena the arena
+     * @return a segment that begins at address 0
+     */
+    public static MemorySegment all(Arena arena) {
+        return segment(0, Long.MAX_VALUE, arena);
+    }
+
+    /**
+     * A part of memory, as long as an arena lives.
+     *
+     * @param addr its address
+     * @param bytes how much
+     * @param arena the arena, which does not own the memory
+     * @return the segment
+     */
+    @SuppressWarnings("restricted")
+    public static MemorySegment segment(long addr, long bytes, Arena arena) {
+        return MemorySegment.ofAddress(addr).reinterpret(bytes, arena, null);
+    }
 
     /**
      * Maps zeroed memory, readable and writable, page-aligned. It costs memory only where it is touched, and no swap

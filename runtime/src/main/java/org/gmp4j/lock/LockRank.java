@@ -24,6 +24,10 @@ public final class LockRank {
     public static final int TIMERS_MOVED = 65;
     /** The common list of free sudogs; a leaf. */
     public static final int SUDOG = 70;
+    /** What is free of one size in an off-heap allocator. */
+    public static final int MEMORY = 72;
+    /** The mappings of an off-heap allocator; a leaf. */
+    public static final int MEMORY_HEAP = 74;
     /** The hand-over of a start to the thread that does it; a leaf. */
     public static final int START = 80;
     /** Events of threads without a P. */

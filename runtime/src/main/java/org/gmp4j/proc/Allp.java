@@ -133,6 +133,7 @@ final class Allp {
         long[] arrays = procs.length > 0 ? arrays(procs.length) : replaced;
         released = true;
         for (Processor pr : procs) {
+            pr.drop();
             Mem.recycle(p.layout(), pr.pp);
         }
         unmap(arrays);

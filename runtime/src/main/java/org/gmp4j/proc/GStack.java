@@ -289,6 +289,11 @@ public final class GStack extends Stack {
         return machine().pp();
     }
 
+    /** The Java side of that, likewise. */
+    public Processor processor() {
+        return s.proc(pp());
+    }
+
     /**
      * Whether an interrupt ends its waits: true for a virtual thread with an identity, which other code may have a reference to, and for
      * a task that can be cancelled; false for a goroutine of {@code go}.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import java.util.Arrays;
+
 /** The Java side of a P, with the free stacks that dead goroutines left, which only the M that holds the P touches. */
 public final class Processor {
     private static final int LOCAL = 64;
@@ -11,6 +13,19 @@ public final class Processor {
     public final Monitor.Watched watched;
     private final GStack[] free = new GStack[LOCAL];
     private int n;
+    /** The NUMA node of all its CPUs; see {@link #node()}. */
+    private volatile int node = -1;
+    /** By their numbers. */
+    private Cache[] caches = {};
+
+    /** What an off-heap allocator keeps with a P: see {@code org.gmp4j.memory}. */
+    public interface Cache {
+        /** The P dies: gives away all that is in it. World stopped, under sched.lock; needs no memory. */
+        void flush();
+
+        /** The scheduler has ended, and the P with it. Needs no memory. */
+        void drop();
+    }
 
     Processor(long pp, Monitor monitor) {
         this.pp = pp;
@@ -36,10 +51,46 @@ public final class Processor {
         return true;
     }
 
-    /** Drops all free stacks; the collector takes them. */
+    /** The NUMA node of all its CPUs; -1 when they are of several, or the machine has but one, or nobody has chosen them. */
+    public int node() {
+        return node;
+    }
+
+    /** The cache of a number; null for none. On a goroutine's stack, inside {@link GStack#enter}, as long as that lasts. */
+    public Cache cache(int number) {
+        return number < caches.length ? caches[number] : null;
+    }
+
+    /**
+     * Sets it, likewise.
+     *
+     * @throws OutOfMemoryError when there is no memory for that; nothing has changed
+     */
+    public void setCache(int number, Cache c) {
+        if (number >= caches.length) {
+            caches = Arrays.copyOf(caches, number + 1);
+        }
+        caches[number] = c;
+    }
+
+    /** Drops all free stacks, which the collector takes, and what else would be of use to a P that lives. */
     void trim() {
         while (take() != null) {
             // Dropped.
+        }
+        for (Cache c : caches) {
+            if (c != null) {
+                c.flush();
+            }
+        }
+    }
+
+    /** The scheduler has ended. */
+    void drop() {
+        for (Cache c : caches) {
+            if (c != null) {
+                c.drop();
+            }
         }
     }
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.memory;
+
+import org.gmp4j.struct.Mem;
+
+/**
+ * What stands in a free block: the address of the next in its list, and behind that a mark, which is the block's own address under a
+ * secret of its allocator. A block that is given back and has its mark is free already: only a program that found out the secret
+ * could have written that. The mark goes when the block is taken. A block that was never taken holds zeros.
+ */
+final class Blocks {
+    private static final int MARK = Long.BYTES;
+
+    private Blocks() {
+    }
+
+    static long next(long block) {
+        return Mem.LONG.get(block);
+    }
+
+    /** Puts a block before {@code next}, and marks it. */
+    static void free(long block, long next, long secret) {
+        Mem.LONG.set(block, next);
+        Mem.LONG.set(block + MARK, block ^ secret);
+    }
+
+    /** It is in no list any more. */
+    static void take(long block) {
+        Mem.LONG.set(block + MARK, 0);
+    }
+
+    static boolean isFree(long block, long secret) {
+        return Mem.LONG.get(block + MARK) == (block ^ secret);
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.memory;
+
+import java.util.Arrays;
+
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
+
+/**
+ * What is free of one size on one NUMA node, in no P's cache: whole batches, a list of fewer blocks than one, and the part of the last
+ * span that was never given out. All under one lock, in which no list is walked.
+ *
+ * <p>The array of batches is made long enough before a span comes to it, so that giving back needs no memory: all batches are whole, and
+ * there are never more of them than the blocks of all spans make.
+ */
+final class Central {
+    private final HeapMutex lock = new HeapMutex(LockRank.MEMORY);
+    private final Mcache owner;
+    private final int node;
+    private final int c;
+    private final int size;
+    private final int batch;
+    // Under the lock:
+    private long[] batches = {};
+    private int n;
+    private long loose;
+    private int looseN;
+    private long fresh;
+    private long freshEnd;
+    private long blocks;
+    private long taken;
+    private long given;
+    private long moved;
+
+    Central(Mcache owner, int node, int c) {
+        this.owner = owner;
+        this.node = node;
+        this.c = c;
+        size = SizeClasses.size(c);
+        batch = SizeClasses.batch(c);
+    }
+
+    private void lock() {
+        lock.lock();
+        if (owner.closed) { // The closing thread sets that before it takes this lock: see Mcache.close.
+            lock.unlock();
+            throw Mcache.closedException();
+        }
+    }
+
+    /**
+     * Up to a batch of blocks, at least one, for the cache of a P, which has none.
+     *
+     * @throws OutOfMemoryError and nothing has changed
+     */
+    void refill(PCache to) {
+        lock.lock(); // Whoever closes the allocator waits for the cache.
+        try {
+            if (n > 0) {
+                to.have(c, batches[--n], batch);
+                moved++;
+            } else if (looseN > 0) {
+                to.have(c, loose, looseN);
+                loose = 0;
+                looseN = 0;
+                moved++;
+            } else {
+                if (fresh == freshEnd) {
+                    span();
+                }
+                long end = Math.min(fresh + (long) batch * size, freshEnd);
+                to.haveFresh(c, fresh, end);
+                fresh = end;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void span() {
+        int in = SizeClasses.blocks(c);
+        int most = (int) Math.min(Integer.MAX_VALUE, (blocks + in) / batch + 1);
+        if (most > batches.length) {
+            batches = Arrays.copyOf(batches, Math.max(most, batches.length + (batches.length >> 1)));
+        }
+        fresh = owner.heap.takeSpan(node, c);
+        freshEnd = fresh + (long) in * size;
+        blocks += in;
+    }
+
+    /** A whole batch from the cache of a P. */
+    void give(long head) {
+        lock.lock();
+        batches[n++] = head;
+        moved++;
+        lock.unlock();
+    }
+
+    /**
+     * A block for a thread without a P.
+     *
+     * @throws OutOfMemoryError and nothing has changed
+     * @throws IllegalStateException when the allocator is closed
+     */
+    long takeOne() {
+        lock();
+        try {
+            taken++;
+            if (looseN == 0 && n > 0) {
+                loose = batches[--n];
+                looseN = batch;
+            }
+            if (looseN > 0) {
+                long block = loose;
+                loose = Blocks.next(block);
+                looseN--;
+                Blocks.take(block);
+                return block;
+            }
+            if (fresh == freshEnd) {
+                taken--; // Again when there is one.
+                span();
+                taken++;
+            }
+            long block = fresh;
+            fresh += size;
+            return block;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * A block from such a thread, or of another node.
+     *
+     * @return false, and nothing has changed, when it is free already
+     * @throws IllegalStateException when the allocator is closed
+     */
+    boolean giveOne(long block) {
+        lock();
+        boolean was = Blocks.isFree(block, owner.secret);
+        if (!was) {
+            given++;
+            push(block);
+        }
+        lock.unlock();
+        return !was;
+    }
+
+    /** From the cache of a P that dies: a list of blocks that are marked, and a range of such as were never given out. */
+    void giveRest(long list, long from, long end) {
+        lock.lock();
+        for (long block = list; block != 0;) {
+            long next = Blocks.next(block);
+            push(block);
+            block = next;
+        }
+        for (long block = from; block < end; block += size) {
+            push(block);
+        }
+        lock.unlock();
+    }
+
+    private void push(long block) {
+        if (looseN == batch) {
+            batches[n++] = loose;
+            loose = 0;
+            looseN = 0;
+        }
+        Blocks.free(block, loose, owner.secret);
+        loose = block;
+        looseN++;
+    }
+
+    /** Whoever is in the lock leaves it; whoever comes later finds the allocator closed. */
+    void close() {
+        lock.lock();
+        lock.unlock();
+    }
+
+    /** Adds what it has counted: blocks taken and given without a cache, and batches moved. */
+    void addTo(long[] taken, long[] given, long[] moved) {
+        lock.lock();
+        taken[c] += this.taken;
+        given[c] += this.given;
+        moved[c] += this.moved;
+        lock.unlock();
+    }
+
+    /** From a cache that goes: what it has counted. */
+    void count(long taken, long given) {
+        lock.lock();
+        this.taken += taken;
+        this.given += given;
+        lock.unlock();
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.memory;
+
+import java.util.Arrays;
+
+/** A mapping of {@value #BYTES} bytes at a multiple of that, which is given out in spans. */
+final class Chunk {
+    static final int BYTES = 4 << 20;
+    static final int SPANS = BYTES / SizeClasses.SPAN;
+
+    final long base;
+    /** The NUMA node that its pages are asked from; -1 for none. */
+    final int node;
+    /**
+     * The size class of each span. Written under the heap's lock before a block of the span is given out; whoever gives a block back
+     * has it from a goroutine that took it, and so sees this.
+     */
+    private final byte[] classes = new byte[SPANS];
+
+    Chunk(long base, int node) {
+        this.base = base;
+        this.node = node;
+        Arrays.fill(classes, (byte) SizeClasses.NONE);
+    }
+
+    long span(int i) {
+        return base + (long) i * SizeClasses.SPAN;
+    }
+
+    void assign(int span, int c) {
+        classes[span] = (byte) c;
+    }
+
+    /** The class of the block that begins here, {@link SizeClasses#NONE} when none does. */
+    int classAt(long address) {
+        int offset = (int) (address - base);
+        int c = classes[offset / SizeClasses.SPAN];
+        return c >= 0 && SizeClasses.begins(c, offset & SizeClasses.SPAN - 1) ? c : SizeClasses.NONE;
+    }
+}

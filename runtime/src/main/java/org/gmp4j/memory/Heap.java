@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.memory;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.GStack;
+
+/**
+ * What an allocator has from the kernel: chunks, which it gives out in spans, and a mapping for each segment that is larger than the
+ * largest block. Chunks stay until the end. Mappings are made and undone outside of the lock but for chunks, which are seldom.
+ */
+final class Heap {
+    /** More than a process can have. */
+    private static final long MOST = 1L << 47;
+    private static final int HUGE_PAGE = 2 << 20;
+    /** Mappings begin at multiples of this at least, whatever the machine's pages. */
+    private static final long GRANULE = 64 << 10;
+    private static final long PAGE = 4 << 10;
+
+    private final HeapMutex lock = new HeapMutex(LockRank.MEMORY_HEAP);
+    private final long limit;
+    private final boolean hugePages;
+    /** Chunks by their address, open addressing, at most half full. Replaced under the lock; read by all. */
+    private volatile Chunk[] table = new Chunk[4];
+    // Under the lock:
+    private int chunks;
+    /** By node + 1: the chunk that spans are cut from, and how many it has given. */
+    private Chunk[] current = new Chunk[1];
+    private int[] used = new int[1];
+    private final Map<Long, Long> mappings = new HashMap<>();
+    private boolean closed;
+    /** Written under the lock. */
+    private volatile long mapped;
+    private volatile long mappedBig;
+    private volatile int big;
+    private volatile int unbound;
+    private volatile long bigTaken;
+
+    Heap(long limit, boolean hugePages) {
+        this.limit = limit;
+        this.hugePages = hugePages;
+    }
+
+    /** All figures: with what the lists count, by size. */
+    Figures figures(long[] taken, long[] given, long[] moved, int caches) {
+        long allocations = 0;
+        long live = 0;
+        long bytes = 0;
+        long batches = 0;
+        for (int c = 0; c < SizeClasses.COUNT; c++) {
+            long now = Math.max(taken[c] - given[c], 0);
+            allocations += taken[c];
+            live += now;
+            bytes += now * SizeClasses.size(c);
+            batches += moved[c];
+        }
+        int mappings = big;
+        allocations += bigTaken;
+        live += mappings;
+        return new Figures(live, bytes + mappedBig, mapped, mappedBig, allocations, Math.max(allocations - live, 0), batches, caches,
+                unbound);
+    }
+
+    /** The chunk with this address; null when it is in none. */
+    Chunk chunk(long address) {
+        long base = address & -Chunk.BYTES;
+        Chunk[] t = table;
+        for (int i = hash(base);; i++) {
+            Chunk c = t[i & t.length - 1];
+            if (c == null || c.base == base) {
+                return c;
+            }
+        }
+    }
+
+    private static int hash(long base) {
+        return (int) ((base / Chunk.BYTES) * 0x9E37_79B9L >>> 12);
+    }
+
+    /**
+     * A span of zeros for blocks of a class; under the lock of its central list.
+     *
+     * @throws OutOfMemoryError and nothing has changed
+     */
+    long takeSpan(int node, int c) {
+        lock.lock();
+        try {
+            if (closed) {
+                throw Mcache.closedException();
+            }
+            int at = node + 1;
+            if (at >= current.length) {
+                int[] more = Arrays.copyOf(used, at + 1);
+                current = Arrays.copyOf(current, at + 1);
+                used = more;
+            }
+            if (current[at] == null || used[at] == Chunk.SPANS) {
+                current[at] = newChunk(node);
+                used[at] = 0;
+            }
+            current[at].assign(used[at], c);
+            return current[at].span(used[at]++);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Chunk newChunk(int node) {
+        Chunk[] t = 2 * (chunks + 1) > table.length ? new Chunk[2 * table.length] : table.clone();
+        reserve(Chunk.BYTES);
+        long base = 0;
+        Chunk c = null;
+        try {
+            base = mapAligned(Chunk.BYTES, Chunk.BYTES);
+            c = new Chunk(base, node);
+        } finally {
+            if (c == null) {
+                release(Chunk.BYTES);
+                if (base != 0) {
+                    unmap(base, Chunk.BYTES);
+                }
+            }
+        }
+        prepare(base, Chunk.BYTES, node);
+        if (t.length > table.length) {
+            for (Chunk old : table) {
+                insert(t, old);
+            }
+        }
+        insert(t, c);
+        chunks++;
+        table = t;
+        return c;
+    }
+
+    private static void insert(Chunk[] t, Chunk c) {
+        if (c != null) {
+            int i = hash(c.base);
+            while (t[i & t.length - 1] != null) {
+                i++;
+            }
+            t[i & t.length - 1] = c;
+        }
+    }
+
+    private void prepare(long address, long bytes, int node) {
+        if (node >= 0) {
+            try {
+                Memory.bindToNode(address, bytes, node);
+            } catch (NativeException e) { // A sandbox forbids it, or the node has no memory: then it is where it is first touched.
+                unbound++;
+            }
+        }
+        if (hugePages && bytes >= HUGE_PAGE) {
+            try {
+                Memory.advise(address, bytes, Memory.ADVICE_HUGEPAGE);
+            } catch (NativeException e) {
+                return; // A kernel without them.
+            }
+        }
+    }
+
+    private void reserve(long bytes) {
+        if (bytes > limit - mapped) {
+            throw new OutOfMemoryError("Mcache: " + bytes + " bytes more than the " + mapped
+                    + " that are mapped would be beyond its limit of " + limit);
+        }
+        mapped += bytes;
+    }
+
+    private void release(long bytes) {
+        mapped -= bytes;
+    }
+
+    private static long mapAligned(long bytes, long align) {
+        long room = align <= PAGE ? bytes : bytes + align;
+        if (room > MOST) {
+            throw new OutOfMemoryError("Mcache: no process has room for " + bytes + " bytes at a multiple of " + align);
+        }
+        long at;
+        try {
+            at = Memory.map(room);
+        } catch (NativeException e) {
+            OutOfMemoryError oom = new OutOfMemoryError("Mcache: the kernel gives no " + bytes + " bytes: " + e.getMessage());
+            oom.initCause(e);
+            throw oom;
+        }
+        if (room == bytes) {
+            return at;
+        }
+        long from = at + align - 1 & -align;
+        if (from > at) {
+            unmap(at, from - at);
+        }
+        if (at + room > from + bytes) {
+            unmap(from + bytes, at + room - from - bytes);
+        }
+        return from;
+    }
+
+    private static void unmap(long at, long bytes) {
+        try {
+            Memory.unmap(at, bytes);
+        } catch (OutOfMemoryError | NativeException e) {
+            return; // No memory for the call's objects, or no room in the kernel for one mapping more: some address space is lost.
+        }
+    }
+
+    /**
+     * A mapping of its own.
+     *
+     * @throws OutOfMemoryError and nothing has changed
+     */
+    long map(long size, long align, int node) {
+        if (size > MOST || align > MOST) {
+            throw new OutOfMemoryError("Mcache: no process has room for " + size + " bytes at a multiple of " + align);
+        }
+        long bytes = Math.max(size, 1) + PAGE - 1 & -PAGE;
+        long at = align <= PAGE ? PAGE : Math.max(align, GRANULE);
+        at = hugePages && bytes >= HUGE_PAGE ? Math.max(at, HUGE_PAGE) : at;
+        bytes = at > PAGE ? bytes + GRANULE - 1 & -GRANULE : bytes;
+        count(bytes);
+        long address = 0;
+        boolean done = false;
+        try {
+            address = mapAligned(bytes, at);
+            prepare(address, bytes, node);
+            note(address, bytes);
+            done = true;
+            return address;
+        } finally {
+            if (!done) {
+                count(-bytes);
+                if (address != 0) {
+                    unmap(address, bytes);
+                }
+            }
+        }
+    }
+
+    private void note(long address, long bytes) {
+        Long key = address;
+        Long value = bytes;
+        GStack st = GStack.enter();
+        lock.lock();
+        try {
+            if (closed) {
+                throw Mcache.closedException();
+            }
+            mappings.put(key, value);
+            mappedBig += bytes;
+            big++;
+            bigTaken++;
+        } finally {
+            lock.unlock();
+            GStack.exit(st);
+        }
+    }
+
+    private void count(long bytes) {
+        GStack st = GStack.enterChecked();
+        lock.lock();
+        try {
+            if (bytes > 0) {
+                reserve(bytes);
+            } else {
+                release(-bytes);
+            }
+        } finally {
+            lock.unlock();
+            GStack.exit(st);
+        }
+    }
+
+    /** Undoes a mapping; its bytes, or 0 when there is none that begins here. */
+    long unmap(long address) {
+        Long key = address;
+        GStack st = GStack.enterToGive();
+        lock.lock();
+        Long bytes;
+        try {
+            if (closed) {
+                throw Mcache.closedException();
+            }
+            bytes = mappings.remove(key);
+            if (bytes != null) {
+                mappedBig -= bytes;
+                big--;
+            }
+        } finally {
+            lock.unlock();
+            GStack.exit(st);
+        }
+        if (bytes == null) {
+            return 0;
+        }
+        unmap(address, bytes);
+        count(-bytes);
+        return bytes;
+    }
+
+    /** Undoes all: nobody is at work in a block, nor will be. */
+    void close() {
+        GStack st = GStack.enterChecked();
+        lock.lock();
+        closed = true;
+        lock.unlock();
+        GStack.exit(st);
+        for (Chunk c : table) {
+            if (c != null) {
+                unmap(c.base, Chunk.BYTES);
+            }
+        }
+        mappings.forEach((at, bytes) -> unmap(at, bytes));
+        table = new Chunk[1];
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.memory;
+
+import java.util.List;
+
+/**
+ * Segments that were allocated at one place and not freed.
+ *
+ * @param count how many
+ * @param bytes what they asked for, together
+ * @param site where they were allocated, innermost frame first; the allocator's own frames are left out
+ */
+public record Leak(int count, long bytes, List<StackTraceElement> site) {
+    /**
+     * Copies what can change.
+     *
+     * @param site copied
+     */
+    public Leak {
+        site = List.copyOf(site);
+    }
+
+    /** A line for the count, and one for each frame. */
+    @Override
+    public String toString() {
+        StringBuilder s = new StringBuilder().append(count).append(count == 1 ? " segment, " : " segments, ").append(bytes)
+                .append(" bytes, allocated");
+        for (StackTraceElement e : site) {
+            s.append("\n\tat ").append(e);
+        }
+        return s.toString();
+    }
+}

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.memory;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Processor;
+
+/**
+ * An allocator of off-heap segments, each of which is given back by {@link #free}, from any thread and in any order. Thread-safe, and
+ * made for goroutines: free blocks follow the P, so what one goroutine gives back the next on that P takes, without a lock and
+ * still in the CPU's cache. Threads that are no goroutines share lists under locks. Nothing waits, so interrupts and bubbles
+ * are nothing to it.
+ *
+ * {@snippet :
+ * try (Mcache memory = Mcache.create()) {
+ *     gmp.run(() -> {
+ *         MemorySegment s = memory.allocate(100);
+ *         try {
+ *             use(s);
+ *         } finally {
+ *             memory.free(s);
+ *         }
+ *     });
+ * }
+ * }
+ *
+ * <p>Contents are what was there before, as of {@code malloc}: {@link #allocateZeroed} clears. What {@code allocateFrom} returns is all
+ * written. Sizes are rounded up to one of 40 classes, 16 bytes to 32 KiB, four to a doubling; a segment that is
+ * larger has a mapping of its own, which takes microseconds to make and undo. A segment of 0 bytes has an address of its own, and is
+ * freed as others.
+ *
+ * <p>With an affinity ({@code Gmp.Builder.affinity}) and on a machine of several NUMA nodes, a P whose CPUs are all of one node has blocks
+ * from there. Blocks of another node that are given back there return to it.
+ *
+ * <p>A segment that was freed must not be used any more. As in C nobody notices, but for a second {@code free} before the block was
+ * allocated again. In debug mode ({@link Builder#debug}) all such use throws. After {@link #close} the use of any segment
+ * throws, in either mode. An allocator that is not closed keeps its memory until the process ends.
+ *
+ * <p>Source: Go's mcache, mcentral and mheap; {@link PCache} has the protocol.
+ */
+public final class Mcache implements SegmentAllocator, AutoCloseable {
+    /** Numbers in use: each has a place in the table of every P. */
+    private static final BitSet NUMBERS = new BitSet();
+
+    /** Under which free blocks are marked. */
+    final long secret = ThreadLocalRandom.current().nextLong() | 1;
+    final Heap heap;
+    /** Whether blocks may be gone. Written once, by {@link #close}. */
+    volatile boolean closed;
+    private final int number;
+    /** The scope of all segments outside of debug mode, and all of memory in it. */
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment all = Memory.all(arena);
+    private final MemorySegment.Scope scope = all.scope();
+    private final Debug debug;
+    private final AtomicBoolean closing = new AtomicBoolean();
+    /** By NUMA node + 1, and for none; each the lists of all sizes. Replaced under {@link #lock}. */
+    private volatile Central[][] central;
+    private final HeapMutex lock = new HeapMutex(LockRank.MEMORY_HEAP);
+    /** Under it: all caches, and how many. */
+    private PCache caches;
+    private int cacheCount;
+
+    private Mcache(Settings s) {
+        heap = new Heap(s.limit, s.hugePages);
+        debug = s.debug ? new Debug(this) : null;
+        central = new Central[][] {lists(-1)};
+        synchronized (NUMBERS) {
+            number = NUMBERS.nextClearBit(0);
+            NUMBERS.set(number);
+        }
+    }
+
+    /** An allocator with the defaults of {@link Builder}. */
+    public static Mcache create() {
+        return builder().build();
+    }
+
+    /** A builder. */
+    public static Builder builder() {
+        return new Settings();
+    }
+
+    /** Settings of an allocator. Not thread-safe. */
+    public interface Builder {
+        /**
+         * Most bytes of address space that it takes from the kernel, at least 4 MiB, which is what it takes at a time for blocks.
+         * Default: no limit. What would need more is an {@link OutOfMemoryError}, even if other Ps have free blocks.
+         */
+        Builder limit(long bytes);
+
+        /**
+         * Whether misuse is found: default false. Then every segment has a scope of its own, which ends with {@link #free}, so that
+         * later use throws {@link IllegalStateException}. New segments are filled with {@code 0xCD}, and freed blocks with {@code 0xDD};
+         * they rest for a while, and if native code writes to them, or behind the end of a live one, that is found by {@link
+         * Mcache#check}, by {@code free} and by {@code close}. {@link Mcache#leaks} says where what is live was allocated, and {@code
+         * close} prints it on stderr. An allocation takes some microseconds, one at a time.
+         */
+        Builder debug(boolean on);
+
+        /** Whether it asks the kernel for huge pages ({@code MADV_HUGEPAGE}): default false. Saves TLB misses where much is in use. */
+        Builder hugePages(boolean on);
+
+        /**
+         * Makes the allocator; it takes memory when it is used.
+         *
+         * @throws IllegalArgumentException naming the bad setting
+         */
+        Mcache build();
+    }
+
+    private static final class Settings implements Builder {
+        private long limit = Long.MAX_VALUE;
+        private boolean debug;
+        private boolean hugePages;
+
+        @Override
+        public Builder limit(long bytes) {
+            limit = bytes;
+            return this;
+        }
+
+        @Override
+        public Builder debug(boolean on) {
+            debug = on;
+            return this;
+        }
+
+        @Override
+        public Builder hugePages(boolean on) {
+            hugePages = on;
+            return this;
+        }
+
+        @Override
+        public Mcache build() {
+            if (limit < Chunk.BYTES) {
+                throw new IllegalArgumentException("limit is " + limit + " bytes: use " + Chunk.BYTES + " or more");
+            }
+            return new Mcache(this);
+        }
+    }
+
+    static IllegalStateException closedException() {
+        return new IllegalStateException("the Mcache is closed");
+    }
+
+    private Central[] lists(int node) {
+        Central[] lists = new Central[SizeClasses.COUNT];
+        for (int c = 0; c < lists.length; c++) {
+            lists[c] = new Central(this, node, c);
+        }
+        return lists;
+    }
+
+    /**
+     * A new segment. Its content is undefined.
+     *
+     * @param byteSize bytes, 0 or more
+     * @param byteAlignment of what its address is a multiple: a power of two
+     * @throws IllegalArgumentException when one of them is not
+     * @throws OutOfMemoryError when the kernel gives no more, or the limit is reached; nothing has changed
+     * @throws IllegalStateException after {@link #close}
+     */
+    @Override
+    public MemorySegment allocate(long byteSize, long byteAlignment) {
+        if (byteSize < 0) {
+            throw new IllegalArgumentException("a segment of " + byteSize + " bytes: use 0 or more");
+        }
+        if (byteAlignment <= 0 || (byteAlignment & byteAlignment - 1) != 0) {
+            throw new IllegalArgumentException("an alignment of " + byteAlignment + ": use a power of two");
+        }
+        return debug != null ? debug.allocate(byteSize, byteAlignment) : all.asSlice(take(byteSize, byteAlignment), byteSize);
+    }
+
+    /** The same, filled with zeros. */
+    public MemorySegment allocateZeroed(long byteSize, long byteAlignment) {
+        return allocate(byteSize, byteAlignment).fill((byte) 0);
+    }
+
+    /**
+     * Gives a segment back. The caller, and everybody else, does not use it any more.
+     *
+     * @param segment what {@link #allocate} of this allocator returned, or a part of it that begins at the same address
+     * @throws IllegalArgumentException when it is something else
+     * @throws IllegalStateException when it is free already, and no later allocation has its block; in debug mode, whenever it is; or when
+     *     the allocator is closed; nothing has changed
+     */
+    public void free(MemorySegment segment) {
+        Objects.requireNonNull(segment);
+        if (debug != null) {
+            debug.free(segment);
+            return;
+        }
+        if (!segment.isNative() || !segment.scope().equals(scope)) {
+            throw foreign(segment);
+        }
+        if (!give(segment.address())) {
+            throw new IllegalStateException("double free: the segment of " + segment.byteSize() + " bytes at 0x"
+                    + Long.toHexString(segment.address()) + " is free already; Mcache.builder().debug(true) tells where it was freed");
+        }
+    }
+
+    IllegalArgumentException foreign(MemorySegment segment) {
+        return new IllegalArgumentException("the segment of " + segment.byteSize() + " bytes at 0x" + Long.toHexString(segment.address())
+                + " was not allocated by this Mcache, or does not begin where one does");
+    }
+
+    /** The address of a block; arguments were checked. */
+    long take(long size, long align) {
+        int c = SizeClasses.of(size, align);
+        if (c == SizeClasses.NONE) {
+            return heap.map(size, align, node());
+        }
+        GStack st = GStack.enter();
+        try {
+            return st != null ? cache(st).take(c) : central[0][c].takeOne();
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    private int node() {
+        GStack st = GStack.enter();
+        int node = st == null ? -1 : st.processor().node();
+        GStack.exit(st);
+        return node;
+    }
+
+    /** Gives a block back: false when it is free already. */
+    boolean give(long address) {
+        Chunk chunk = heap.chunk(address);
+        if (chunk == null) {
+            if (closed) {
+                throw closedException();
+            }
+            if (heap.unmap(address) == 0) {
+                throw new IllegalStateException("double free, or not the beginning of a segment: nothing is at 0x"
+                        + Long.toHexString(address));
+            }
+            return true;
+        }
+        int c = chunk.classAt(address);
+        if (c == SizeClasses.NONE) {
+            throw new IllegalArgumentException("0x" + Long.toHexString(address) + " is not the beginning of a segment of this Mcache");
+        }
+        GStack st = GStack.enterToGive();
+        try {
+            if (st == null) {
+                return central[chunk.node + 1][c].giveOne(address);
+            }
+            PCache cache = cache(st);
+            return cache.node == chunk.node ? cache.give(c, address) : central[chunk.node + 1][c].giveOne(address);
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    /** That of the P of a goroutine, inside {@link GStack#enter}. */
+    private PCache cache(GStack st) {
+        Processor pr = st.processor();
+        return pr.cache(number) instanceof PCache p && p.owner == this && p.node == pr.node() ? p : newCache(pr);
+    }
+
+    private PCache newCache(Processor pr) {
+        if (closed) {
+            throw closedException();
+        }
+        PCache fresh = new PCache(this, pr.node(), central(pr.node()));
+        boolean done = false;
+        try {
+            add(fresh);
+            done = true;
+        } finally {
+            if (!done) {
+                fresh.unmap();
+            }
+        }
+        Processor.Cache old = pr.cache(number);
+        done = false;
+        try {
+            pr.setCache(number, fresh);
+            done = true;
+        } finally {
+            if (!done) {
+                fresh.drop();
+            }
+        }
+        if (old instanceof PCache p && p.owner == this) { // The P is on another node now.
+            p.drop();
+        }
+        return fresh;
+    }
+
+    private Central[] central(int node) {
+        Central[][] now = central;
+        if (node + 1 < now.length && now[node + 1] != null) {
+            return now[node + 1];
+        }
+        Central[] lists = lists(node);
+        lock.lock();
+        try {
+            now = central;
+            if (node + 1 >= now.length || now[node + 1] == null) {
+                now = Arrays.copyOf(now, Math.max(now.length, node + 2));
+                now[node + 1] = lists;
+                central = now;
+            }
+            return now[node + 1];
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void add(PCache c) {
+        lock.lock();
+        boolean open = !closed;
+        if (open) {
+            c.next = caches;
+            if (caches != null) {
+                caches.previous = c;
+            }
+            caches = c;
+            c.listed = true;
+            cacheCount++;
+        }
+        lock.unlock();
+        if (!open) {
+            throw closedException();
+        }
+    }
+
+    /** A cache that is empty goes, unless {@link #close} has it. */
+    void dropped(PCache c) {
+        GStack st = GStack.enterChecked();
+        lock.lock();
+        boolean mine = c.listed;
+        if (mine) {
+            c.listed = false;
+            if (c == caches) {
+                caches = c.next;
+            } else {
+                c.previous.next = c.next;
+            }
+            if (c.next != null) {
+                c.next.previous = c.previous;
+            }
+            cacheCount--;
+        }
+        lock.unlock();
+        if (mine) {
+            c.leaveCounts();
+            c.unmap();
+        }
+        GStack.exit(st);
+    }
+
+    /** Takes all caches from the list; they are the caller's. */
+    private PCache takeCaches() {
+        GStack st = GStack.enterChecked();
+        lock.lock();
+        PCache all = caches;
+        for (PCache c = all; c != null; c = c.next) {
+            c.listed = false;
+        }
+        caches = null;
+        cacheCount = 0;
+        lock.unlock();
+        GStack.exit(st);
+        return all;
+    }
+
+    /** What it has done and has; also after {@link #close}, of what it had then. */
+    public Figures figures() {
+        long[] taken = new long[SizeClasses.COUNT];
+        long[] given = new long[SizeClasses.COUNT];
+        long[] moved = new long[SizeClasses.COUNT];
+        GStack st = GStack.enter();
+        lock.lock();
+        for (PCache c = caches; c != null; c = c.next) {
+            c.addTo(taken, given);
+        }
+        int n = cacheCount;
+        lock.unlock();
+        for (Central[] lists : central) {
+            for (int c = 0; lists != null && c < lists.length; c++) {
+                lists[c].addTo(taken, given, moved);
+            }
+        }
+        GStack.exit(st);
+        Figures f = heap.figures(taken, given, moved, n);
+        return debug == null ? f : debug.figures(f);
+    }
+
+    /**
+     * What was allocated and not freed, by where that was done, most bytes first; in debug mode only.
+     *
+     * @throws IllegalStateException outside of debug mode
+     */
+    public List<Leak> leaks() {
+        return inDebug().leaks();
+    }
+
+    /**
+     * Looks for blocks that were written to after they were freed, and for writes behind the end of those that are live; in debug mode
+     * only.
+     *
+     * @throws IllegalStateException when it finds one, with where it was allocated, and freed; or outside of debug mode
+     */
+    public void check() {
+        inDebug().check();
+    }
+
+    private Debug inDebug() {
+        if (debug == null) {
+            throw new IllegalStateException("not in debug mode: use Mcache.builder().debug(true)");
+        }
+        return debug;
+    }
+
+    /**
+     * Ends all segments and gives all memory back. Whoever uses a segment, or this allocator, from here on gets an {@link
+     * IllegalStateException}. In debug mode it prints what was not freed, and what {@link #check} would find, on stderr. A second close
+     * does nothing.
+     *
+     * @throws IllegalStateException when a native call is under way that was given a segment; then it is not closed
+     */
+    @Override
+    public void close() {
+        GStack.checkAll();
+        if (!closing.compareAndSet(false, true)) {
+            return;
+        }
+        boolean ended = false;
+        try {
+            if (debug != null) {
+                debug.end();
+            }
+            arena.close();
+            ended = true;
+        } finally {
+            if (!ended) {
+                closing.set(false);
+            }
+        }
+        closed = true;
+        PCache.fenceUsers(); // From here on each user sees that it is closed, or has said that it is busy: see PCache.
+        PCache all = takeCaches(); // No more come.
+        for (PCache c = all; c != null; c = c.next) {
+            c.quiesce();
+        }
+        GStack st = GStack.enterChecked();
+        for (Central[] lists : central) {
+            for (int c = 0; lists != null && c < lists.length; c++) {
+                lists[c].close();
+            }
+        }
+        for (PCache c = all; c != null; c = c.next) {
+            c.leaveCounts();
+            c.unmap();
+        }
+        GStack.exit(st);
+        heap.close();
+        synchronized (NUMBERS) {
+            NUMBERS.clear(number);
+        }
+    }
+}

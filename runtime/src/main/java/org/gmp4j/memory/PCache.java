@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.memory;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.Membarrier;
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.NativeException;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Processor;
+import org.gmp4j.struct.Mem;
+
+/**
+ * The free blocks of one allocator with one P: of each size a list that is taken from and given to, and a whole batch in reserve. A list
+ * that is full becomes the reserve, and the old reserve goes to {@link Central}; an empty one is replaced by the reserve, or by a batch
+ * from there. So blocks go to and fro at most once a batch, whatever the order of takes and gives, and a P keeps two
+ * batches at most, and the rest of a range of fresh blocks, of each size.
+ *
+ * <p>Only a goroutine that has the P touches the words, inside {@code GStack.enter}, so that neither preemption nor a P that changes hands
+ * comes between two of its steps; or the thread that has stopped the world, when the P dies.
+ *
+ * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}; the closing thread makes that true, and
+ * then waits until it reads busy 0. Between store and load there is a full fence on the closing side, and by its membarrier on the other
+ * side too. So either the user finds the allocator closed, and touches no block, or the closing thread waits for it. Blocks and words
+ * are unmapped after that. Rejected: a full fence in each call, which would cost more than all the rest.
+ */
+final class PCache implements Processor.Cache {
+    /** Whether {@link #quiesce} has the users' fences run; else they run them. */
+    private static final boolean ASYMMETRIC = Membarrier.isAvailable();
+
+    private static final VarHandle BUSY;
+
+    private static final int SPINS = 1_000;
+
+    // A line of words for each size:
+    private static final int LINE = 64;
+    private static final int LIST = 0;
+    private static final int LENGTH = 8;
+    private static final int RESERVE = 16;
+    private static final int FRESH = 24;
+    private static final int FRESH_END = 32;
+    private static final int TAKEN = 40;
+    private static final int GIVEN = 48;
+    private static final int BYTES = SizeClasses.COUNT * LINE;
+
+    static {
+        try {
+            BUSY = MethodHandles.lookup().findVarHandle(PCache.class, "busy", int.class).withInvokeExactBehavior();
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    final Mcache owner;
+    /** The node of the P; -1 when it has none, or nobody asks. */
+    final int node;
+    private final Central[] central;
+    private final long words;
+    /** The list of all caches of the allocator: under its lock. */
+    PCache next;
+    PCache previous;
+    boolean listed;
+    @SuppressWarnings("unused")
+    private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
+    @SuppressWarnings("unused") // Through BUSY.
+    private volatile int busy;
+    @SuppressWarnings("unused")
+    private long q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15;
+
+    /** Empty. @throws OutOfMemoryError when there is no memory for it */
+    PCache(Mcache owner, int node, Central[] central) {
+        this.owner = owner;
+        this.node = node;
+        this.central = central;
+        try {
+            words = Memory.map(BYTES);
+        } catch (NativeException e) {
+            OutOfMemoryError oom = new OutOfMemoryError("Mcache: " + e.getMessage());
+            oom.initCause(e);
+            throw oom;
+        }
+        if (node >= 0) {
+            try {
+                Memory.bindToNode(words, BYTES, node);
+            } catch (NativeException e) {
+                return; // It is where it is first touched, which is here as a rule.
+            }
+        }
+    }
+
+    /** Whether blocks and words are there, and stay until {@link #exit}. */
+    private boolean enter() {
+        BUSY.setOpaque(this, 1);
+        if (ASYMMETRIC) {
+            VarHandle.acquireFence(); // For the compiler: see GStack.raise. The closing thread's membarrier does the rest.
+        } else {
+            VarHandle.fullFence();
+        }
+        if (owner.closed) {
+            exit();
+            return false;
+        }
+        return true;
+    }
+
+    private void exit() {
+        BUSY.setRelease(this, 0);
+    }
+
+    /**
+     * A block.
+     *
+     * @throws OutOfMemoryError and nothing has changed
+     * @throws IllegalStateException when the allocator is closed
+     */
+    long take(int c) {
+        if (!enter()) {
+            throw Mcache.closedException();
+        }
+        try {
+            long line = words + (long) c * LINE;
+            long block = Mem.LONG.get(line + LIST);
+            if (block == 0) {
+                block = Mem.LONG.get(line + FRESH);
+                if (block < Mem.LONG.get(line + FRESH_END)) {
+                    Mem.LONG.set(line + FRESH, block + SizeClasses.size(c));
+                    Mem.LONG.set(line + TAKEN, Mem.LONG.get(line + TAKEN) + 1);
+                    return block;
+                }
+                block = more(c, line);
+            }
+            if (block != 0) {
+                Mem.LONG.set(line + LIST, Blocks.next(block));
+                Mem.LONG.set(line + LENGTH, Mem.LONG.get(line + LENGTH) - 1);
+                Blocks.take(block);
+            } else {
+                block = Mem.LONG.get(line + FRESH);
+                Mem.LONG.set(line + FRESH, block + SizeClasses.size(c));
+            }
+            Mem.LONG.set(line + TAKEN, Mem.LONG.get(line + TAKEN) + 1);
+            return block;
+        } finally {
+            exit();
+        }
+    }
+
+    /** The head of the new list; 0 when there is a new range of fresh blocks instead. */
+    private long more(int c, long line) {
+        long reserve = Mem.LONG.get(line + RESERVE);
+        if (reserve != 0) {
+            Mem.LONG.set(line + RESERVE, 0);
+            have(c, reserve, SizeClasses.batch(c));
+        } else {
+            central[c].refill(this);
+        }
+        return Mem.LONG.get(line + LIST);
+    }
+
+    /** From {@link Central#refill}. */
+    void have(int c, long list, int length) {
+        long line = words + (long) c * LINE;
+        Mem.LONG.set(line + LIST, list);
+        Mem.LONG.set(line + LENGTH, length);
+    }
+
+    /** The same. */
+    void haveFresh(int c, long from, long end) {
+        long line = words + (long) c * LINE;
+        Mem.LONG.set(line + FRESH, from);
+        Mem.LONG.set(line + FRESH_END, end);
+    }
+
+    /**
+     * Puts a block back.
+     *
+     * @return false, and nothing has changed, when it is free already
+     * @throws IllegalStateException when the allocator is closed
+     */
+    boolean give(int c, long block) {
+        if (!enter()) {
+            throw Mcache.closedException();
+        }
+        try {
+            long secret = owner.secret;
+            if (Blocks.isFree(block, secret)) {
+                return false;
+            }
+            long line = words + (long) c * LINE;
+            long length = Mem.LONG.get(line + LENGTH);
+            long list = Mem.LONG.get(line + LIST);
+            if (length == SizeClasses.batch(c)) {
+                full(c, line, list);
+                length = 0;
+                list = 0;
+            }
+            Blocks.free(block, list, secret);
+            Mem.LONG.set(line + LIST, block);
+            Mem.LONG.set(line + LENGTH, length + 1);
+            Mem.LONG.set(line + GIVEN, Mem.LONG.get(line + GIVEN) + 1);
+            return true;
+        } finally {
+            exit();
+        }
+    }
+
+    private void full(int c, long line, long list) {
+        long reserve = Mem.LONG.get(line + RESERVE);
+        if (reserve != 0) {
+            central[c].give(reserve);
+        }
+        Mem.LONG.set(line + RESERVE, list);
+    }
+
+    /** Gives all blocks to the central lists. */
+    @Override
+    public void flush() {
+        GStack st = GStack.enterChecked();
+        if (enter()) {
+            for (int c = 0; c < SizeClasses.COUNT; c++) {
+                flush(c);
+            }
+            exit();
+        }
+        GStack.exit(st);
+    }
+
+    private void flush(int c) {
+        long line = words + (long) c * LINE;
+        long reserve = Mem.LONG.get(line + RESERVE);
+        if (reserve != 0) {
+            Mem.LONG.set(line + RESERVE, 0);
+            central[c].give(reserve);
+        }
+        long list = Mem.LONG.get(line + LIST);
+        long from = Mem.LONG.get(line + FRESH);
+        long end = Mem.LONG.get(line + FRESH_END);
+        have(c, 0, 0);
+        haveFresh(c, 0, 0);
+        if (list != 0 || from < end) {
+            central[c].giveRest(list, from, end);
+        }
+    }
+
+    @Override
+    public void drop() {
+        flush();
+        owner.dropped(this);
+    }
+
+    /** The closing thread: waits until nobody is in the cache. It has set {@code closed}, and run the membarrier. */
+    void quiesce() {
+        for (int i = 0; (int) BUSY.getAcquire(this) != 0; i++) {
+            if (i < SPINS) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield();
+            }
+        }
+    }
+
+    /** Its words are gone afterwards. The allocator is closed, and nobody is here; or it is in no list any more, and nobody's. */
+    void unmap() {
+        try {
+            Memory.unmap(words, BYTES);
+        } catch (OutOfMemoryError | NativeException e) {
+            return; // A page is lost.
+        }
+    }
+
+    /** Adds what it has counted. */
+    void addTo(long[] taken, long[] given) {
+        for (int c = 0; c < SizeClasses.COUNT; c++) {
+            long line = words + (long) c * LINE;
+            taken[c] += Mem.LONG.get(line + TAKEN);
+            given[c] += Mem.LONG.get(line + GIVEN);
+        }
+    }
+
+    /** Leaves that to the central lists. */
+    void leaveCounts() {
+        for (int c = 0; c < SizeClasses.COUNT; c++) {
+            long line = words + (long) c * LINE;
+            central[c].count(Mem.LONG.get(line + TAKEN), Mem.LONG.get(line + GIVEN));
+        }
+    }
+
+    static void fenceUsers() {
+        if (ASYMMETRIC) {
+            Membarrier.run();
+        } else {
+            VarHandle.fullFence();
+        }
+    }
+}
