@@ -88,7 +88,7 @@ public final class Select {
      * @param c the channel; null never goes on
      * @param then called with the element, or with null when the channel was closed and drained
      */
-    public <T> Select recv(@Nullable RecvChan<T> c, Consumer<? super T> then) {
+    public <T> Select recv(@Nullable RecvChan<T> c, Consumer<? super @Nullable T> then) {
         add(Scase.Kind.RECV, (Chan<T>) c, null, 0, then);
         return this;
     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link Select} that is an expression: each case gives a value, and {@link #run} that of the case that was chosen. All else is as there:
- * who may call it, what an interrupt does, what happens in a bubble, and that one thread uses it at a time.
+ * which threads may call it, what an interrupt does, what happens in a bubble, and that one thread uses it at a time.
  *
  * {@snippet :
  * String what = Select.<String>one().recv(numbers, n -> "number " + n).recv(words, w -> "word " + w)
@@ -28,7 +28,7 @@ public final class SelectOne<R> {
     }
 
     /** Adds a receive; {@code then} is given the element, or null when the channel was closed and drained. */
-    public <T> SelectOne<R> recv(@Nullable RecvChan<T> c, Function<? super T, ? extends R> then) {
+    public <T> SelectOne<R> recv(@Nullable RecvChan<T> c, Function<? super @Nullable T, ? extends R> then) {
         Select _ = select.recv(c, v -> value = then.apply(v));
         return this;
     }

@@ -237,7 +237,7 @@ final class Selectgo {
         }
     }
 
-    /** Does a case if that needs no waiting. Returns whom to wake, or 0; CLOSED; BLOCKS. */
+    /** Does a case if that needs no waiting. Returns the waiter to be woken, or 0; CLOSED; BLOCKS. */
     private static long proceed(Scase k) {
         if (k.sends()) {
             return k.c.isClosed() ? Hchan.CLOSED : k.c.give(k.elem, k.longElem);
@@ -321,7 +321,7 @@ final class Selectgo {
      * Takes a sudog for each case; without memory all and the locks are given back.
      *
      * @param ends whether something may end the wait, which takes one too
-     * @return who waits
+     * @return the waiter
      */
     private long sudogs(GStack st, boolean ends) {
         long who = 0;

@@ -26,6 +26,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -336,6 +337,23 @@ class NetEndingsTest {
             writer.join();
             assertEquals(n, got[0] + got[1] + got[2] + got[3]);
             gmp.check();
+        }
+    }
+
+    /** A reader that takes a little now and then has the writer wait again and again. */
+    @Test
+    void oneTimeForAllWaitsOfACall() throws Exception {
+        try (Pair p = Pair.open()) {
+            Thread _ = Thread.startVirtualThread(() -> {
+                ByteBuffer some = ByteBuffer.allocate(1 << 16);
+                IOException _ = Io.thrown(() -> {
+                    while (p.b().read(some.clear()) > 0) {
+                        LockSupport.parkNanos(1_000_000);
+                    }
+                    throw new IOException();
+                });
+            });
+            assertThrows(SocketTimeoutException.class, () -> p.a().writeWithin(ByteBuffer.wrap(LARGE), Duration.ofMillis(50)));
         }
     }
 
