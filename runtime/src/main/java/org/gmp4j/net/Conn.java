@@ -26,15 +26,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection ({@code net.Conn}). It is a blocking channel too, for code that takes one, and has streams.
  *
- * <p>Bytes go from where they are to where they shall be: a buffer, direct or not, or a memory segment; nothing is copied on
- * the way. An arena that is closed while a call waits makes that call throw IllegalStateException. A segment or buffer is
- * the caller's, and nobody else's, until the call returns.
+ * <p>Bytes are not copied on the way: the kernel reads and writes the buffer, direct or not, or the memory segment that a call is
+ * given. No other thread may use that before the call returns. If its arena is closed while the call waits, the call throws
+ * IllegalStateException.
  *
- * <p>A call with memory segments allocates nothing, once it is compiled; one with a buffer or an array makes a small object
- * or two, the segment of that.
+ * <p>A call with memory segments allocates nothing, once it is compiled. One with a buffer or an array makes a small object or two:
+ * the segment of that buffer or array.
  *
- * <p>Thread-safe. What may end a call early is said in the package's description. A call that was ended early has moved so
- * many bytes as the position of the buffer says, or {@link java.io.InterruptedIOException#bytesTransferred}.
+ * <p>Thread-safe. The package's description says what may end a call early. How many bytes such a call has moved is told by the
+ * position of its buffer, or by {@link java.io.InterruptedIOException#bytesTransferred}.
  */
 public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
         ScatteringByteChannel permits TcpConn, UnixConn, DatagramConn {
@@ -484,7 +484,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
     }
 
     /**
-     * Closes the connection. Who reads or writes just now gets a {@link ClosedException}. The descriptor is closed when the
+     * Closes the connection. Calls that read or write just now get a {@link ClosedException}. The descriptor is closed when the
      * first close returns; a second one does nothing. Bytes that were written are still sent.
      *
      * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds

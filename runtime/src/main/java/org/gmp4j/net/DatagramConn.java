@@ -73,7 +73,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param to where to; the position moves behind what fitted
-     * @return who sent it; null for a Unix socket without a name
+     * @return the sender's address; null for a Unix socket without a name
      * @throws IOException when the read failed: see the package's description
      */
     public @Nullable A readFrom(ByteBuffer to) throws IOException {

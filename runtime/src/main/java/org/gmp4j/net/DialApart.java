@@ -10,8 +10,9 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.wait.Limits;
 
 /**
- * A dial in a virtual thread of its own, whose caller an interrupt ends, whatever thread that is. The connection is with whoever takes
- * it out of {@link #made}: the caller, or one of the two when the caller has left, which closes it.
+ * A dial in a virtual thread of its own, so that an interrupt ends the wait of the caller, on whatever thread that is. The connection
+ * belongs to the one that takes it out of {@link #made}: the caller, or, when the caller has left, the first of the two that finds it
+ * there and closes it.
  */
 final class DialApart {
     private final AtomicReference<TcpConn> made = new AtomicReference<>();

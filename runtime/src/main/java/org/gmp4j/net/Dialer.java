@@ -141,7 +141,7 @@ public final class Dialer {
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param ctx who may end it
+     * @param ctx what may end it
      * @param address as for {@link #dial(String)}
      * @return the connection
      * @throws InterruptedIOException "operation was canceled", with the context's cause; or as {@link #dial(String)}
@@ -204,7 +204,7 @@ public final class Dialer {
         /** The first connection, until the caller has left without it, for want of memory or stack; and whether it has. */
         private final AtomicReference<TcpConn> first = new AtomicReference<>();
         private volatile boolean abandoned;
-        /** A connection, or what was thrown; of the first family, and of the other. Nobody waits who puts something in. */
+        /** A connection, or what was thrown; of the first family, and of the other. Each has room for it, so a sender never waits. */
         private final Chan<Object> primary = Chan.make(1);
         private final Chan<Object> fallback = Chan.make(1);
 
@@ -301,7 +301,7 @@ public final class Dialer {
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param ctx who may end it
+     * @param ctx what may end it
      * @param address a resolved address
      * @return the connection
      * @throws IOException as {@link #dial(Context, String)}

@@ -192,7 +192,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Closes it: its address is free when this returns, and who waits in {@link #accept} gets a
+     * Closes it: its address is free when this returns, and calls that wait in {@link #accept} get a
      * {@link ClosedException}.
      *
      * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * silent peer is probed each 15 seconds, unless set otherwise. Thread-safe: see {@link Conn}.
  */
 public final class TcpConn extends Conn {
-    /** By whoever asks first, always the same; null until then. */
+    /** Written by the thread that asks first, always the same; null until then. */
     private volatile InetSocketAddress local;
     private final InetSocketAddress remote;
 
@@ -80,7 +80,7 @@ public final class TcpConn extends Conn {
     /**
      * The address of the other end.
      *
-     * @return the address; null of one whose peer had gone before it was accepted
+     * @return the address; null if the peer had gone before the connection was accepted
      */
     public @Nullable InetSocketAddress remoteAddr() {
         return remote;

@@ -47,7 +47,7 @@ public final class UnixListener extends Listener<UnixConn> {
     }
 
     /**
-     * Closes it and removes its file, if it is still there: that first. Who waits in {@link #accept} gets a {@link
+     * Removes its file, if that is still there, and then closes it. Calls that wait in {@link #accept} get a {@link
      * ClosedException}.
      */
     @Override

@@ -97,7 +97,7 @@ public final class UnixgramConn extends DatagramConn<String> {
         return false;
     }
 
-    /** Closes it, and removes its file, if it is still there: that first. */
+    /** Removes its file, if that is still there, and then closes it. */
     @Override
     public void close() {
         if (file != null) {

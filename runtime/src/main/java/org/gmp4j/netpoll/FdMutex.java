@@ -12,9 +12,9 @@ import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Sema;
 
 /**
- * {@code fdMutex}: who uses a descriptor, so that nobody uses its number after the close, when it may be another's. Readers
- * take turns, and so do writers; what needs no turn holds a reference. A close lets nobody in any more and waits for nobody:
- * whoever leaves last closes the descriptor.
+ * {@code fdMutex}: counts the users of a descriptor, so that no thread uses its number after the close, when the kernel may have given
+ * it to another file. Readers take turns, and so do writers; a call that needs no turn holds a reference. A close lets no new user in,
+ * and waits for none: the last user to leave closes the descriptor.
  *
  * <pre>
  *  bit  0        CLOSED: no new lock, no new reference
@@ -25,10 +25,10 @@ import org.gmp4j.wait.Sema;
  *  bits 43..62   writers that wait for their turn
  * </pre>
  *
- * <p>Who unlocks takes one waiter out of the count and gives its semaphore a unit; the waiter then competes anew. A close
- * takes all out. So units and waiters are always as many, and each waiter is woken once. One whose wait is ended early, by an
- * interrupt, a context or a limit of time, takes one waiter out of the count, whichever; where there is none its own unit is on the
- * way, and it takes that. Source: Go's {@code internal/poll}; waits that end early are ours.
+ * <p>An unlock takes one waiter out of the count and gives the semaphore a unit; the waiter then competes anew. A close does that for
+ * all waiters. So there are always as many units as waiters were counted out, and each waiter is woken once. A waiter that leaves
+ * early, because of an interrupt, a context or a limit of time, takes one waiter out of the count, whichever it is. If none is
+ * counted, its own unit is on the way, and it takes that. Source: Go's {@code internal/poll}; waits that end early are ours.
  */
 final class FdMutex {
     private static final long CLOSED = 1;

@@ -13,9 +13,9 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.wait.Limits;
 
 /**
- * What descriptors do, done once before a goroutine waits for the first, and once more before a thread does: classes are
- * loaded and handles linked, which later might fail for want of memory or stack in the middle of a protocol, on an M as
- * well. A service without sockets does not pay for it; nobody waits for who does it just now.
+ * Does once what descriptors do: before the first goroutine waits for one, and again before the first thread does. It loads classes
+ * and links handles, which could later fail for want of memory or stack in the middle of a protocol, or on an M. A service without
+ * sockets does not pay for it. While one thread does it the others go on without.
  */
 final class FdRehearsal {
     private static final long SOON = 20_000;

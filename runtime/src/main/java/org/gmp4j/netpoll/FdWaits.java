@@ -12,9 +12,9 @@ import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 
 /**
- * The part of a {@link PollFd} that waits: where it is registered, its deadlines, what ends a wait. All by users of the
- * descriptor that have it locked or referenced, but for an alarm of a deadline: that holds the lock of this, and a close
- * takes it.
+ * The part of a {@link PollFd} that waits: where it is registered, its deadlines, what ends a wait. Its methods are called by users
+ * that have the descriptor locked or referenced. The one exception is the alarm of a deadline: it holds {@link #lock}, which a close
+ * takes too.
  */
 abstract class FdWaits {
     private static final int CLOSING = 1;
@@ -209,7 +209,7 @@ abstract class FdWaits {
 
     // Registrations
 
-    /** Null for that of all who have none of their own. */
+    /** The poller of the caller's scheduler; null where the {@link OutsidePoller} serves. */
     private static EdgePoller poller(GStack st) {
         return st != null && st.scheduler().netpoll() instanceof Netpoller n ? n : null;
     }
@@ -308,7 +308,7 @@ abstract class FdWaits {
         return 0;
     }
 
-    /** Under the lock: what can wake whom {@link #unblockLocked} gave. */
+    /** Under the lock: the registration that can wake the waiter that {@link #unblockLocked} gave. */
     final Registration unblocked() {
         return unblocked;
     }

@@ -143,7 +143,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
                 ready(s, data, false, found);
             } else if (data == WRITERS) {
                 write = true;
-            } else if (delay != 0) { // Whoever only looks leaves it to whom it is for.
+            } else if (delay != 0) { // A look that does not wait leaves it to the M that does.
                 long _ = EventFd.take(breaker);
                 Schedt.setNetpollWakeSigVolatile(s.sched, 0); // Then the caller looks at its timers again.
             }
@@ -256,7 +256,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
 
     /**
      * The wait is over, for whatever reason. The descriptor is still open, or another file, not pollable, has its number: the
-     * JDK closes it only when all who wait have left.
+     * JDK closes it only when all that wait have left.
      *
      * @return false when {@link #register} had not registered it
      */
@@ -271,7 +271,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
             int waiters = Schedt.addNetpollWaiters(s.sched, -1);
             int _ = Epoll.control(write ? writers : readers, Epoll.DELETE, fd, 0, 0); // ENOENT after a close.
             if (waiters == 0 && s.config.deadlockDetection() && Schedt.lastpollVolatile(s.sched) == 0) {
-                wake(s); // Who sleeps in the poller passes for awake, and now sleeps for nobody.
+                wake(s); // The M that sleeps in the poller counts as awake, and now sleeps for no goroutine.
             }
         } else {
             PollDesc.setWaiterVolatile(pd, write, 0);
@@ -355,7 +355,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         }
     }
 
-    /** Each step wants memory for its call. Without any, the next who waits for a descriptor goes on where this one stopped. */
+    /** Each step wants memory for its call. Without any, the next goroutine that waits for a descriptor goes on where this one stopped. */
     private void create() {
         if (readers < 0) {
             readers = Epoll.create();

@@ -93,21 +93,21 @@ non-sealed class OutsidePoller implements EdgePoller {
 
     final void loop() {
         try {
-            boolean _ = Inheritance.begin(0, 1); // Whoever waited first may be pinned, or have a low priority.
+            boolean _ = Inheritance.begin(0, 1); // The thread that waited first may be pinned, or have a low priority.
         } catch (OutOfMemoryError e) {
             Uncaught.reportHere(e); // As it is it serves all the same.
         }
         for (;;) {
             try {
                 round();
-            } catch (OutOfMemoryError e) { // It goes on with the same event, or all who wait would wait for ever.
+            } catch (OutOfMemoryError e) { // It goes on with the same event, or all that wait would wait for ever.
                 Uncaught.reportHere(e);
                 LockSupport.parkNanos(RETRY_NANOS);
             }
         }
     }
 
-    /** Waits for events, unless some are left of the last wait, and wakes whom they are for. */
+    /** Waits for events, unless some are left of the last wait, and wakes the threads that they are for. */
     private void round() {
         if (next == found) {
             next = 0;

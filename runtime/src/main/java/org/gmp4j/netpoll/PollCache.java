@@ -8,10 +8,10 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.PollDesc;
 
 /**
- * {@code pollCache}: the structs pollDesc of a poller's descriptors. They are this kind for ever, and of this poller until
- * it is closed. For an M may hold an event of one that was given back and serves another descriptor. Then the event's tag is
- * another ({@link #of}); and if that is looked at an instant too soon, somebody looks at his socket in vain: somebody who
- * waits in the same poller, and in the same way, so that the M does the right thing with what it finds in the struct.
+ * {@code pollCache}: the pollDesc structs of a poller's descriptors. A struct stays a pollDesc for ever, and belongs to this poller until
+ * the poller is closed, because an M may still hold an event of a struct that was given back and serves another descriptor now. Such an
+ * event has another tag ({@link #of}). If the M looks at the tag an instant too soon it wakes a waiter for nothing. That waiter waits in
+ * the same poller, and in the same way, so the M does the right thing with what it finds in the struct.
  */
 final class PollCache {
     /** In an event's data, above all tags and descriptors of registrations that serve one wait. */
@@ -136,7 +136,7 @@ final class PollCache {
         return (events & (Epoll.IN | Epoll.RDHUP | Epoll.HUP | Epoll.ERR)) != 0;
     }
 
-    /** Whether what happened is of interest to who writes. */
+    /** Whether what happened is of interest to a writer. */
     static boolean writable(int events) {
         return (events & (Epoll.OUT | Epoll.HUP | Epoll.ERR)) != 0;
     }

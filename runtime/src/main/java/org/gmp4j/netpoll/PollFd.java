@@ -14,7 +14,7 @@ import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
 
 /**
- * A non-blocking descriptor that is read, written and closed by many ({@code poll.FD}): the number, who uses it, where it is
+ * A non-blocking descriptor that is read, written and closed by many ({@code poll.FD}): the number, its users, where it is
  * registered, its deadlines. Thread-safe; from goroutines of any scheduler, and from threads, which wait by the {@link
  * OutsidePoller}. An interrupt ends the waits of a virtual thread with an identity, and of a task that can be cancelled, by
  * {@link IoResult#INTERRUPTED}; those of others it leaves alone, and all that does not wait. {@link Limits} may say otherwise. What
@@ -22,8 +22,8 @@ import org.gmp4j.wait.Sema;
  * have passed before the operation begins is the caller's to see ({@link Limits#check}).
  *
  * <p>An operation takes the turn of its direction, tries the system call, and waits while that finds nothing. The call
- * itself is made outside of {@link GStack#enter}: where it takes long, sysmon may take the P. A close says so to all and
- * wakes who waits; the number is free when the last has left, and the closer waits for that.
+ * itself is made outside of {@link GStack#enter}: where it takes long, sysmon may take the P. A close tells
+ * all users and wakes those that wait; the number is free when the last has left, and the closer waits for that.
  *
  * <p>Each operation makes sure at its beginning that there is room on the stack for all of it: it is refused, or done with
  * its turn given back. Nothing is allocated but at the first wait of a scheduler, the first deadline, a wait that an interrupt may
@@ -337,8 +337,7 @@ public final class PollFd extends FdWaits {
     // The end
 
     /**
-     * Closes. Who is about to read, write or accept gets {@link IoResult#CLOSED}; when this returns the descriptor is
-     * closed.
+     * Closes. Calls that read, write or accept get {@link IoResult#CLOSED}. When this returns the descriptor is closed.
      *
      * @return false when it was closed already; the descriptor may still be in use then
      */

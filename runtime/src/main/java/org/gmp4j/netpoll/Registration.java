@@ -21,8 +21,8 @@ import org.gmp4j.wait.Waiting;
  *  0 -> WAIT             the waiter, which then looks whether the descriptor was closed or its time is up
  *  WAIT -> g             its M, when it is parked to the end; if that fails it runs on
  *  0, WAIT, g -> READY   a poller, with each event; a g is in its hands then
- *  WAIT, g -> 0          who ends a wait early: a close, a deadline; a g is in its hands then
- *  READY -> 0            before a system call, by who then may wait
+ *  WAIT, g -> 0          what ends a wait early, a close or a deadline; a g is in its hands then
+ *  READY -> 0            the next waiter, before the system call after which it may wait
  *  any -> 0              the waiter, when it is through
  * </pre>
  *
@@ -36,8 +36,8 @@ import org.gmp4j.wait.Waiting;
  * that came together with the last data, an error, and urgent data, before which a read stops. The poller notes those before
  * it writes READY ({@link PollCache#note}), and no read begins with a wait after them.
  *
- * <p>No end of a wait is lost. The waiter writes WAIT, then reads the flags of {@link FdWaits}; who ends it writes the
- * flags, then reads the word. One of them sees the other.
+ * <p>No end of a wait is lost. The waiter writes WAIT, then reads the flags of {@link FdWaits}; what ends the wait writes
+ * the flags, then reads the word. One of them sees the other.
  *
  * <p>A waiter may be woken for nothing, by an event of which it knows already. It tries its system call, and waits again.
  */
@@ -153,7 +153,7 @@ abstract sealed class Registration {
             if (s.config.deadlockDetection()) {
                 long _ = Schedt.addNjdkwait(s.sched, n); // As one that waits for the JDK's sockets: see Checkdead.
                 if (waiters == 0 && n < 0 && Schedt.lastpollVolatile(s.sched) == 0) {
-                    s.netpoll().wake(s); // Who sleeps in the poller passes for awake, and now sleeps for nobody.
+                    s.netpoll().wake(s); // As in Netpoller.deregister.
                 }
             }
         }
@@ -174,9 +174,9 @@ abstract sealed class Registration {
         }
     }
 
-    /** In the poller for all who have none of their own. */
+    /** In the poller that serves all threads without one of their own. */
     private static final class OfSudogs extends Registration {
-        /** Who waits, for {@link #commit}; by the waiter. */
+        /** The sudogs of the waiters, for {@link #commit}; each written by its waiter. */
         private long reader;
         private long writer;
 
