@@ -23,10 +23,10 @@ import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.wait.DoneChans;
 
 /**
- * What a context that can be cancelled shares with those derived from it: whether it is, and who is told.
+ * What a context that can be cancelled shares with those derived from it: whether it is cancelled, and what is to be told.
  *
  * <p>The lock guards what stands here and is held over no call: the channel is closed, the timer stopped and the children
- * are told after it is free. That has two steps, so {@link #err} waits for the channel when it finds the first done.
+ * are told after it is free. These are two steps: {@link #err} waits for the channel to be closed if it finds that only the first is done.
  *
  * <p>A cancel goes through all that is below without recursion: the lists of children and the references to parents are the
  * work that is left. Once {@link #err} is set the list of children belongs to the cancel that set it, and nobody else changes
@@ -67,7 +67,7 @@ final class Cancellation extends Child {
     private volatile ContextException err;
     /** Where the cancel began that set err, and has closed the channel: here or above. */
     private volatile Cancellation sweep;
-    /** Of a cancel that began here: whose it is, asked only by itself; and what others wait on, CLOSED at its end. */
+    /** Of a cancel that began here: its thread, which alone asks; and the channel that others wait on, CLOSED at its end. */
     private volatile Thread sweeper;
     private volatile Chan<Void> over;
 
@@ -101,7 +101,7 @@ final class Cancellation extends Child {
         }
     }
 
-    /** Has others run, of whom one ends what is waited for. Deep down it only spins, as a yield could be refused there. */
+    /** Lets others run, one of which ends what is waited for. Deep down it only spins, as a yield could be refused there. */
     private static void pause() {
         boolean deep = GStack.pinIfDeep();
         try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.context;
 
-/** Who is told when a context is cancelled: an element of its list of children, under the lock of that {@link Cancellation}. */
+/** What is told when a context is cancelled: an element of its list of children, under the lock of that {@link Cancellation}. */
 abstract class Child {
     /** Null while in no list. */
     Cancellation parent;

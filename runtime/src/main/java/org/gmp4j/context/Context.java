@@ -30,10 +30,9 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>All waits of this library take one: {@code recvUnless(ctx)}, {@code Select.runUnless(ctx)}, {@code lockUnless(ctx)},
- * {@code Go.sleepUnless(ctx, d)}. Who is
- * only to be told gets {@link #watchOnly}, which it cannot cancel. No method waits but {@link #cancel}, for another cancel of the same
- * tree that is under way; interrupts leave that alone. In a bubble of {@code Synctest} deadlines go by its clock; a context made there
- * is cancelled from there alone.
+ * {@code Go.sleepUnless(ctx, d)}. Code that may wait for the end but not bring it about gets {@link #watchOnly}. No method waits but
+ * {@link #cancel}, for another cancel of the same tree that is under way; interrupts leave that alone. In a bubble of {@code Synctest}
+ * deadlines go by its clock; a context made there is cancelled from there alone.
  *
  * <p>Source: Go's package {@code context}.
  */
@@ -251,7 +250,7 @@ public final class Context implements Cancelable, AutoCloseable {
         }
     }
 
-    /** The same context for those who may not cancel it: {@link #cancel} is refused. */
+    /** The same context for code that may not cancel it: {@link #cancel} is refused. */
     public Context watchOnly() {
         return new Context(this, cancellation, false, deadline, null, null, "WatchOnly");
     }

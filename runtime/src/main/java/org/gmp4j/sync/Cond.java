@@ -138,14 +138,14 @@ public final class Cond {
         }
     }
 
-    /** Wakes who waits longest, if anyone does. The caller need not hold the mutex. */
+    /** Wakes the one that has waited longest, if any waits. The caller need not hold the mutex. */
     public void signal() {
         GStack st = GStack.enterToGive();
         waiters.notifyOne();
         GStack.exit(st);
     }
 
-    /** Wakes all who wait. The caller need not hold the mutex. */
+    /** Wakes all that wait. The caller need not hold the mutex. */
     public void broadcast() {
         GStack st = GStack.enterToGive();
         waiters.notifyAllWaiters();

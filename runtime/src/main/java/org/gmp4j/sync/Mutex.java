@@ -20,28 +20,28 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * A mutual-exclusion lock. Goroutines, virtual and plain threads may use it together. It has no owner: whoever has finished
- * may unlock, another than who locked if need be, and it is not reentrant. Interrupts leave it alone, but for
+ * A mutual-exclusion lock. Goroutines, virtual and plain threads may use it together. It has no owner: another
+ * thread than the one that locked may unlock. It is not reentrant. Interrupts leave it alone, but for
  * {@link #lockInterruptibly}. In a bubble of {@code Synctest} the clock does not move on while one waits without a limit of time.
  * What is done before an {@link #unlock} happens before the return of the next {@link #lock}. Unlocked when new.
  *
  * <p>Misuse. An unlock that throws has changed nothing, however many do so at once and whoever uses the mutex beside them: of
  * n locks taken at most n unlocks return, so that the lock is neither given out twice nor withheld. But an unlock while
- * somebody else holds the lock is none that could be told from a right one: it gives that lock back.
+ * another thread holds the lock cannot be told from a right one: it gives that lock back.
  *
- * <p>Fairness. In normal mode an unlock wakes who waits longest, and that one competes with newcomers, who run already and
- * often win: fast, since a lock in use changes hands without a switch. A waiter that loses stays first in line. When it has
- * waited for a millisecond it turns the mutex to starvation mode: each unlock then hands the lock to the first waiter, and
- * newcomers queue behind the last. Who gets the lock and is the last waiter, or waited for less than a millisecond,
- * turns it back.
+ * <p>Fairness. In normal mode an unlock wakes the waiter that has waited longest. That one competes with newcomers, which run already
+ * and often win. This is fast, since a lock in use changes hands without a switch. A waiter that loses stays first in line. When it
+ * has waited for a millisecond it turns the mutex to starvation mode: each unlock then hands the lock to the first waiter, and
+ * newcomers queue behind the last. A waiter that gets the lock turns the mode back if it is the last one, or if it waited for less
+ * than a millisecond.
  *
  * <p>Source: Go's {@code sync.Mutex}.
  */
 @NullMarked
 public final class Mutex {
     // The state: three bits and the number of waiters. 0: free, nobody waits. Each step looks whether it is right before it
-    // changes anything. Rejected: an unlock that subtracts before it looks, as Go's. It is no faster, others see a mistake
-    // until it is taken back, and who takes it back may owe somebody a wake-up that it has not the stack for.
+    // changes anything. Rejected: an unlock that subtracts before it looks, as Go's does. It is no faster, others see
+    // a mistake until it is taken back, and the one that takes it back may owe a wake-up for which it has no stack left.
     private static final int LOCKED = 1;
     /** A waiter is awake and competes: unlock wakes no other. */
     private static final int WOKEN = 1 << 1;
@@ -224,7 +224,7 @@ public final class Mutex {
         }
     }
 
-    /** What one who wants the lock makes of the state: locked if it was free, else with one more waiter. */
+    /** The state after a thread has asked for the lock: locked if it was free, else with one more waiter. */
     private static int next(int s, boolean starving, boolean awake) {
         int n = isFree(s) ? s | LOCKED : s + WAITER;
         if (starving && (s & LOCKED) != 0) {
@@ -324,7 +324,7 @@ public final class Mutex {
         }
     }
 
-    /** The lock is free: wakes who waits longest, unless one is awake or somebody has it. */
+    /** The lock is free: wakes the one that has waited longest, unless a waiter is awake already or the lock has been taken. */
     private void pass(int free) {
         for (int s = free; waiters(s) != 0 && (s & WOKEN) == 0 && isFree(s); s = state) {
             if (STATE.compareAndSet(this, s, s - WAITER | WOKEN)) {

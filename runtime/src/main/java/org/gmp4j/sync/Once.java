@@ -8,8 +8,8 @@ import org.gmp4j.Cancelable;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Runs something once. Thread-safe, from goroutines, virtual threads and platform threads; who waits for the run waits as for a
- * {@link Mutex}, whatever interrupts come, and in a bubble holds its clock. That one run happens before the return of every
+ * Runs something once. Thread-safe, from goroutines, virtual threads and platform threads. A wait for the run is as one for
+ * a {@link Mutex}: interrupts leave it alone, and in a bubble it holds the clock. That one run happens before the return of every
  * {@link #run}. Source: Go's {@code sync.Once}.
  */
 @NullMarked

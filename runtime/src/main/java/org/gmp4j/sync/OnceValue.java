@@ -11,9 +11,8 @@ import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A value that is computed when it is first asked for. Thread-safe, from goroutines, virtual threads and platform threads; who waits for it
- * waits as for a {@link Mutex}, whatever interrupts come, and in a bubble holds its clock. Source: Go's
- * {@code sync.OnceValue}.
+ * A value that is computed when it is first asked for. Thread-safe, from goroutines, virtual threads and platform threads. A wait for it
+ * is as one for a {@link Mutex}: interrupts leave it alone, and in a bubble it holds the clock. Source: Go's {@code sync.OnceValue}.
  *
  * @param <T> its type; {@code null} is a value like others
  */

@@ -17,13 +17,13 @@ import org.gmp4j.sysmon.GcWatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects that are worth using again, for as long as the collector leaves them: it may take any of them at any time without
- * notice. They never cause an {@link OutOfMemoryError}, and never outlive the pool. Thread-safe, from goroutines, virtual threads
- * and plain threads. Nothing waits here, so interrupts and bubbles are nothing to it. What is done before a {@link #put} happens before the
+ * Objects that are worth using again, for as long as the collector leaves them: it may take any of them at any time without notice.
+ * They never cause an {@link OutOfMemoryError}, and never outlive the pool. Thread-safe, from goroutines, virtual threads and plain
+ * threads. Nothing here waits, so interrupts and bubbles make no difference. What is done before a {@link #put} happens before the
  * return of the {@link #get} that gives the object out again.
  *
  * <p>Each P has a slot of its own: one object that is taken and left by one atomic step, and a list of more under a lock,
- * newest first. Who finds its slot empty takes the oldest of others' lists. Plain threads spread over the slots, and so do
+ * newest first. A get that finds its slot empty takes the oldest of another's list. Plain threads spread over the slots, and so do
  * Ps of several schedulers; the number of a P is only a hint where to look, nothing breaks if it is out of date.
  *
  * <p>The victim cache. When the collector has run ({@link GcWatch}), all slots of all pools become victims, and the victims

@@ -26,12 +26,12 @@ import org.jspecify.annotations.NullMarked;
  * therefore a reader must not take the read lock again inside. The readers that a writer held off come before the next writer.
  * What is done before an unlock happens before the return of the lock that it lets through. Unlocked when new.
  *
- * <p>Misuse. An unlock that throws has changed nothing, as that of a {@link Mutex}; but one while somebody else holds the
- * lock in the same way is none that could be told from a right one: it gives that lock back.
+ * <p>Misuse. An unlock that throws has changed nothing, as that of a {@link Mutex}. But an unlock while another thread holds the lock
+ * in the same way cannot be told from a right one: it gives that lock back.
  *
  * <p>One word holds all of the state, so that each step sees whether it is right before it changes anything: how many hold
- * the read lock or wait for it; whether a writer has the lock or waits for those who were inside when it came; and how many
- * of these are left, of whom the last wakes the writer. Go has two words, and adds to them before it looks: then a mistaken
+ * the read lock or wait for it; whether a writer has the lock, or waits for the readers that were inside when it came; and how many
+ * of these are left, the last of which wakes the writer. Go has two words, and adds to them before it looks: then a mistaken
  * unlock is seen by others, and a writer that came just then would wait for a reader that never was.
  *
  * <p>Source: Go's {@code sync.RWMutex}.
@@ -298,7 +298,8 @@ public final class RWMutex {
     private boolean withdraw() {
         for (long s = state; departing(s) != 0; s = state) {
             if (STATE.compareAndSet(this, s, s & ~WRITER & ~0xFFFF_FFFFL)) {
-                letIn(readers(s) - departing(s)); // Whoever gets these units: as many as wait who were not let in before.
+                // As many units as there are waiting readers that were not let in before; any of them may take one.
+                letIn(readers(s) - departing(s));
                 return true;
             }
         }

@@ -169,11 +169,11 @@ public final class Semaphore {
         }
     }
 
-    /** Ends a wait; who waited behind it may fit then. */
+    /** Ends a wait; waiters behind it may fit then. */
     private static final class GivingUp extends Ending {
         private final Semaphore of;
         private final WaitQ q;
-        /** Those whom this lets in. */
+        /** The waiters that this lets in. */
         private long first;
 
         GivingUp(Semaphore of, WaitQ q, Limits limits) {
@@ -257,7 +257,7 @@ public final class Semaphore {
         }
     }
 
-    /** Takes the waiters out for whom there is room now, up to the first for whom there is none; linked by waitlink. */
+    /** Takes out the waiters that there is room for now, up to the first that does not fit; linked by waitlink. */
     private long admit() {
         long first = 0;
         long last = 0;

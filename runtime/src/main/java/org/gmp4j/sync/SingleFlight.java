@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Calls that are made by many at a time and worked out once: while one is under way, others with an equal key wait for its
  * result. Nothing is kept afterwards. Thread-safe, from goroutines, virtual threads and platform threads; they wait as for a
- * {@link WaitGroup}, at interrupts too: one that leaves disturbs neither the call nor others, and in a bubble too. Who waits for a time or
- * until a context is cancelled takes {@link #runChan}. Source: Go's {@code golang.org/x/sync/singleflight}.
+ * {@link WaitGroup}, at interrupts and in a bubble too. One that leaves disturbs neither the call nor the others. For a wait that a time
+ * or a context may end there is {@link #runChan}. Source: Go's {@code golang.org/x/sync/singleflight}.
  *
  * @param <K> the keys, compared by {@code equals}
  * @param <V> the results
@@ -35,7 +35,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
      * What a call led to.
      *
      * @param value what it returned; null if it threw
-     * @param thrown what it threw, the same object for all who waited for it; null if it returned
+     * @param thrown what it threw, the same object for all that waited for it; null if it returned
      * @param shared whether more than one asked for it
      */
     public record Result<V extends @Nullable Object>(@Nullable V value, @Nullable Throwable thrown, boolean shared) {
@@ -49,7 +49,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         }
     }
 
-    /** A call; the result is written by who makes it, before done. */
+    /** A call; its result is written by the thread that makes it, before done. */
     private static final class Call<V> {
         private final WaitGroup done = new WaitGroup();
         /** Those of {@link #runChan}; under the mutex while the call is under way. */
@@ -63,7 +63,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
             done.add(1);
         }
 
-        /** What it led to, for who did not make it. */
+        /** What it led to, for those that did not make it. */
         V ofOther() throws Exception {
             return SingleFlight.get(value, thrownAtOthers());
         }
@@ -107,7 +107,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
-     * @throws Exception what the call threw: the same object for all who waited for it
+     * @throws Exception what the call threw: the same object for all that waited for it
      */
     public V run(K key, Callable<V> f) throws Exception {
         Call<V> mine = new Call<>();

@@ -27,12 +27,12 @@ import org.jspecify.annotations.NullMarked;
  * of the {@link #await} it lets go.
  *
  * <p>Rules. An {@link #add} that raises the counter from 0 comes before the {@link #await} that is to count it. A group may
- * be used again once all who waited have returned. Whoever breaks a rule gets an {@link IllegalStateException}, if it is
- * noticed: both are races.
+ * be used again once all that waited have returned. A call that breaks a rule throws an {@link IllegalStateException}, if it
+ * is noticed: both are races.
  *
- * <p>The state: the counter in the upper half, the number of waiters in the lower one. Who brings the counter to 0 while
- * some wait has to clear the state and let them go; in between nobody else may change it, which is how a forbidden add is
- * found out. Source: Go's {@code sync.WaitGroup}.
+ * <p>The state: the counter in the upper half, the number of waiters in the lower one. The call that brings the
+ * counter to 0 while some wait has to clear the state and let them go. In between no other call may change it, which is how a
+ * forbidden add is noticed. Source: Go's {@code sync.WaitGroup}.
  */
 @NullMarked
 public final class WaitGroup {
@@ -46,7 +46,7 @@ public final class WaitGroup {
         }
     }
 
-    /** Anyone, by CAS; cleared by who lets the waiters go. */
+    /** Written by anyone, by CAS; cleared by the call that lets the waiters go. */
     private volatile long state;
     private final Sema sema = new Sema();
 
@@ -61,7 +61,7 @@ public final class WaitGroup {
     /**
      * The same, whose {@link #go} may be called from any thread.
      *
-     * @param on what starts them: a {@code Gmp}. With another executor, of goroutines or not, who returned is counted done
+     * @param on what starts them: a {@code Gmp}. With another executor, of goroutines or not, a task counts as done when it returns
      */
     public WaitGroup(Executor on) {
         this.on = Objects.requireNonNull(on, "on");
@@ -223,7 +223,7 @@ public final class WaitGroup {
 
     /**
      * A waiter that is in no queue any more is counted out; false when it is being let go with the others. It was counted while the
-     * counter was above 0, and that state lasts until all who are counted are let go at once.
+     * counter was above 0, and that state lasts until all that are counted are let go at once.
      */
     private boolean leave() {
         for (long s = state; counter(s) != 0 && waiters(s) != 0; s = state) {

@@ -42,10 +42,10 @@ import org.gmp4j.timer.TimeBubble;
  *
  * <p>A channel or a timer that was made in the bubble is for its goroutines alone, since the clock does not wait for others:
  * they get an {@link IllegalStateException}, "send on synctest channel from outside bubble", say, or "stop of synctest timer
- * from outside bubble". So does who cancels from outside a context whose channel was made in the bubble, or one that such a
- * context is derived from.
+ * from outside bubble". So does a cancel from outside, of a context whose channel was made in the bubble or of one that such
+ * a context is derived from.
  *
- * <p>{@link #test} may be called by any thread and waits for the bubble, as {@link org.gmp4j.Gmp#run} at interrupts; {@link #await} and
+ * <p>{@link #test} may be called by any thread and waits for the bubble, whatever interrupts come; {@link #await} and
  * {@link #now} belong to goroutines of a bubble.
  */
 public final class Synctest {
