@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A channel: a FIFO between goroutines, and between them and plain threads, in any mix. Thread-safe. An interrupt ends the waits of
  * virtual threads of a {@link Gmp} alone ({@link WaitInterruptedException}), those of all threads in the forms that say so, as
- * {@link #recvInterruptibly}. Who is only to send is given a {@link SendChan}, who is only to receive a {@link RecvChan}; their
+ * {@link #recvInterruptibly}. Code that is only to send is given a {@link SendChan}, code that is only to receive a {@link RecvChan}; their
  * methods are described there.
  *
  * <p>A send happens before the receive of its value; a receive from a channel of capacity C happens before the send

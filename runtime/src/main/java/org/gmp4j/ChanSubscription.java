@@ -20,7 +20,7 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     private final int capacity;
     private volatile Flow.Subscription subscription;
     private volatile Throwable error;
-    /** Received since the last request; by who receives. */
+    /** Received since the last request; written by the receiver. */
     private int taken;
     // With the monitor.
     private boolean over;

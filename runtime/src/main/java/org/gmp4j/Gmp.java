@@ -34,12 +34,12 @@ import org.jspecify.annotations.Nullable;
  * One scheduler: goroutines (Gs) on threads (Ms) that hold processors (Ps). Several may live in one JVM; a goroutine stays
  * with its own. Thread-safe.
  *
- * <p>All methods may be called by any thread: goroutines, virtual threads, platform threads. {@link #main}, {@link #run} and {@link #call}
- * wait for what they started, {@link #close} for all goroutines, {@link #setProcs} for the world to stop; nothing else waits. An
- * interrupt does not end these waits, and the status is set afterwards, for what was started would go on without anybody who knows of
- * it; it ends {@code close} alone. Who may leave before the end calls {@link #submit}, whose task can be waited for until an interrupt, a
- * context or a time. In a bubble of {@code Synctest} what is started by these methods does not belong to it, and whoever waits for that
- * holds its clock.
+ * <p>All methods may be called by any thread: goroutines, virtual threads, platform threads. {@link #main}, {@link #run} and
+ * {@link #call} wait for what they started, {@link #close} for all goroutines, {@link #setProcs} for the world to stop; nothing else
+ * waits. An interrupt does not end these waits, and the status is set afterwards, for what was started would go on without anybody to
+ * know of it; it ends {@code close} alone. Code that may leave before the end calls {@link #runInterruptibly} and its like, or
+ * {@link #submit}, whose task can be waited for until an interrupt, a context or a time. In a bubble of {@code Synctest} what is
+ * started by these methods does not belong to it, and whoever waits for that holds its clock.
  *
  * <p>Source: the G-M-P scheduler of Go's runtime; {@code ARCHITECTURE.md} and {@code HACKING.md} say what differs on the JVM.
  */
@@ -260,7 +260,7 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * The same for those who want an {@link Executor}: {@code CompletableFuture.supplyAsync(f, gmp)}.
+     * The same as an {@link Executor}: {@code CompletableFuture.supplyAsync(f, gmp)}.
      *
      * @throws NullPointerException "go of nil func value"
      * @throws RejectedExecutionException after {@link #close}
@@ -472,7 +472,7 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Has it profiled who held a {@code Mutex} or {@code RWMutex} of {@code org.gmp4j.sync} while a goroutine waited for it: of so many
+     * Has it profiled what held a {@code Mutex} or {@code RWMutex} of {@code org.gmp4j.sync} while a goroutine waited for it: of so many
      * that give such a lock back one. 0 turns it off, as it is at first; what was found stays. Go's {@code SetMutexProfileFraction}.
      *
      * @throws IllegalArgumentException when it is negative

@@ -416,7 +416,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
     }
 
-    /** Wakes who was taken out of a queue, reachable by this channel meanwhile ({@code proc.LeakSearch}). */
+    /** Wakes the waiter that was taken out of a queue, reachable by this channel meanwhile ({@code proc.LeakSearch}). */
     void wake(long sg) {
         Waiting.ready(sg);
         Reference.reachabilityFence(this);

@@ -181,8 +181,8 @@ public final class NativeEvent implements AutoCloseable {
     }
 
     /**
-     * What ends a wait. Whoever fires and who ends it race for the goroutine in the word, by one atomic operation each; who ends it
-     * comes to that only when the goroutine is parked, as its M gives the lock back.
+     * What ends a wait. A fire and an end race for the goroutine in the word, by one atomic operation each. An end comes to that
+     * only when the goroutine is parked, since its M gives the lock back then.
      */
     private final class OfEvent extends Ending implements Park.Unlock {
         private final HeapMutex lock = new HeapMutex(LockRank.SEMA);

@@ -6,7 +6,7 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving end of a channel: who has it cannot send, nor close. Every {@link Chan} is one; a method that only receives takes
+ * The receiving end of a channel, which can neither send nor close. Every {@link Chan} is one; a method that only receives takes
  * this. Go's {@code <-chan T}.
  *
  * <p>All methods may be called by goroutines, virtual threads and platform threads. What an interrupt does: it leaves the waits of

@@ -67,7 +67,7 @@ final class Rehearsal {
 
     /**
      * Does it, if it was not done in this process. An interrupt waits until it is over: half of one would leave a scheduler.
-     * If somebody who takes part has too little memory or stack, nobody waits for him, and that is thrown; it may be tried
+     * If a thread that takes part has too little memory or stack, no other waits for it, and that is thrown; it may be tried
      * again.
      *
      * @param program whether it is fatal when the system gives no thread

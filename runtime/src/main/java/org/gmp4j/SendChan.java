@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * The sending end of a channel: who has it sends and closes. Every {@link Chan} is one; a method that only sends takes this. Go's
+ * The sending end of a channel, which sends and closes. Every {@link Chan} is one; a method that only sends takes this. Go's
  * {@code chan<- T}.
  *
  * <p>All methods may be called by goroutines, virtual threads and platform threads. What an interrupt does: it leaves the waits of

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A goroutine with a result: see {@link Go#async} and {@link Gmp#submit}. It is done when its deferred work has ended too; its result
- * is null when it called {@link Go#goexit}. What it throws is for those who ask, and reported nowhere else. Thread-safe.
+ * is null when it called {@link Go#goexit}. What it throws is given to those that ask for the result, and reported nowhere else.
+ * Thread-safe.
  *
  * <p>All methods may be called by goroutines, virtual threads and platform threads. An interrupt ends {@link #get} on all of them, and
  * {@link #join} on virtual threads of a {@code Gmp} ({@link WaitInterruptedException}). In a bubble of {@code Synctest} its clock moves on
@@ -188,7 +189,7 @@ public final class Task<T> implements Future<T> {
         return first;
     }
 
-    /** A future that is completed as this is, for those who go on from there. To complete or cancel that changes nothing here. */
+    /** A future that is completed as this is. Completing or cancelling that future changes nothing here. */
     public CompletableFuture<T> toCompletableFuture() {
         return outcome.copy();
     }

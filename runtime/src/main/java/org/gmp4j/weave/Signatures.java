@@ -22,7 +22,7 @@ final class Signatures {
     private Signatures() {
     }
 
-    /** Drops them from a jar, and the digests from its manifest; returns the names of those who signed, none for a jar without. */
+    /** Drops them from a jar, and the digests from its manifest; returns the names of its signers, none for a jar without. */
     static List<String> drop(Zip zip) throws ZipException {
         List<String> signers = new ArrayList<>();
         for (Zip.Entry e : zip.entries()) {
