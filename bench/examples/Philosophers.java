@@ -45,7 +45,7 @@ public class Philosophers {
         List<Chan<int[]>> forks = new ArrayList<>();
         for (int i = 0; i < n; i++) {
             Chan<int[]> fork = Chan.make(1);
-            fork.send(new int[1]); // Counts its uses: only who holds it may.
+            fork.send(new int[1]); // Counts its uses: only its holder may.
             forks.add(fork);
         }
         WaitGroup done = new WaitGroup();

@@ -6,9 +6,9 @@
  * Rules that hold for every struct here
  *  - A pointer is a 64-bit address, 0 is nil.  Structs are recycled, never unmapped: a stale pointer is never a fault.
  *  - No Java reference is ever stored here.  What belongs to a G, M or P on the heap stands in a side table under its index.
- *  - Fields are grouped by who writes them, contended words are 128 bytes apart (two lines: the adjacent-line prefetcher).
+ *  - Fields are grouped by their writers, contended words are 128 bytes apart (two lines: the adjacent-line prefetcher).
  *    Structs of which there are millions (g, sudog) are whole 64-byte lines instead: one writer at a time owns each.
- *  - The comment of a field says who may write it.  "owner" is the M that holds the P (struct p), the thread itself (struct m),
+ *  - The comment of a field names its writer.  "owner" is the M that holds the P (struct p), the thread itself (struct m),
  *    the M that runs the G (struct g).
  *  - Flags are 32 bits wide because the JVM has compare-and-set for 32 and 64 bits only.
  */
@@ -70,9 +70,9 @@ typedef uint64_t sudoguintptr;
 
 /* A goroutine waiting on something: an element of a wait queue.  Its element value stands in a side table under `index`. */
 struct sudog {
-    guintptr g;          /* who waits; 0 when a thread that is not an M waits, in a select the sudog that stands for it */
+    guintptr g;          /* the G that waits; 0 when a thread that is not an M waits, in a select the sudog that stands for it */
     sudoguintptr next;   /* wait queue links, or the children in a semaphore's treap: under the lock of the thing waited for;
-                            then the list of who a close wakes, and in a thread's select the winner */
+                            then the list of those that a close wakes, and in a thread's select the winner */
     sudoguintptr prev;
     sudoguintptr waitlink; /* g.waiting list, the ring of a semaphore's waiters, or the free list of a P or of sched; on a
                               channel of longs the element, of a Semaphore the weight */
@@ -99,7 +99,7 @@ struct g {
     uint32_t selectDone;   /* wakers of a select, by CAS: 0 open, 1 won */
     uint32_t hasstack;     /* owner: 0 fresh (no stack yet), 1 has one in the side table */
     int64_t waitsince;     /* nanoTime since when it waits, or 0: see Traceback.timeWaits */
-    int64_t runnabletime;  /* who makes it runnable: nanoTime of that, if this is one to be timed; else, not above 0, minus how often
+    int64_t runnabletime;  /* what makes it runnable: nanoTime of that, if this is one to be timed; else, not above 0, minus how often
                               it was not since.  Its M, when it runs, back to 0 or less: see Latency */
     sudoguintptr param;    /* waker, before ready: the sudog that fired */
     muintptr lockedm;      /* owner: LockOSThread partner, or the M whose stack pins it */
@@ -122,7 +122,7 @@ struct m {
     int32_t locks;         /* owner: depth of acquirem; the handler must not touch the P while > 0 */
     int32_t spinning;      /* owner: searching for work, counted in sched.nmspinning */
     int32_t incgo;         /* owner, in Syscall: gave its P up for a call that may last; not when the handler took it */
-    int32_t gate;          /* GMP_GATE_*; owner, with locks raised, and who takes its P: see Gate */
+    int32_t gate;          /* GMP_GATE_*; owner, with locks raised, and the one that takes its P: see Gate */
     uint32_t lockedExt;    /* owner: LockOSThread depth by users */
     uint32_t lockedInt;    /* owner: the same by the runtime */
     uint64_t fastrand;     /* owner: xorshift state */

@@ -6,7 +6,7 @@
  * Why it may take the P away. The runtime works on a P only between acquirem and releasem, where m.locks > 0; the handler
  * refuses then. With m.locks == 0 the thread is in user code, in the JDK or in native code, none of which knows its P.
  * What follows is what the thread itself would do in entersyscall, and because the handler is that thread, nothing races
- * with it but those who race with entersyscall too: retake and stopTheWorld, by CAS on p.status. When the goroutine
+ * with it but what races with entersyscall too: retake and stopTheWorld, by CAS on p.status. When the goroutine
  * next enters the runtime, acquirem raises m.locks first and looks at m.gate second; finding it shut it goes through
  * exitsyscall. Interrupted between the two, the handler sees locks > 0 and refuses. The compiler must keep the two in
  * order (a fence in acquirem that costs no instruction); the processor cannot show its own thread another order.

@@ -83,7 +83,7 @@ public class GoByExample {
         return Chans.stream(ids).mapToInt(x -> x).sum() == 15;
     }
 
-    /** One who only sends, and one who only receives: the compiler sees to it. */
+    /** One that only sends, and one that only receives: the compiler sees to it. */
     private static boolean directions() {
         Chan<String> pings = Chan.make(1);
         Chan<String> pongs = Chan.make(1);

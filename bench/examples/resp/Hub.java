@@ -12,7 +12,7 @@ import java.util.Set;
 import org.gmp4j.sync.Mutex;
 
 /**
- * Who has subscribed to what. A subscriber is told of its subscription under the lock that publishers take, so a message
+ * Which clients have subscribed to what. A subscriber is told of its subscription under the lock that publishers take, so a message
  * never comes before that answer, and none after the answer to the end of it. Thread-safe.
  */
 final class Hub {

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.gmp4j.Chan;
 
 /**
- * What waits to be sent to a client that has subscribed, and the goroutine that sends it. It is bounded: who offers never
+ * What waits to be sent to a client that has subscribed, and the goroutine that sends it. It is bounded: an offer never
  * waits, and a client that does not keep up is closed. Offers come from its session and, while that is subscribed, from
  * publishers.
  */

@@ -65,7 +65,7 @@ class ArchitectureTest {
     private static final Set<String> WATCHED = Set.of("Scheduler", "Config", "DebugVars", "Machine", "Processor", "Monitor", "Upkeep",
             "SliceClock", "Preempt", "Gate", "Threads", "Netpoll", "Stderr", "ThrowableText");
 
-    /** What waiting may: parking, and who holds off checkdead. */
+    /** What waiting may use: parking, and what holds off checkdead. */
     private static final Set<String> PARKING = Set.of("GStack", "Park", "WaitReason", "Outside", "Scheduler", "Bubble", "InterruptHook");
 
     private static final Path CLASSES = classes(Gmp.class);

@@ -27,7 +27,7 @@ class ChanTimerTest {
         c.lock.unlock();
     }
 
-    /** Who looks and takes nothing leaves the time to those who wait. */
+    /** A look that takes nothing leaves the time to those that wait. */
     @Test
     void whoWaitsIsServed() {
         try (TestGmp gmp = TestGmp.procs(2)) {

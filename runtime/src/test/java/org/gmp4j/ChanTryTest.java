@@ -58,7 +58,7 @@ class ChanTryTest {
         });
     }
 
-    /** A full channel at which senders wait is never empty, and never has room, for those who try without the lock. */
+    /** A full channel at which senders wait is never empty, and never has room, for those that try without the lock. */
     @Stress
     void neverEmpty() throws InterruptedException {
         Chan<Integer> c = Chan.make(1);

@@ -319,7 +319,7 @@ class DeadlockTest {
                 \torg.gmp4j.Chan.""");
     }
 
-    /** Who waits for a socket is no deadlock; having waited does not hide one. */
+    /** A wait for a socket is no deadlock; one that is over does not hide one. */
     @Test
     void deadlockAfterSockets() {
         Result r = jvm().run("AfterSockets");

@@ -485,7 +485,7 @@ final class DefaultProgram {
         return "";
     }
 
-    /** Waits for SIGTERM, and shows who is there then. */
+    /** Waits for SIGTERM, and shows which threads are there then. */
     private static Object term() throws Exception {
         Map<Thread, String> names = Map.of();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("hook " + names.size())));

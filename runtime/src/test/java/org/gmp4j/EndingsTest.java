@@ -235,7 +235,7 @@ class EndingsTest {
         }
     }
 
-    /** A close wakes who waits, and a sender is told. */
+    /** A close wakes those that wait, and a sender is told. */
     @Test
     void closes() throws InterruptedException {
         try (TestGmp gmp = TestGmp.procs(2)) {

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How goroutines end, those with a thread of their own like all others: deferred work, goexit, who is told of an exception, and when. */
+/** How goroutines end, those with a thread of their own like all others: deferred work, goexit, what is told of an exception, and when. */
 class EndsTest {
     /** The ways to a virtual thread that our Ps run. */
     enum Way {
@@ -78,7 +78,7 @@ class EndsTest {
         }
     }
 
-    /** Last first, on the thread itself, and before those who join it go on. */
+    /** Last first, on the thread itself, and before those that join it go on. */
     @ParameterizedTest
     @EnumSource
     void deferredWork(Way way) throws Exception {
@@ -141,7 +141,7 @@ class EndsTest {
         }
     }
 
-    /** The scheduler's handler is told of what ends a thread, after deferred work, and before those who join it go on. */
+    /** The scheduler's handler is told of what ends a thread, after deferred work, and before those that join it go on. */
     @ParameterizedTest
     @EnumSource
     void uncaught(Way way) throws Exception {
@@ -402,7 +402,7 @@ class EndsTest {
         }
     }
 
-    /** An embedding service is not ended by an exception of a goroutine, whatever it does to those who report it. */
+    /** An embedding service is not ended by an exception of a goroutine, whatever it does to the code that reports it. */
     @ParameterizedTest
     @ValueSource(strings = {"printed", "handler", "err", "own"})
     void exceptionsThatResist(String how) {

@@ -72,7 +72,7 @@ final class MixChans {
         }
     }
 
-    /** Who uses the channels; one thread. */
+    /** A user of the channels; one thread. */
     final class User {
         private final SplittableRandom random;
         private final int id;

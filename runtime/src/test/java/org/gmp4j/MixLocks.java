@@ -78,7 +78,7 @@ final class MixLocks {
         semaphore.release(SIZE);
     }
 
-    /** Who uses them; one thread. */
+    /** A user of them; one thread. */
     final class User {
         private final SplittableRandom random;
         private final Consumer<Runnable> go;

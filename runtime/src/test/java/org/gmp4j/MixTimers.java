@@ -126,7 +126,7 @@ final class MixTimers {
         Timer _ = Time.afterFunc(Duration.ofNanos(ThreadLocalRandom.current().nextInt(LONGEST / 2)), body);
     }
 
-    /** Who uses them; one thread. */
+    /** A user of them; one thread. */
     final class User implements Consumer<Select> {
         private final SplittableRandom random;
         /** For selects: it ends now and then, and is replaced. */

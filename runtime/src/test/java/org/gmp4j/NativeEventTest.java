@@ -203,7 +203,7 @@ class NativeEventTest {
     /**
      * A thread writes and fires, its goroutine waits and looks, in lockstep: what was written before the fire is seen, and
      * the next fire comes just when the goroutine parks again. Four such pairs at once, so that the list of
-     * who was readied has many pushers.
+     * those that were readied has many pushers.
      */
     @Stress
     void nothingIsLost() throws InterruptedException {

@@ -234,7 +234,7 @@ class SelectProgramsTest {
                         }
                     };
                     for (int turn = 0; turn < 2; turn++) {
-                        if (turn == 0 || sender == 3) { // Who only tries needs somebody who waits.
+                        if (turn == 0 || sender == 3) { // One that only tries needs another that waits.
                             wg.go(recv);
                             awaitWaiter(c);
                             send.run();

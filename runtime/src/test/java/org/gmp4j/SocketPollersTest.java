@@ -139,7 +139,7 @@ class SocketPollersTest {
             }
         }
 
-        /** Prints who wakes a goroutine that waits for a socket. */
+        /** Prints which thread wakes a goroutine that waits for a socket. */
         private static void where(int procs) throws InterruptedException {
             try (TestGmp gmp = TestGmp.procs(procs)) {
                 gmp.run(() -> pingPong(10));

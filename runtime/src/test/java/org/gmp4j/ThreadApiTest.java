@@ -195,7 +195,7 @@ class ThreadApiTest {
                 factory.newThread(() -> ran.add("outside")).start();
                 queued.set(true);
             });
-            outside.start(); // Not in there: who starts a thread waits for it in the kernel, and may lose the P.
+            outside.start(); // Not in there: a thread that starts another waits for it in the kernel, and may lose the P.
             Thread first = factory.newThread(() -> {
                 List<Thread> started = new ArrayList<>();
                 for (String name : List.of("a", "b", "c")) {

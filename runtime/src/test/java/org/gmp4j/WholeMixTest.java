@@ -85,7 +85,7 @@ class WholeMixTest {
                 locks.close();
                 await(takers);
                 timers.close();
-            } // The functions still to come are left to the one who serves a closed scheduler's timers.
+            } // The functions still to come are left to the thread that serves a closed scheduler's timers.
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
             while (!timers.quiet() && System.nanoTime() < end) {
                 Thread.sleep(1);

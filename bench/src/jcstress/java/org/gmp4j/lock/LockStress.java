@@ -71,7 +71,7 @@ public class LockStress {
         }
     }
 
-    /** Of many who ring, all are harmless, and the sleeper comes through. */
+    /** Of many rings all are harmless, and the sleeper comes through. */
     @JCStressTest
     @Outcome(id = "1", expect = ACCEPTABLE, desc = "woken")
     @Outcome(expect = FORBIDDEN, desc = "not woken")

@@ -20,8 +20,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * {@link Wakep}'s protocol with the steps that the runtime itself takes: who submits work and then looks for a spinner,
- * against the last spinner, who gives its P up, stops spinning and then looks for work. At least one sees the other.
+ * {@link Wakep}'s protocol with the steps that the runtime itself takes: one that submits work and then looks for a spinner,
+ * against the last spinner, which gives its P up, stops spinning and then looks for work. At least one sees the other.
  */
 public class WakepStress {
     /** A P with an owner that submits, and a P whose M, the only spinner, is about to sleep. */

@@ -77,7 +77,7 @@ public class StatusStress {
         }
     }
 
-    /** Who holds the scan bit holds the G where it is; the transition waits, and is not lost. */
+    /** The holder of the scan bit holds the G where it is; the transition waits, and is not lost. */
     @JCStressTest
     @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "it had moved before the scan")
     @Outcome(id = "2, 1", expect = ACCEPTABLE, desc = "held, and nothing changed meanwhile")

@@ -53,7 +53,7 @@ public class SyncStress {
         }
     }
 
-    /** Locked at first; who unlocks is another than who locked, and comes back for it. */
+    /** Locked at first; another than the one that locked it unlocks it, and comes back for it. */
     @JCStressTest
     @Outcome(id = {"1, 3", "2, 3"}, expect = ACCEPTABLE, desc = "each sees what was done before it")
     @Outcome(expect = FORBIDDEN, desc = "both at once, or something is not seen")
@@ -113,7 +113,7 @@ public class SyncStress {
         }
     }
 
-    /** A writer beside a reader, who waits the first time and only tries the second: it sees nothing or all of it. */
+    /** A writer beside a reader, which waits the first time and only tries the second: it sees nothing or all of it. */
     @JCStressTest
     @Outcome(id = {"0, 0", "0, 2", "2, 2", "0, -1"}, expect = ACCEPTABLE, desc = "nothing or all of it")
     @Outcome(expect = FORBIDDEN, desc = "half of it, or it went back, or the try failed though the writer was done")
@@ -144,7 +144,7 @@ public class SyncStress {
         }
     }
 
-    /** A writer waits for a reader, who then wants to write as well: they do not meet, and nobody is forgotten. */
+    /** A writer waits for a reader, which then wants to write as well: they do not meet, and nobody is forgotten. */
     @JCStressTest
     @Outcome(id = "2, 1", expect = ACCEPTABLE, desc = "one after the other")
     @Outcome(expect = FORBIDDEN, desc = "both at once, or it is left locked")

@@ -71,7 +71,7 @@ public class SemaStress {
         }
     }
 
-    /** Two units, one of them handed over, for one who wants two: it gets both, and none is left. */
+    /** Two units, one of them handed over, for one that wants two: it gets both, and none is left. */
     @JCStressTest
     @Outcome(id = "2, 0", expect = ACCEPTABLE, desc = "both")
     @Outcome(expect = FORBIDDEN, desc = "something is not seen, or it is still counted as waiting")

@@ -56,7 +56,7 @@ final class Link {
         return (int) State.ERRNO.get(state, 0L);
     }
 
-    /** Apart, so that nobody makes its handle who captures nothing. */
+    /** Apart, so that code that captures nothing does not make its handle. */
     private static final class State {
         static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
         static final VarHandle ERRNO = LAYOUT.varHandle(PathElement.groupElement("errno"));

@@ -189,7 +189,7 @@ public final class OsThread {
         }
     }
 
-    /** Apart, so that nobody links them who has no use for them. */
+    /** Apart, so that code without a use for them does not link them. */
     private static final class Cold {
         static final MethodHandle SETSCHEDULER =
                 Link.capturing(linux_h.sched_setscheduler$address(), linux_h.sched_setscheduler$descriptor());

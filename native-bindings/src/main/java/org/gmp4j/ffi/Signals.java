@@ -4,7 +4,7 @@ package org.gmp4j.ffi;
 import java.lang.foreign.MemorySegment;
 import org.gmp4j.ffi.linux.linux_h;
 
-/** Signals to one thread of this process, and who handles them. Thread-safe, no allocation. */
+/** Signals to one thread of this process, and their handlers. Thread-safe, no allocation. */
 public final class Signals {
     /** The signal that Go, and this runtime, preempts with; ignored by default, so a stray one does no harm. */
     public static final int SIGURG = linux_h.SIGURG();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A close wakes who waits, and nobody uses the descriptor's number afterwards. */
+/** A close wakes those that wait, and nobody uses the descriptor's number afterwards. */
 class CloseTest {
     private static void isClosed(String op, Io.Body body) {
         ClosedException e = assertInstanceOf(ClosedException.class, thrown(body));

@@ -227,7 +227,7 @@ class DeadlineTest {
                 all.await();
                 long start = System.nanoTime();
                 p.b().setReadDeadlineAfter(Duration.ofMillis(3));
-                p.b().setReadDeadlineAfter(Duration.ofMillis(8)); // Who looks at 3 ms sees to this.
+                p.b().setReadDeadlineAfter(Duration.ofMillis(8)); // The look at 3 ms sees to this.
                 timesOut(read(p.b()));
                 assertTrue(System.nanoTime() - start >= 8_000_000);
             }));

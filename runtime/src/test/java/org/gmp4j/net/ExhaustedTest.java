@@ -7,7 +7,7 @@ import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.junit.jupiter.api.Test;
 
-/** No descriptors are left: who wants one hears of it, others go on, and it is over when there are some again. */
+/** No descriptors are left: a call that wants one hears of it, others go on, and it is over when there are some again. */
 class ExhaustedTest {
     @Test
     void descriptors() {

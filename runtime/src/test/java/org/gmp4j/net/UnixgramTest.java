@@ -68,7 +68,7 @@ class UnixgramTest {
         });
     }
 
-    /** A peer that is not read holds its sender up, and nothing is lost; who has no peer is told. */
+    /** A peer that is not read holds its sender up, and nothing is lost; a socket without a peer is told. */
     @Test
     void aFullReceiver() throws Exception {
         String name = dir.resolve("socket").toString();

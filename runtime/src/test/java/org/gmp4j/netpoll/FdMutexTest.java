@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who may use a descriptor, and who closes it. */
+/** When a descriptor may be used, and which user closes it. */
 class FdMutexTest {
     @Test
     void theLastClosesIt() {
@@ -87,7 +87,7 @@ class FdMutexTest {
         }
     }
 
-    /** While some of those that wait for a turn are interrupted, the turns go round, and nobody is given a unit who has left. */
+    /** While some of those that wait for a turn are interrupted, the turns go round, and no unit goes to one that has left. */
     @Stress
     void turnsAndInterrupts() throws InterruptedException {
         try (TestGmp gmp = TestGmp.procs(2)) {

@@ -81,7 +81,7 @@ class NetpollerTest {
     }
 
     /**
-     * What is ready when a time slice ends runs next, and not behind all who had theirs. A thread that gets no CPU for long makes this
+     * What is ready when a time slice ends runs next, and not behind all that had theirs. A thread that gets no CPU for long makes this
      * one late to see how many they were; so not each time has to be so.
      */
     @Stress

@@ -45,7 +45,7 @@ class DeepStackTest {
                 assertThrows(StackOverflowError.class, () -> parking(0)); // And again, from the beginning.
                 assertTrue(deepest > 100, "depth " + deepest);
             });
-            gmp.run(() -> { // Who comes after it on the same stack does not inherit it.
+            gmp.run(() -> { // The next on the same stack does not inherit it.
                 for (int i = 0; i < 3000; i++) {
                     Go.gosched();
                 }

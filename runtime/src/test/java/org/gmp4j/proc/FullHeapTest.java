@@ -99,7 +99,7 @@ class FullHeapTest {
     }
 
     /**
-     * Who finds no memory for an M gives its struct back, on the stack of a goroutine that may be waiting already: a contended
+     * A thread that finds no memory for an M gives its struct back, on the stack of a goroutine that may be waiting already: a contended
      * monitor must not take it off its thread.
      */
     @Test

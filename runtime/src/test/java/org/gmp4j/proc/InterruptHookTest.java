@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
-/** Who is told of interrupts. */
+/** Which wait is told of an interrupt. */
 class InterruptHookTest {
     private final AtomicInteger told = new AtomicInteger();
 

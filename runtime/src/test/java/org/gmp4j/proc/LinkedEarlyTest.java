@@ -28,7 +28,7 @@ class LinkedEarlyTest {
             // As a scheduler is made, or the network first used; or on the JDK's threads.
             "proc/DefaultPool.<init>", "netpoll/FdRehearsal.all",
             "netpoll/Registration.<clinit>", "stack/JdkPollers$Change.<init>", "stack/JdkPollers$Change.inFront",
-            // For a user, who is told; nothing has happened then.
+            // For a user, which is told; nothing has happened then.
             "netpoll/FdWaits.setDeadline", "netpoll/OutsidePoller.make", "timer/OutsideTimers.make", "proc/CleanStart.startTemplate",
             "proc/Traceback.all", "proc/Traceback.each", "proc/Traceback.list", "proc/Traceback.numbers", "proc/Traceback.states",
             "proc/Traceback.lambda$states$0", "proc/Tracing.set", "proc/Tracing.lambda$set$0",

@@ -151,7 +151,7 @@ class LockOSThreadTest {
             gmp.run(() -> {
                 GStack st = GStack.current();
                 Go.lockOSThread();
-                Chan<Integer> c = Chan.make(); // With one P, who sends comes after who waits.
+                Chan<Integer> c = Chan.make(); // With one P, the sender comes after the one that waits.
                 Go.go(() -> c.send(1));
                 PinningCall.run(() -> assertEquals(1, c.recv()));
                 assertEquals(Machine.of().mp, G.lockedm(st.gp));

@@ -266,7 +266,7 @@ class StopTheWorldTest {
         }
     }
 
-    /** Who has stopped the world from a goroutine waits with its thread: to switch, it would need the others. */
+    /** A goroutine that has stopped the world waits with its thread: to switch, it would need the others. */
     @Test
     void theStopperKeepsItsThread() {
         try (TestGmp gmp = twoPs()) {
@@ -285,7 +285,7 @@ class StopTheWorldTest {
         }
     }
 
-    /** Who stops the world from several threads at once takes turns. */
+    /** Threads that stop the world at once take turns. */
     @Test
     void oneAtATime() throws InterruptedException {
         try (TestGmp gmp = TestGmp.procs(2)) {

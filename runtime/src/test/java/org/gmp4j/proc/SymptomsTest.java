@@ -82,7 +82,7 @@ class SymptomsTest {
             do {
                 m = g.gmp.metrics().read();
             } while (number(m, "/sched/steals/tried:probes") == number(before, "/sched/steals/tried:probes")
-                    && number(m, "/sched/procs/idle:procs") == 0); // It probes who is not idle.
+                    && number(m, "/sched/procs/idle:procs") == 0); // It probes those that are not idle.
             assertEquals(1, number(m, "/sched/threads/spinning:threads"));
             assertEquals(0, number(m, "/sched/runqueue/global:goroutines") + inLocalQueues(m));
             assertEquals(number(before, "/sched/steals/succeeded:probes"), number(m, "/sched/steals/succeeded:probes"));

@@ -18,7 +18,7 @@ import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
-/** {@link Syscall} and {@link Retake}: who has the P of a goroutine that blocks its thread. */
+/** {@link Syscall} and {@link Retake}: where the P of a goroutine is that blocks its thread. */
 class SyscallTest {
     private static final long HELD_NANOS = 50_000_000;
     private static final int CALLS = 2_000;

@@ -17,13 +17,13 @@ import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
-/** Which time slice a goroutine runs in: one that comes by runnext goes on with the slice of who readied it. */
+/** Which time slice a goroutine runs in: one that comes by runnext goes on with the slice of the one that readied it. */
 class TimeSliceTest {
     private static final int ROUNDS = 10;
     private static final int MAX_TRIES = 2_000;
     private static final long LONGEST_NANOS = 10_000_000_000L;
 
-    /** Who inherits a time slice that is over is told as well, before its P is taken. */
+    /** A goroutine that inherits a time slice that is over is told as well, before its P is taken. */
     @Test
     void whoInheritsASliceThatIsOver() {
         AtomicInteger inherited = new AtomicInteger();
@@ -55,7 +55,7 @@ class TimeSliceTest {
                         boolean _ = !heirRan.get() && toldToYield();
                         end.recv(); // Parks, and does not look.
                     });
-                    all.go(() -> { // Who waits for its turn.
+                    all.go(() -> { // It waits for its turn.
                         while (end.tryRecvOk() == null) {
                             Go.gosched();
                         }
@@ -67,11 +67,11 @@ class TimeSliceTest {
         assertEquals(ROUNDS, told.get(), () -> "of " + inherited + " in " + tries);
     }
 
-    /** Or who runs next would be told to yield as soon as it runs, and wait behind everyone. */
+    /** Or the next to run would be told to yield at once, and wait behind everyone. */
     @Test
     void oneThatWasToldToYieldLeavesNothingToInherit() {
         nobodyInheritsAfter(ran -> {
-            GStack st = GStack.enter(); // Nobody takes the P of one who is inside the runtime.
+            GStack st = GStack.enter(); // Nobody takes the P of a goroutine that is inside the runtime.
             boolean told = !ran.get() && toldToYield();
             GStack.exit(st); // Yields.
             return told;

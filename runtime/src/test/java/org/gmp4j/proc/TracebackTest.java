@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class TracebackTest {
     private static final long MINUTE = 60_000_000_000L;
 
-    /** Who waits for long says so, whatever it waits for; the next wait begins at nothing. */
+    /** A goroutine that waits for long says so, whatever it waits for; the next wait begins at nothing. */
     @Test
     void minutes() {
         try (TestGmp gmp = TestGmp.procs(1)) {

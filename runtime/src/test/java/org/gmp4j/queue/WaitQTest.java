@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** {@link WaitQ} against a model. */
 class WaitQTest {
-    /** Who joins, is taken, or leaves from anywhere, at random; those of a select that was won are passed over, once. */
+    /** Waiters join, are taken, or leave from anywhere, at random; those of a select that was won are passed over, once. */
     @Test
     void likeAList() {
         Random random = new Random(1);

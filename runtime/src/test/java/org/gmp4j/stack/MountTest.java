@@ -134,7 +134,7 @@ class MountTest {
             if (!Thread.currentThread().isInterrupted()) {
                 return 0;
             }
-            // The one who interrupted is between two statements at most.
+            // The thread that interrupted is between two statements at most.
             long end = System.nanoTime() + 10_000_000_000L;
             while (!carrier().isInterrupted()) {
                 if (System.nanoTime() > end) {

@@ -100,7 +100,7 @@ class CondTest {
         }
     }
 
-    /** Go: {@code TestCondSignalStealing}: one who begins to wait after a signal does not take it from who waited before. */
+    /** Go: {@code TestCondSignalStealing}: one that begins to wait after a signal does not take it from one that waited before. */
     @Stress
     void condSignalStealing() {
         try (TestGmp gmp = TestGmp.procs(4)) {
@@ -118,7 +118,7 @@ class CondTest {
                     });
                     first.recv();
                     m.lock();
-                    m.unlock(); // It waits now, or will before anyone who locks after this.
+                    m.unlock(); // It waits now, or will before anyone that locks after this.
                     Chan<Boolean> second = Chan.make();
                     boolean[] enough = new boolean[1];
                     Go.go(() -> {

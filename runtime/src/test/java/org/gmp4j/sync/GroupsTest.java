@@ -238,7 +238,7 @@ class GroupsTest {
         }
     }
 
-    /** Go: {@code TestDoChan}, {@code TestForgetUnshared}: the caller goes on, and all who asked are told. */
+    /** Go: {@code TestDoChan}, {@code TestForgetUnshared}: the caller goes on, and all that asked are told. */
     @Test
     void aKeyWhoseHashCodeThrows() throws Exception {
         record Bad(String text) {

@@ -343,7 +343,7 @@ class LockEndingsTest {
                     m.lock();
                     while (taken.get() < n) {
                         boolean takes = true;
-                        if (hasty) { // Takes one for a signal alone: who polled would hide one that was lost.
+                        if (hasty) { // Takes one for a signal alone: polling would hide one that was lost.
                             takes = c.awaitWithin(aMoment());
                         } else if (tokens[0] == 0) {
                             c.await();

@@ -176,7 +176,7 @@ class RWMutexTest {
         assertTrue(m.tryLock());
     }
 
-    /** An unlock that is refused is seen by nobody: those who use the lock rightly get on beside it, and exclude each other. */
+    /** An unlock that is refused is seen by nobody: those that use the lock rightly get on beside it, and exclude each other. */
     @Stress
     void mistakesBesideOthers() {
         RWMutex m = new RWMutex();

@@ -134,7 +134,7 @@ class SemaphoreTest {
         });
     }
 
-    /** Who gives up lets those in who waited behind it; who can never be served holds nobody up. */
+    /** A waiter that gives up lets those in that waited behind it; one that can never be served holds nobody up. */
     @Test
     void givingUpLetsOthersIn() {
         Synctest.test(() -> {

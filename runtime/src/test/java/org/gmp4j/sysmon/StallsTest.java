@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code Builder.stalled} and {@code GMPDEBUG=stall}: who is told of goroutines that keep a P from others. */
+/** {@code Builder.stalled} and {@code GMPDEBUG=stall}: what is told of goroutines that keep a P from others. */
 class StallsTest {
     private static final int HOGS = 4;
 
@@ -208,7 +208,7 @@ class StallsTest {
         assertTrue(printed(r) > 1, r::toString); // There was more to be told.
     }
 
-    /** Sysmon prints, and does not wait for a lock of somebody to whom only sysmon can give a P. */
+    /** Sysmon prints, and does not wait for a lock whose holder can get a P from sysmon alone. */
     @ParameterizedTest
     @CsvSource({"schedtrace=1,false,SCHED ", "stall=1,false,STALL ", "stall=0,true,gmp4j: the stall callback threw "})
     void stderrIsLocked(String debug, boolean callback, String prints) {

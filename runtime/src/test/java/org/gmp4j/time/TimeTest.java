@@ -189,7 +189,7 @@ class TimeTest {
         });
     }
 
-    /** Go: {@code TestAfterStop}, {@code TestTimerStopStress}: who is stopped does not run, who ran cannot be stopped. */
+    /** Go: {@code TestAfterStop}, {@code TestTimerStopStress}: one that is stopped does not run, one that ran cannot be stopped. */
     @Test
     void afterFunc() throws InterruptedException {
         everywhere(() -> {

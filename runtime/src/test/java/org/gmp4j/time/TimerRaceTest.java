@@ -238,7 +238,7 @@ class TimerRaceTest {
         }
     }
 
-    /** Go: {@code TestMultiWakeupTimer}: as often as it is set, one of those who wait gets it. */
+    /** Go: {@code TestMultiWakeupTimer}: as often as it is set, one of those that wait gets it. */
     @Test
     void multiWakeupTimer() {
         try (TestGmp gmp = TestGmp.procs(4)) {

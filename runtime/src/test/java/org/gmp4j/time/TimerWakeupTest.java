@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Who sees that a timer is due: Ps that sleep or are busy, the thread outside when there is no P, and nobody, which is a
+ * What sees that a timer is due: Ps that sleep or are busy, the thread outside when there is no P, and nobody, which is a
  * deadlock or none; Go's {@code time/sleep_test.go}.
  */
 class TimerWakeupTest {
@@ -92,7 +92,7 @@ class TimerWakeupTest {
         return null;
     }
 
-    /** Who waits longer than the scheduler lives whose goroutine armed the timer. */
+    /** A wait that is longer than the life of the scheduler whose goroutine armed the timer. */
     @Test
     void aWaiterOutlivesTheSchedulerThatArmedTheTimer() throws InterruptedException {
         Timer t = Time.newTimer(LONG);

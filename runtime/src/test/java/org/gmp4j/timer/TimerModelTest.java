@@ -104,7 +104,7 @@ class TimerModelTest {
                     now += random.nextInt(20);
                     int ran = 0;
                     for (TimerHeap h : all) {
-                        here = h; // Who runs a heap adds to it again.
+                        here = h; // The thread that runs a heap adds to it again.
                         ran += h.run(now);
                     }
                     for (int j = 0; j < timers; j++) {
@@ -140,7 +140,7 @@ class TimerModelTest {
         }
     }
 
-    /** A heap is moved while others, who hold no P, sweep it and look for what is pending: all arrive, once. */
+    /** A heap is moved while others, which hold no P, sweep it and look for what is pending: all arrive, once. */
     @Stress
     void movedWhileOthersLook() throws InterruptedException {
         TimerHeap to = new TimerHeap(Mem.alloc(p.layout(), 1));

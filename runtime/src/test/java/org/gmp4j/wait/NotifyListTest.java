@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** {@link NotifyList}. */
 class NotifyListTest {
-    /** Who drew the first ticket is called first, though the second is the first to sleep. */
+    /** The one that drew the first ticket is called first, though the second is the first to sleep. */
     @Test
     void calledByTicket() {
         try (TestGmp gmp = TestGmp.procs(1)) {
@@ -30,7 +30,7 @@ class NotifyListTest {
         }
     }
 
-    /** Who is called on the way to sleep does not sleep. */
+    /** One that is called on the way to sleep does not sleep. */
     @Test
     void calledBeforeTheSleep() {
         NotifyList list = new NotifyList();

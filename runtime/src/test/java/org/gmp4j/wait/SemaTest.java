@@ -46,7 +46,7 @@ class SemaTest {
     }
 
     /**
-     * Go: {@code TestSemaHandoff1}, {@code TestSemaHandoff2}: who hands a semaphore over lets the other run at once, before
+     * Go: {@code TestSemaHandoff1}, {@code TestSemaHandoff2}: one that hands a semaphore over lets the other run at once, before
      * its own next step. Others keep the Ps busy, so that none of the two moves to another.
      */
     @ParameterizedTest
@@ -140,7 +140,7 @@ class SemaTest {
         }
     }
 
-    /** A release and an acquire at once, each sometimes a little before the other: who waits gets the unit. */
+    /** A release and an acquire at once, each sometimes a little before the other: the waiter gets the unit. */
     @Stress
     void aReleaseMeetsAWaiter() throws InterruptedException {
         int rounds = 20_000;
@@ -181,7 +181,7 @@ class SemaTest {
         }
     }
 
-    /** Who hands over yields, also when its thread cannot run the other: locked to it, or with a native frame below. */
+    /** A hand-over yields, also when its thread cannot run the other: locked to it, or with a native frame below. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void handoffOfABoundThread(int procs) {

@@ -39,7 +39,7 @@ public class ThreadBench {
     private static final int ECHOES = 2_000;
     private static final int MESSAGE = 32;
 
-    /** Who runs the threads. */
+    /** The scheduler that runs the threads. */
     @Param({"gmp4j", "jdk"})
     public String scheduler;
 

@@ -93,7 +93,7 @@ final class Catalogue {
      * @param name the argument for it
      * @param procs on how many Ps
      * @param variants settings of ours that it is done with, or one empty string
-     * @param peers who does it
+     * @param peers those that do it
      * @param rows what comes of it
      */
     record Work(String name, int procs, List<String> variants, Set<Peer> peers, List<Row> rows) {

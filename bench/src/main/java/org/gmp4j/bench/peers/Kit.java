@@ -6,7 +6,7 @@ import java.util.function.LongConsumer;
 
 /**
  * What the works are written with, so that one source of a work runs on our goroutines, on the JDK's virtual threads and on
- * platform threads. Each kit does a thing as somebody who programs with it would. "A thread" below is one of the kit's own.
+ * platform threads. Each kit does a thing as a programmer who uses it would. "A thread" below is one of the kit's own.
  * All but {@link #run} and {@link #close} are called from the kit's threads.
  */
 interface Kit extends AutoCloseable {

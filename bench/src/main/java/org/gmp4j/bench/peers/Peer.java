@@ -3,7 +3,7 @@ package org.gmp4j.bench.peers;
 
 import java.util.Locale;
 
-/** Who does the works: a column. */
+/** What does the works: a column. */
 enum Peer {
     GMP4J("gmp4j"),
     GO("Go"),

@@ -36,7 +36,7 @@ final class Reports {
         }
     }
 
-    /** The rows that there are, and who fills them. */
+    /** The rows that there are, and the peers that fill them. */
     static Table list(List<Catalogue.Work> works) {
         Table table = new Table(4, "row", "Ps", "what", "who");
         each(new Results(works), (work, row) -> table.row(List.of(row.name(), Integer.toString(work.procs()), row.title(),
@@ -71,7 +71,7 @@ final class Reports {
         return median + " (" + low + " to " + high + ")";
     }
 
-    /** The others of those who took part. */
+    /** The others of those that took part. */
     static List<Peer> others(Results results) {
         return results.versions().keySet().stream().filter(p -> p != Peer.GMP4J).toList();
     }

@@ -26,7 +26,7 @@ final class Results {
         return works;
     }
 
-    /** Who took part, and what of. */
+    /** The peers that took part, and their versions. */
     Map<Peer, String> versions() {
         return versions;
     }

@@ -25,7 +25,7 @@ import org.gmp4j.sysmon.Stalls;
 /**
  * Everything at once, once for each collector: preemption every 200 µs, random setProcs, collections, classes loaded and
  * given points, goroutines locked to threads, system calls, locks and monitors of the JDK, channels and sleeps. What is
- * sent has to be received, who is locked has to stay on its thread, the invariants have to hold, and it has to end.
+ * sent has to be received, a goroutine that is locked has to stay on its thread, the invariants have to hold, and it has to end.
  */
 final class Soak {
     private static final List<String> COLLECTORS =

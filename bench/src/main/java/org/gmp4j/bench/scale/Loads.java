@@ -125,7 +125,7 @@ final class Loads {
             }
 
             private void turn() {
-                long closed = all.recv(); // Else who makes them would wait for a whole round after each time slice.
+                long closed = all.recv(); // Else their maker would wait for a whole round after each time slice.
                 while (!stop) {
                     turns++;
                     Go.gosched();
@@ -366,7 +366,7 @@ final class Loads {
         };
     }
 
-    /** n wait for one mutex: who unlocks it lets the next go on, and comes again. */
+    /** n wait for one mutex: each that unlocks it lets the next go on, and comes again. */
     static Load lockers(int n) {
         Mutex m = new Mutex();
         return new Load(1) {

@@ -111,7 +111,7 @@ final class Trial {
 
     private List<String> client(Load load, int seed) {
         List<String> command = new ArrayList<>(settings.burn() ? FIRST : List.of());
-        // A young generation that a usual run does not fill; and who is compiled waits for it, rather than compete with it.
+        // A young generation that a usual run does not fill. With -Xbatch a method waits until it is compiled.
         command.addAll(JavaCommand.of(List.of("-XX:+UseSerialGC", "-Xms512m", "-Xmn384m", "-Xbatch"), Client.class,
                 List.of(load.mix().toString(), "" + load.rate(), "" + settings.connections(), "" + settings.warmup(),
                         "" + settings.seconds(), "" + seed)));

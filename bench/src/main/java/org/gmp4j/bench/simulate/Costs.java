@@ -20,7 +20,7 @@ final class Costs {
     static final long LOCK_LONG = 400;
     /** An atomic operation on a word that others write. */
     static final long WORD = 60;
-    /** The system call that wakes a thread, for who calls. */
+    /** The system call that wakes a thread, for the caller. */
     static final long FUTEX = 1_500;
     /** From there until the thread runs. */
     static final long WAKE = 5_000;

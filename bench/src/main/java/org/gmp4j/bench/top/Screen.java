@@ -109,7 +109,7 @@ final class Screen {
         }
     }
 
-    /** Whom a P stole most from. */
+    /** The P that another stole most from. */
     private static String victims(long[] moved, long[] before) {
         long[] n = new long[moved.length];
         for (int v = 0; v < n.length; v++) {

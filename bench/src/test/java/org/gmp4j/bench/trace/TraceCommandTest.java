@@ -39,7 +39,7 @@ class TraceCommandTest {
                 int _ = c.recv();
             });
             while (gmp.numGoroutine() != 0) {
-                Thread.onSpinWait(); // Who waits for a goroutine goes on a moment before that has quite ended.
+                Thread.onSpinWait(); // A wait for a goroutine is over a moment before that has quite ended.
             }
             t.stop();
         }
