@@ -2,7 +2,6 @@
 package org.gmp4j;
 
 import java.time.Duration;
-import java.util.List;
 
 import org.gmp4j.affinity.StealOrder;
 import java.util.concurrent.Callable;
@@ -22,6 +21,7 @@ import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Placement;
 import org.gmp4j.proc.Outside;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkThreads;
@@ -94,7 +94,7 @@ final class Rehearsal {
     }
 
     private void run(boolean program) {
-        Scheduler s = Scheduler.rehearsal(new Config(1, null, List.of(), null, StealOrder.UNIFORM, 0, QUANTUM_NANOS, QUANTUM_NANOS,
+        Scheduler s = Scheduler.rehearsal(new Config(1, null, Placement.NONE, StealOrder.UNIFORM, 0, QUANTUM_NANOS, QUANTUM_NANOS,
                 Integer.MAX_VALUE, -1, MAX_STACK, new Failures(this), false, program, DebugVars.parse("")), new TimerHeaps(),
                 new Netpoller(), Sysmon.MAKER);
         try {

@@ -6,7 +6,6 @@ import java.net.InetSocketAddress;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -16,14 +15,13 @@ import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
-import org.gmp4j.affinity.Topology;
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Placement;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.queue.Places;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.sysmon.Stalls;
@@ -185,13 +183,13 @@ final class Settings implements Gmp.Builder {
         if (maxStack < LEAST_STACK) {
             throw new IllegalArgumentException("maxStack is " + maxStack + " bytes: use " + LEAST_STACK + " or more");
         }
-        List<BitSet> place = affinity.place(n);
-        Places places = place.isEmpty() ? null : Places.of(place, Topology.system());
-        if (steal == StealOrder.NEAREST && places == null) {
+        Placement placement = Dealing.deal(affinity);
+        n = byHand ? n : Math.min(n, placement.mostProcs());
+        if (steal == StealOrder.NEAREST && placement.places() == null) {
             throw new IllegalArgumentException("steal order nearest needs an affinity other than none: without one nobody knows "
                     + "how far apart two Ps are");
         }
-        Config config = new Config(n, byHand ? null : new Procs.OfSystem(), place, places, steal, spin.spinNanos(),
+        Config config = new Config(n, byHand ? null : new Procs.OfSystem(), placement, steal, spin.spinNanos(),
                 quantum.toNanos(), leastQuantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection,
                 program, DebugVars.parse(debug));
         Rehearsal.once(program);

@@ -409,7 +409,7 @@ final class DefaultProgram {
 
     private static Object settings() {
         Config c = config();
-        return c.procs() + " " + c.spinNanos() + " " + c.quantumNanos() + " " + c.place() + " " + c.debug().stall() + " "
+        return c.procs() + " " + c.spinNanos() + " " + c.quantumNanos() + " " + c.placement().sets() + " " + c.debug().stall() + " "
                 + c.debug().schedtrace();
     }
 

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.ffi.gmp.g;
@@ -13,6 +12,7 @@ import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Netpoll;
+import org.gmp4j.proc.Placement;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.WaitReason;
@@ -73,7 +73,7 @@ class FatalTest {
         }
 
         private static void threadExhaustion() {
-            Scheduler s = Scheduler.schedinit(new Config(1, null, List.of(), null, org.gmp4j.affinity.StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 5, -1, 1 << 20, null, true, true,
+            Scheduler s = Scheduler.schedinit(new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 5, -1, 1 << 20, null, true, true,
                     DebugVars.parse(null)), new TimerHeaps(), Netpoll.NONE, Sysmon::new);
             Chan<Integer> c = Chan.make();
             for (int i = 0; i < 10; i++) {

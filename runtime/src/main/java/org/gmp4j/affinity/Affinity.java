@@ -25,6 +25,7 @@ public final class Affinity {
         NONE,
         COMPACT,
         SCATTER,
+        CORES,
         PERNODE,
         LIST
     }
@@ -32,13 +33,22 @@ public final class Affinity {
     private static final Affinity NONE = new Affinity(Kind.NONE);
     private static final Affinity COMPACT = new Affinity(Kind.COMPACT);
     private static final Affinity SCATTER = new Affinity(Kind.SCATTER);
+    private static final Affinity CORES = new Affinity(Kind.CORES);
     private static final Affinity PER_NODE = new Affinity(Kind.PERNODE);
+    private static final String RESERVE = ":reserve=";
+    private static final int MOST_RESERVED = 65_535;
 
     private final Kind kind;
+    private final int reserved;
     private final int[] list;
 
     private Affinity(Kind kind, int... list) {
+        this(kind, 0, list);
+    }
+
+    private Affinity(Kind kind, int reserved, int[] list) {
         this.kind = kind;
+        this.reserved = reserved;
         this.list = list;
     }
 
@@ -73,6 +83,16 @@ public final class Affinity {
     }
 
     /**
+     * Each P on one CPU of a core, the cores in the order of {@link #compact}; its SMT siblings are left to the JVM's threads and to other
+     * processes. There are as many Ps as cores when nobody sets their number.
+     *
+     * @return the policy
+     */
+    public static Affinity cores() {
+        return CORES;
+    }
+
+    /**
      * Each P on all CPUs of one NUMA node, the nodes that have CPUs in turn: memory stays near, the kernel chooses the
      * CPU.
      *
@@ -94,6 +114,25 @@ public final class Affinity {
         return cpus(list, Topology.system());
     }
 
+    /**
+     * The same policy on fewer CPUs: the last ones in the order of {@link #compact}, so whole cores first, are left to the JIT, the
+     * collector, the scheduler's monitor and other threads. When the process has no more CPUs than that, one is used all the same. There
+     * are as many Ps as CPUs are left when nobody sets their number.
+     *
+     * @param cpus how many to keep free, 0 to 65535
+     * @return the policy
+     * @throws IllegalArgumentException when {@code cpus} is out of range, or the policy is a list, which says itself what is free
+     */
+    public Affinity reserve(int cpus) {
+        if (cpus < 0 || cpus > MOST_RESERVED) {
+            throw new IllegalArgumentException("reserve is " + cpus + ": use 0 to " + MOST_RESERVED);
+        }
+        if (cpus > 0 && kind == Kind.LIST) {
+            throw new IllegalArgumentException("reserve and a list of CPUs: leave those that are to be free out of the list");
+        }
+        return new Affinity(kind, cpus, list);
+    }
+
     static Affinity cpus(String list, Topology topology) {
         List<Integer> cpus = new ArrayList<>();
         for (String item : list.split(",", -1)) {
@@ -113,22 +152,27 @@ public final class Affinity {
     /**
      * Reads a policy from the command line.
      *
-     * @param text {@code none}, {@code compact}, {@code scatter}, {@code pernode}, or a list of CPUs as {@link #cpus}
-     *     takes it
+     * @param text {@code none}, {@code compact}, {@code scatter}, {@code cores} or {@code pernode}, perhaps with {@code :reserve=2} behind
+     *     it for {@link #reserve}, or a list of CPUs as {@link #cpus} takes it
      * @return the policy
      * @throws IllegalArgumentException when it is none of these, or the list is wrong
      */
     public static Affinity parse(String text) {
         String word = text.strip().toLowerCase(Locale.ROOT);
+        int colon = word.indexOf(RESERVE);
+        if (colon >= 0) {
+            return parse(word.substring(0, colon)).reserve(number(word.substring(colon + RESERVE.length()), text));
+        }
         return switch (word) {
             case "none" -> NONE;
             case "compact" -> COMPACT;
             case "scatter" -> SCATTER;
+            case "cores" -> CORES;
             case "pernode" -> PER_NODE;
             default -> {
                 if (word.isEmpty() || !Character.isDigit(word.charAt(0))) {
                     throw new IllegalArgumentException("affinity \"" + text + "\" is unknown: use none, compact,"
-                            + " scatter, pernode, or a list of CPUs such as 0,2,4-7; " + available(Topology.system())
+                            + " scatter, cores, pernode, or a list of CPUs such as 0,2,4-7; " + available(Topology.system())
                             + ".");
                 }
                 yield cpus(word);
@@ -148,7 +192,7 @@ public final class Affinity {
         if (procs < 1) {
             throw new IllegalArgumentException("procs is " + procs + ", it must be at least 1.");
         }
-        return kind == Kind.NONE ? List.of() : place(procs, kind == Kind.LIST ? null : Topology.system());
+        return kind == Kind.NONE && reserved == 0 ? List.of() : place(procs, kind == Kind.LIST ? null : Topology.system());
     }
 
     /**
@@ -159,31 +203,65 @@ public final class Affinity {
      * @return as {@link #place(int)}
      */
     public List<BitSet> place(int procs, Topology topology) {
-        List<BitSet> places = switch (kind) {
-            case NONE -> List.of();
-            case COMPACT -> singles(compactOrder(topology).stream().mapToInt(Topology.Cpu::id));
-            case SCATTER -> singles(scatterOrder(topology).stream().mapToInt(Topology.Cpu::id));
-            case PERNODE -> topology.nodes().stream().map(Topology.Node::cpus).filter(c -> !c.isEmpty()).toList();
-            case LIST -> singles(Arrays.stream(list));
-        };
+        List<BitSet> places = kind == Kind.LIST ? singles(Arrays.stream(list)) : places(topology);
         return places.isEmpty() ? List.of()
                 : IntStream.range(0, procs).mapToObj(i -> (BitSet) places.get(i % places.size()).clone()).toList();
     }
 
+    /**
+     * The places of a machine, in the order in which Ps get them; P number i has that of number i, round and round. CPUs of a list that
+     * the process may not use are left out, and when none of them is left, all that it may use are one place.
+     *
+     * @param topology the machine
+     * @return the CPUs of each, the caller's to change; an empty list when the policy is {@link #none()}
+     */
+    public List<BitSet> places(Topology topology) {
+        Topology left = lessReserved(topology);
+        return switch (kind) {
+            case NONE -> reserved == 0 ? List.of() : List.of(left.allowed());
+            case COMPACT -> singles(compactOrder(left).stream().mapToInt(Topology.Cpu::id));
+            case SCATTER -> singles(scatterOrder(left).stream().mapToInt(Topology.Cpu::id));
+            case CORES -> singles(coresOrder(left));
+            case PERNODE -> left.nodes().stream().map(Topology.Node::cpus).filter(c -> !c.isEmpty()).toList();
+            case LIST -> {
+                BitSet allowed = topology.allowed();
+                List<BitSet> usable = singles(Arrays.stream(list).filter(allowed::get));
+                yield usable.isEmpty() ? List.of(allowed) : usable;
+            }
+        };
+    }
+
+    /** Whether the policy says how many Ps there are, when nobody else does: as many as it uses CPUs. */
+    public boolean limitsProcs() {
+        return kind == Kind.CORES || reserved > 0;
+    }
+
+    private Topology lessReserved(Topology topology) {
+        List<Topology.Cpu> order = reserved == 0 ? List.of() : compactOrder(topology);
+        int free = Math.min(reserved, order.size() - 1);
+        if (free <= 0) {
+            return topology;
+        }
+        BitSet last = new BitSet();
+        order.subList(order.size() - free, order.size()).forEach(c -> last.set(c.id()));
+        return topology.without(last);
+    }
+
     @Override
     public boolean equals(Object other) {
-        return other instanceof Affinity a && kind == a.kind && Arrays.equals(list, a.list);
+        return other instanceof Affinity a && kind == a.kind && reserved == a.reserved && Arrays.equals(list, a.list);
     }
 
     @Override
     public int hashCode() {
-        return 31 * kind.name().hashCode() + Arrays.hashCode(list);
+        return 31 * (31 * kind.name().hashCode() + reserved) + Arrays.hashCode(list);
     }
 
     /** As {@link #parse} reads it. */
     @Override
     public String toString() {
-        return kind == Kind.LIST ? CpuList.format(list) : kind.name().toLowerCase(Locale.ROOT);
+        return kind == Kind.LIST ? CpuList.format(list)
+                : kind.name().toLowerCase(Locale.ROOT) + (reserved == 0 ? "" : RESERVE + reserved);
     }
 
     private static List<BitSet> singles(IntStream cpus) {
@@ -192,6 +270,16 @@ public final class Affinity {
             one.set(cpu);
             return one;
         }).toList();
+    }
+
+    /** The first usable CPU of each core. */
+    private static IntStream coresOrder(Topology topology) {
+        BitSet seen = new BitSet();
+        return compactOrder(topology).stream().filter(c -> {
+            boolean first = !seen.get(c.coreGroup());
+            seen.set(c.coreGroup());
+            return first;
+        }).mapToInt(Topology.Cpu::id);
     }
 
     private static List<Topology.Cpu> compactOrder(Topology topology) {
@@ -240,6 +328,14 @@ public final class Affinity {
             }
         } while (dealt.size() > before);
         return dealt;
+    }
+
+    private static int number(String digits, String text) {
+        try {
+            return Integer.parseInt(digits);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("affinity \"" + text + "\": reserve is how many CPUs to keep free, such as :reserve=1", e);
+        }
     }
 
     private static int usable(long cpu, String list, Topology topology) {

@@ -293,6 +293,23 @@ public final class Topology {
         return whole != null ? whole : new Topology(root, online);
     }
 
+    /**
+     * The CPUs that the process may use now, those that have gone offline left out; a system call, no more.
+     *
+     * @return a new set
+     * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
+     */
+    public static BitSet systemCpus() {
+        return mask();
+    }
+
+    /** The same machine for a process that may not use these CPUs either; one must be left. */
+    Topology without(BitSet cpus) {
+        BitSet left = allowed();
+        left.andNot(cpus);
+        return new Topology(root, left);
+    }
+
     private static BitSet mask() {
         return org.gmp4j.ffi.Affinity.get(OsThread.getpid()); // The first thread's.
     }

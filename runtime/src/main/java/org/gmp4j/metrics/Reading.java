@@ -155,7 +155,7 @@ final class Reading {
     long stolenOver(Places.Distance distance) {
         if (stolenOver == null) {
             long[] n = new long[Places.DISTANCES];
-            Places places = s.config.places();
+            Places places = s.placement().places();
             long[][] stolen = places == null ? new long[0][] : stolen();
             for (int thief = 0; thief < stolen.length; thief++) {
                 for (int victim = 0; victim < stolen[thief].length; victim++) {

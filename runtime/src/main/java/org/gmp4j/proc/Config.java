@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
-import java.util.BitSet;
-import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 
 import org.gmp4j.affinity.StealOrder;
-import org.gmp4j.queue.Places;
 
 /**
  * The settings of one scheduler, checked by the builder.
  *
  * @param procs number of Ps, 1 to 4096
  * @param autoProcs what procs should be now, asked at most once a second until setProcs is called; null when set by hand
- * @param place the CPUs of each P, round robin; empty when Ms roam
- * @param places how far apart Ps are, from {@code place}; null when Ms roam
- * @param steal the order in which thieves look at other Ps; not nearest first when {@code places} is null
+ * @param placement the CPUs of each P, to begin with
+ * @param steal the order in which thieves look at other Ps; not nearest first when Ms roam
  * @param spinNanos how long an M searches before it sleeps: 0 as Go does, Long.MAX_VALUE for ever
  * @param quantumNanos how long a goroutine runs before it is told to yield, when at most one other waits
  * @param leastQuantumNanos what that shortens to at least when more wait; equal to it for a fixed quantum
@@ -28,7 +24,7 @@ import org.gmp4j.queue.Places;
  * @param program whether this is program mode, where fatal errors end the process
  * @param debug GMPDEBUG
  */
-public record Config(int procs, IntSupplier autoProcs, List<BitSet> place, Places places, StealOrder steal,
+public record Config(int procs, IntSupplier autoProcs, Placement placement, StealOrder steal,
         long spinNanos, long quantumNanos, long leastQuantumNanos, int maxThreads, long idleNanos, long maxStack,
         BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program,
         DebugVars debug) {

@@ -20,8 +20,9 @@ public final class Machine extends Host {
     /** Its struct m. */
     public final long mp;
 
-    /** Which entry of the placement the thread is pinned to; -1 for none. */
+    /** Which entry of a placement the thread is pinned to; -1 for none. And of which placement. */
     int pinnedTo = -1;
+    Placement pinnedBy;
 
     /** What to do after the switch: a code of {@link Mcall}. */
     int op;
@@ -75,6 +76,7 @@ public final class Machine extends Host {
      */
     void renew() {
         pinnedTo = -1;
+        pinnedBy = null;
         op = Mcall.JDK;
         pick = 0;
         spinUntil = 0;

@@ -56,6 +56,11 @@ public final class Processor {
         return node;
     }
 
+    /** With the world stopped. */
+    void setNode(int n) {
+        node = n;
+    }
+
     /** The cache of a number; null for none. On a goroutine's stack, inside {@link GStack#enter}, as long as that lasts. */
     public Cache cache(int number) {
         return number < caches.length ? caches[number] : null;

@@ -50,6 +50,8 @@ public final class Scheduler {
     Netpoll netpoll; // Not final: tests replace it.
 
     volatile VictimOrder victimOrder;
+    /** The CPUs of its Ps. Replaced with the world stopped. */
+    volatile Placement placement;
     /** The object that users have for it; null in program mode. Written once. */
     private volatile Object owner;
     /** The tracer; null when it is off. Set with the world stopped, by {@link Tracing}. */
@@ -88,7 +90,8 @@ public final class Scheduler {
         this.timers = timers;
         RetiredSched.recycle();
         boolean _ = Preempt.install();
-        CleanStart.hook(!config.place().isEmpty());
+        CleanStart.hook(!config.placement().sets().isEmpty());
+        placement = config.placement();
         this.monitor = monitor.apply(this);
         this.sched = Mem.alloc(schedt.layout(), 1);
         boolean made = false;
@@ -142,7 +145,7 @@ public final class Scheduler {
     private void begin() {
         Schedt.setMaxmcount(sched, config.maxThreads());
         Schedt.setLastpollVolatile(sched, System.nanoTime());
-        StopTheWorld.Procs procs = new StopTheWorld.Procs(this, config.procs());
+        StopTheWorld.Procs procs = new StopTheWorld.Procs(this, config.procs(), config.placement());
         SchedLock.lock(sched);
         long runnable = StopTheWorld.procresize(this, procs, null);
         SchedLock.unlock(sched);
@@ -221,17 +224,25 @@ public final class Scheduler {
         return procsByHand;
     }
 
-    /** From sysmon: follows the machine's limits unless the number was set by hand. */
+    /** The CPUs of its Ps, as they are now. */
+    public Placement placement() {
+        return placement;
+    }
+
+    /** From sysmon: follows the CPUs of the process, and its limits unless the number of Ps was set by hand. */
     void updateProcs() {
         // Without signals a goroutine that does not yield could hold sysmon up here.
-        if (!procsByHand && Preempt.possible() && config.autoProcs() != null && Schedt.closingAcquire(sched) == 0) {
-            int n = config.autoProcs().getAsInt();
-            if (n != gomaxprocs()) {
-                try {
-                    boolean _ = StopTheWorld.tryResize(this, n); // If that fails, again at the next look.
-                } catch (IllegalStateException closed) {
-                    // Closed since the check: sysmon ends.
-                }
+        if (!Preempt.possible() || Schedt.closingAcquire(sched) != 0) {
+            return;
+        }
+        Placement changed = placement.dealer().again();
+        boolean byHand = procsByHand || config.autoProcs() == null;
+        int n = byHand ? gomaxprocs() : Math.min(config.autoProcs().getAsInt(), (changed == null ? placement : changed).mostProcs());
+        if (n != gomaxprocs() || changed != null) {
+            try {
+                boolean _ = StopTheWorld.tryResize(this, n, changed, byHand); // If that fails, again at the next look.
+            } catch (IllegalStateException closed) {
+                // Closed since the check: sysmon ends.
             }
         }
     }

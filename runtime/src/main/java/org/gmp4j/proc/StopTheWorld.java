@@ -169,15 +169,17 @@ final class StopTheWorld {
         private final int count;
         private final Object room;
         private final VictimOrder order;
+        private final Placement placement;
 
         /** By whoever holds WORLDSEMA, before the world is stopped. */
-        Procs(Scheduler s, int count) {
+        Procs(Scheduler s, int count, Placement placement) {
             this.count = count;
+            this.placement = placement;
             room = s.allp.room(count);
             if (s.tracer != null) {
                 s.tracer.prepare(count);
             }
-            order = new VictimOrder(s.config.steal(), count, s.config.places());
+            order = new VictimOrder(s.config.steal(), count, placement.places());
         }
     }
 
@@ -190,29 +192,34 @@ final class StopTheWorld {
     static int resize(Scheduler s, int n) {
         GStack.checkAll();
         acquire();
-        return resizeHeld(s, n);
+        return resizeHeld(s, n, s.placement);
     }
 
-    /** The same, but false when another thread has stopped a world. For sysmon, which must not wait for goroutines. */
-    static boolean tryResize(Scheduler s, int n) {
+    /**
+     * The same, but false when another thread has stopped a world. For sysmon, which must not wait for goroutines.
+     *
+     * @param placement a new one, or null
+     * @param byHand whether {@code n} is what there was because others set it; else it gives way to those
+     */
+    static boolean tryResize(Scheduler s, int n, Placement placement, boolean byHand) {
         if (!WORLDSEMA.tryAcquire()) {
             return false;
         }
-        if (s.procsByHand()) { // Set since sysmon looked; it is set before WORLDSEMA is waited for.
+        if (byHand ? n != s.gomaxprocs() : s.procsByHand()) { // Set since sysmon looked; it is set before WORLDSEMA is waited for.
             WORLDSEMA.release();
             return false;
         }
-        int _ = resizeHeld(s, n);
+        int _ = resizeHeld(s, n, placement == null ? s.placement : placement);
         return true;
     }
 
-    private static int resizeHeld(Scheduler s, int n) {
+    private static int resizeHeld(Scheduler s, int n, Placement placement) {
         Procs procs;
         try {
             if (s.isStopped()) {
                 throw closed(); // What it would take could not be given back.
             }
-            procs = new Procs(s, n);
+            procs = new Procs(s, n, placement);
         } catch (Throwable t) {
             WORLDSEMA.release();
             throw t;
@@ -300,6 +307,10 @@ final class StopTheWorld {
         Schedt.setGomaxprocsOpaque(sched, procs);
         if (to != null) {
             s.victimOrder = to.order;
+            s.placement = to.placement;
+            for (Processor pr : s.procs()) {
+                pr.setNode(to.placement.node(P.id(pr.pp)));
+            }
         }
         long runnable = 0;
         for (int i = procs - 1; i >= 0; i--) {

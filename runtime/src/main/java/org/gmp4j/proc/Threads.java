@@ -88,12 +88,14 @@ public final class Threads {
      * those cannot be had either it is not moved, and runs all the same.
      */
     private static void pin(Machine m, int id) {
-        List<BitSet> place = m.s.config.place();
+        Placement placement = m.s.placement;
+        List<BitSet> place = placement.sets();
         if (place.isEmpty()) {
             return;
         }
-        int slot = id % place.size();
-        if (m.pinnedTo != slot) {
+        int slot = placement.slot(id);
+        if (m.pinnedTo != slot || m.pinnedBy != placement) {
+            m.pinnedBy = placement;
             m.pinnedTo = slot; // Also when it is refused: no second try until the next move.
             try {
                 if (runOn(place.get(slot))) {

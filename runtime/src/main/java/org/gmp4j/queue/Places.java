@@ -31,12 +31,16 @@ public final class Places {
     public static final int DISTANCES = Distance.values().length;
 
     private static final int UNKNOWN = -1;
+    private static final int NODE = 1;
 
     /** For each place the numbers of the package, node, cache and core that contain all its CPUs; {@link #UNKNOWN} where none does. */
     private final int[][] keys;
 
-    private Places(int[][] keys) {
+    private final boolean severalNodes;
+
+    private Places(int[][] keys, boolean severalNodes) {
         this.keys = keys;
+        this.severalNodes = severalNodes;
     }
 
     /**
@@ -59,7 +63,7 @@ public final class Places {
             }
             keys[i] = common == null ? new int[] {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN} : common;
         }
-        return new Places(keys);
+        return new Places(keys, topology.nodes().size() > 1);
     }
 
     private static int[] key(Topology.Cpu c) {
@@ -88,6 +92,11 @@ public final class Places {
             same++;
         }
         return Distance.values()[a.length - same];
+    }
+
+    /** The NUMA node of all CPUs of a P; -1 when they are of several, or the machine has but one. */
+    public int node(int p) {
+        return severalNodes ? keys[p % keys.length][NODE] : UNKNOWN;
     }
 
     /** The ids of {@code procs} Ps, sorted so that those of a package, a node, a cache, a core are next to each other. */

@@ -83,6 +83,54 @@ class AffinityTest {
     }
 
     @Test
+    void coresLeaveSiblingsFree() {
+        Topology t = fake().twoSocketsSmt().topology("0-7");
+        assertEquals(List.of(0, 1, 2, 3, 0), cpus(Affinity.cores(), 5, t));
+        // The only CPU of a core that is ours is its first; the node of the first CPU comes first.
+        assertEquals(List.of(2, 4, 5), cpus(Affinity.cores(), 3, fake().topology("2,4-6")));
+    }
+
+    /** The last of compact's order are kept free, whatever the policy. */
+    @Test
+    void reservedCpusAreUsedByNoP() {
+        Topology t = fake().twoSocketsSmt().topology("0-7");
+        assertEquals(List.of(0, 4, 1, 5, 2, 6, 3), cpus(Affinity.compact().reserve(1), 7, t));
+        assertEquals(List.of(0, 2, 1, 4, 6, 5, 0), cpus(Affinity.scatter().reserve(2), 7, t));
+        assertEquals(List.of(0, 1, 2, 0), cpus(Affinity.cores().reserve(2), 4, t));
+        assertEquals(List.of(FakeSystem.set("0-1,4-5"), FakeSystem.set("2")), Affinity.perNode().reserve(3).place(2, t));
+        assertEquals(List.of(FakeSystem.set("0-2,4-6")), Affinity.none().reserve(2).place(1, t));
+        assertEquals(List.of(0, 0), cpus(Affinity.compact().reserve(100), 2, t)); // One is left in any case.
+        assertEquals(List.of(), Affinity.none().reserve(0).place(3));
+    }
+
+    /** What a policy is dealt with again, when CPUs went. */
+    @Test
+    void placesOfWhatIsLeft() {
+        Topology t = fake().twoSocketsSmt().topology("0-7");
+        Affinity list = Affinity.cpus("6,2,3", t);
+        assertEquals(List.of(FakeSystem.set("6"), FakeSystem.set("3")), list.places(fake().topology("0,3-6")));
+        assertEquals(List.of(FakeSystem.set("0-1")), list.places(fake().topology("0-1")));
+        assertEquals(List.of(FakeSystem.set("0"), FakeSystem.set("1")), Affinity.scatter().places(fake().topology("0-1")));
+        assertEquals(List.of(), Affinity.none().places(t));
+    }
+
+    @Test
+    void reserveAsText() {
+        for (String text : List.of("compact:reserve=1", "none:reserve=3", "cores", "cores:reserve=65535", "pernode:reserve=2")) {
+            assertEquals(text, Affinity.parse(text).toString());
+            assertEquals(Affinity.parse(text), Affinity.parse(text.toUpperCase(java.util.Locale.ROOT)));
+        }
+        assertEquals(Affinity.compact(), Affinity.parse("compact:reserve=0"));
+        assertNotEquals(Affinity.compact(), Affinity.parse("compact:reserve=1"));
+        assertTrue(Affinity.parse("none:reserve=1").limitsProcs() && Affinity.cores().limitsProcs() && !Affinity.compact().limitsProcs());
+        for (String text : List.of("compact:reserve=", "compact:reserve=x", "compact:reserve=-1", "compact:reserve=65536", ":reserve=1",
+                "0:reserve=1", "compact:reserve=99999999999")) {
+            String said = assertThrows(IllegalArgumentException.class, () -> Affinity.parse(text), text).getMessage();
+            assertTrue(said.contains("reserve") || said.contains("unknown"), said);
+        }
+    }
+
+    @Test
     void placesAreTheCallers() {
         Topology t = fake().twoSocketsSmt().topology("0-7");
         for (Affinity a : List.of(Affinity.compact(), Affinity.perNode())) {
@@ -166,7 +214,7 @@ class AffinityTest {
     @ValueSource(strings = {"", "spread", "-1", ",0"})
     void unknownPolicy(String word) {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> Affinity.parse(word));
-        String start = "affinity \"" + word + "\" is unknown: use none, compact, scatter, pernode,";
+        String start = "affinity \"" + word + "\" is unknown: use none, compact, scatter, cores, pernode,";
         assertTrue(e.getMessage().startsWith(start), e.getMessage());
     }
 

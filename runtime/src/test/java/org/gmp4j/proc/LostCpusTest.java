@@ -44,7 +44,7 @@ class LostCpusTest {
     void aNewThread() {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).affinity(Affinity.compact()))) {
             Scheduler s = gmp.scheduler();
-            s.withWorldStopped(() -> lose(s.config.place().get(0)));
+            s.withWorldStopped(() -> lose(s.placement().sets().get(0)));
             gmp.run(() -> {
                 AtomicBoolean ran = new AtomicBoolean();
                 Go.go(() -> ran.set(true));
@@ -71,11 +71,11 @@ class LostCpusTest {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(2).affinity(Affinity.compact()))) {
             Scheduler s = gmp.scheduler();
             int _ = gmp.gmp.setProcs(1); // Two places, one P.
-            BitSet left = s.config.place().get(1);
+            BitSet left = s.placement().sets().get(1);
             gmp.run(() -> {
                 Go.lockOSThread(); // It comes back on this thread.
                 Machine m = Machine.current();
-                lose(s.config.place().get(0)); // This goroutine has the only P.
+                lose(s.placement().sets().get(0)); // This goroutine has the only P.
                 blocking(s, () -> m.pinnedTo = -1); // As if another P had been its last.
                 assertEquals(0, m.pinnedTo);
                 assertEquals(0, M.locksOpaque(m.mp));

@@ -3,7 +3,6 @@ package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.util.List;
 
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.testing.ChildJvm;
@@ -50,7 +49,7 @@ class SchedinitTest {
         }
 
         public static void main(String[] args) {
-            Config config = new Config(1, null, List.of(), null, org.gmp4j.affinity.StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20, null, false, false, DebugVars.parse(""));
+            Config config = new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20, null, false, false, DebugVars.parse(""));
             int refused = 0;
             for (int i = 0; i < TRIES; i++) {
                 try {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sysmon;
 
-import java.util.List;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.proc.Ballast;
@@ -9,6 +8,7 @@ import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.Monitor;
 import org.gmp4j.proc.Netpoll;
+import org.gmp4j.proc.Placement;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.timer.TimerHeaps;
 
@@ -55,7 +55,7 @@ final class FullHeapBeginProgram {
 
     public static void main(String[] args) throws Exception {
         Gmp gmp = Gmp.builder().procs(1).build(); // Rehearses.
-        Scheduler s = Scheduler.schedinit(new Config(1, null, List.of(), null, org.gmp4j.affinity.StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20, null, false, false,
+        Scheduler s = Scheduler.schedinit(new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20, null, false, false,
                 DebugVars.parse("")), new TimerHeaps(), Netpoll.NONE, Late::new);
         boolean closed = s.close(-1); // Waits for the thread.
         int answer = gmp.call(() -> 42);

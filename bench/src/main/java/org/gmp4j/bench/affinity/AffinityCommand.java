@@ -48,7 +48,7 @@ public final class AffinityCommand implements Callable<Integer> {
     private List<String> workloads = List.of();
 
     @Option(names = "--policy", paramLabel = "POLICY", split = ";", defaultValue = "none;compact;scatter",
-            description = "Policies with semicolons between them: none, compact, scatter, pernode, or a list of CPUs"
+            description = "Policies with semicolons between them: none, compact, scatter, cores, pernode, or a list of CPUs"
                     + " (default: ${DEFAULT-VALUE}).")
     private List<String> policies;
 

@@ -46,7 +46,7 @@ public final class StealCommand implements Callable<Integer> {
     @Option(
             names = "--affinity",
             paramLabel = "POLICY",
-            description = "Where the Ps are pinned: none, compact, scatter, pernode, or a list of CPUs such as 0,2,4-7"
+            description = "Where the Ps are pinned: none, compact, scatter, cores, pernode, or a list of CPUs such as 0,2,4-7"
                     + " (default: compact; none with a single CPU).")
     private String affinity;
 

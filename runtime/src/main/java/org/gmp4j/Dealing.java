@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import java.util.BitSet;
+import java.util.List;
+
+import org.gmp4j.affinity.Affinity;
+import org.gmp4j.affinity.Topology;
+import org.gmp4j.proc.Config;
+import org.gmp4j.proc.Placement;
+import org.gmp4j.queue.Places;
+
+/**
+ * Deals the machine's CPUs to Ps by a policy, and again when those that the process may use have changed: by {@code taskset} or a cpuset,
+ * or because some went offline or came back.
+ *
+ * @param affinity the policy
+ * @param cpus what the process could use when they were dealt
+ */
+record Dealing(Affinity affinity, BitSet cpus) implements Placement.Dealer {
+    /** The placement of now. */
+    static Placement deal(Affinity affinity) {
+        return affinity.equals(Affinity.none()) ? Placement.NONE : dealt(affinity, Topology.system());
+    }
+
+    private static Placement dealt(Affinity affinity, Topology topology) {
+        List<BitSet> places = affinity.places(topology);
+        BitSet used = new BitSet();
+        places.forEach(used::or);
+        int most = affinity.limitsProcs() ? Math.min(used.cardinality(), Config.MOST_PROCS) : Config.MOST_PROCS;
+        return new Placement(places, Places.of(places, topology), most, new Dealing(affinity, topology.allowed()));
+    }
+
+    @Override
+    public Placement again() {
+        return Topology.systemCpus().equals(cpus) ? null : dealt(affinity, Topology.system());
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.proc;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.affinity.Affinity;
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+
+/** Changes the CPUs of its own process, and looks in {@code /proc} where the threads of the Ps may run then. */
+final class FollowProgram {
+    private static final long PATIENCE = 60_000_000_000L;
+
+    private FollowProgram() {
+    }
+
+    public static void main(String[] args) throws IOException {
+        BitSet all = org.gmp4j.ffi.Affinity.get(OsThread.getpid());
+        int a = all.nextSetBit(0);
+        int b = all.nextSetBit(a + 1);
+        AtomicBoolean stop = new AtomicBoolean();
+        Gmp byHand = Gmp.builder().procs(2).affinity(Affinity.compact()).build();
+        Gmp counted = Gmp.builder().affinity(Affinity.parse("compact:reserve=" + (all.cardinality() - 2))).build();
+        Gmp reserving = Gmp.builder().affinity(Affinity.parse("none:reserve=" + (all.cardinality() - 1))).build();
+        List<Gmp> gmps = List.of(byHand, counted, reserving);
+        for (Gmp gmp : gmps) {
+            for (int i = 0; i < 4; i++) {
+                gmp.go(() -> {
+                    while (!stop.get()) {
+                        Go.gosched();
+                    }
+                });
+            }
+        }
+        Scheduler[] s = gmps.stream().map(g -> {
+            Scheduler[] of = new Scheduler[1];
+            g.run(() -> of[0] = GStack.current().scheduler());
+            return of[0];
+        }).toArray(Scheduler[]::new);
+        String first = one(a);
+        String second = one(b);
+        await("at first", s, List.of(List.of(first, second), List.of(first, second), List.of(first)));
+        BitSet only = new BitSet();
+        only.set(b);
+        org.gmp4j.ffi.Affinity.set(OsThread.getpid(), only); // The first thread alone, which says what the process may use.
+        await("on one CPU", s, List.of(List.of(second, second), List.of(second), List.of(second)));
+        for (int tid : threads()) { // As taskset -a: the Ms may run anywhere now.
+            try {
+                org.gmp4j.ffi.Affinity.set(tid, all);
+            } catch (org.gmp4j.ffi.NativeException e) {
+                continue; // It has ended.
+            }
+        }
+        await("on all again", s, List.of(List.of(first, second), List.of(first, second), List.of(first)));
+        stop.set(true);
+        gmps.forEach(Gmp::close);
+    }
+
+    private static String one(int cpu) {
+        return String.valueOf(cpu);
+    }
+
+    private static List<Integer> threads() throws IOException {
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/task"))) {
+            return all.map(p -> Integer.valueOf(p.getFileName().toString())).toList();
+        }
+    }
+
+    /** Until the threads of all Ps, and no more Ps than these, have these CPUs. */
+    private static void await(String when, Scheduler[] s, List<List<String>> wanted) throws IOException {
+        long end = System.nanoTime() + PATIENCE;
+        List<List<String>> found;
+        do {
+            found = new ArrayList<>();
+            for (Scheduler each : s) {
+                found.add(new ArrayList<>(cpus(each).values()));
+            }
+        } while (!found.equals(wanted) && System.nanoTime() < end);
+        System.out.println(when + (found.equals(wanted) ? ": right" : ": " + found + " instead of " + wanted));
+    }
+
+    /** By P that an M has. */
+    private static TreeMap<Integer, String> cpus(Scheduler s) throws IOException {
+        TreeMap<Integer, String> cpus = new TreeMap<>();
+        for (Machine m : s.machines()) {
+            long pp = M.pOpaque(m.mp);
+            if (pp != 0) {
+                Path status = Path.of("/proc/self/task/" + M.procid(m.mp) + "/status");
+                try {
+                    cpus.put(P.id(pp), Files.readAllLines(status).stream().filter(l -> l.startsWith("Cpus_allowed_list:")).findFirst()
+                            .orElse("").replaceFirst("^[^\t]*\t", ""));
+                } catch (NoSuchFileException e) {
+                    continue; // It has ended.
+                }
+            }
+        }
+        return cpus;
+    }
+}
