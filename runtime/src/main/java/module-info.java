@@ -6,6 +6,9 @@ module org.gmp4j.runtime {
     requires static org.jspecify; // For compilers; not needed to run.
     requires static java.management; // The bean.
     requires static jdk.httpserver; // The page for Prometheus.
+    requires static jdk.jfr; // The events.
+    requires static micrometer.core; // metrics.MicrometerBinder.
+    requires static io.opentelemetry.api; // metrics.OpenTelemetryBinder.
 
     exports org.gmp4j;
     exports org.gmp4j.sync;

@@ -63,7 +63,7 @@ class ArchitectureTest {
 
     /** What sysmon may know of the loop that it watches. */
     private static final Set<String> WATCHED = Set.of("Scheduler", "Config", "DebugVars", "Machine", "Processor", "Monitor", "Upkeep",
-            "SliceClock", "Preempt", "Gate", "Threads", "Netpoll", "Stderr", "ThrowableText");
+            "SliceClock", "Preempt", "Gate", "Threads", "Netpoll", "Recorder", "Stderr", "ThrowableText");
 
     /** What waiting may use: parking, and what holds off checkdead. */
     private static final Set<String> PARKING = Set.of("GStack", "Park", "WaitReason", "Outside", "Scheduler", "Bubble", "InterruptHook");
@@ -239,6 +239,23 @@ class ArchitectureTest {
         }
         assertEquals(new TreeSet<>(INTERNAL_TYPES), types);
         assertEquals(new TreeSet<>(PRIVATE_MEMBERS), members);
+    }
+
+    /** A library that a program need not have is named by the one class that binds it. */
+    @Test
+    void optionalLibrariesAreBehindOneClassEach() {
+        Map<String, Set<String>> users = new TreeMap<>();
+        for (JavaClass c : ALL) {
+            for (Dependency d : c.getDirectDependenciesFromSelf()) {
+                String p = d.getTargetClass().getBaseComponentType().getPackageName();
+                if (!p.startsWith(ROOT) && !p.startsWith("java") && !p.startsWith("jdk.") && !p.startsWith("sun.") && !p.isEmpty()) {
+                    users.computeIfAbsent(p.replaceAll("^(\\w+\\.\\w+).*", "$1"), k -> new TreeSet<>()).add(top(c));
+                }
+            }
+        }
+        users.remove("org.jspecify"); // Annotations.
+        users.remove("com.sun"); // The server of the module jdk.httpserver.
+        assertEquals(Map.of("io.micrometer", Set.of("MicrometerBinder"), "io.opentelemetry", Set.of("OpenTelemetryBinder")), users);
     }
 
     /** The module of the bindings stands on java.base alone. */

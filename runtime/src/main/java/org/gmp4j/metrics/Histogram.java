@@ -41,6 +41,15 @@ public record Histogram(long[] counts, double[] bounds) {
         return bounds[Math.min(i + 1, bounds.length - 2)];
     }
 
+    /** How many values were in buckets that begin below a bound. */
+    long below(double bound) {
+        long n = 0;
+        for (int i = 0; i < counts.length && bounds[i] < bound; i++) {
+            n += counts[i];
+        }
+        return n;
+    }
+
     /** About the sum of all values: each is taken to be in the middle of its bucket, in the last one at its beginning. */
     public double sum() {
         double sum = 0;

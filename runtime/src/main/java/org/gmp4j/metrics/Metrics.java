@@ -27,6 +27,16 @@ public final class Metrics {
         this.s = s;
     }
 
+    /** The name of the scheduler, as in the label of Prometheus's page; with a number after it if another live one has the same. */
+    public String scheduler() {
+        return s.label();
+    }
+
+    /** Whether the scheduler has ended. */
+    boolean closed() {
+        return s.isStopped();
+    }
+
     /** What there is, in the order of the names. */
     public static List<Description> all() {
         return Catalog.ALL.stream().map(Catalog.Entry::description).toList();

@@ -80,14 +80,9 @@ final class PrometheusText {
     }
 
     private static void histogram(StringBuilder b, String name, String labels, Histogram h) {
-        long below = 0;
-        int i = 0;
         for (int power = FIRST_POWER; power <= LAST_POWER; power++) {
             double bound = (1L << power) / NANOS;
-            for (; h.bounds()[i] < bound; i++) {
-                below += h.counts()[i];
-            }
-            line(b, name + "_bucket", labels + ",le=\"" + bound + '"', below);
+            line(b, name + "_bucket", labels + ",le=\"" + bound + '"', h.below(bound));
         }
         long n = h.count();
         line(b, name + "_bucket", labels + ",le=\"+Inf\"", n);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.metrics;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+
+/**
+ * All metrics of a scheduler as meters of Micrometer, which has to be among the program's libraries ({@code micrometer-core}); nothing
+ * else in this module needs it. {@code /sched/runs/local:goroutines} is the meter {@code gmp.sched.runs.local} with the base unit
+ * {@code goroutines} and the tag {@code scheduler}:
+ *
+ * <table>
+ * <caption>Meters</caption>
+ * <tr><th>metric</th><th>meter</th></tr>
+ * <tr><td>cumulative</td><td>a function counter</td></tr>
+ * <tr><td>how things stand</td><td>a gauge</td></tr>
+ * <tr><td>histogram</td><td>a function timer, whose total is an estimate, and function counters with {@code .bucket} at the end of the
+ * name: how many values were below the tag {@code le}, in seconds; bounds are powers of 4 ns from 1 µs to 17 s</td></tr>
+ * <tr><td>by P</td><td>one for each P that there was when it was bound, with the tag {@code p}</td></tr>
+ * <tr><td>by pair of Ps</td><td>none: see {@link Metrics#prometheus()}, or {@link OpenTelemetryBinder}</td></tr>
+ * </table>
+ *
+ * <p>Reading stops nobody. Meters that are read within 0.1 s get numbers of the same reading. When the scheduler is closed gauges are
+ * not a number, and counters stay. Thread-safe; may be bound to several registries.
+ */
+public final class MicrometerBinder implements MeterBinder, AutoCloseable {
+    private final Sampled sampled;
+    private final Tags tags;
+    private final Map<MeterRegistry, List<Meter>> bound = new HashMap<>(); // Under the monitor.
+
+    /** For one scheduler: {@code Gmp.metrics()}. */
+    public MicrometerBinder(Metrics metrics) {
+        this(metrics, Tags.empty());
+    }
+
+    /**
+     * The same with more tags.
+     *
+     * @param tags what all its meters have, beside the tag {@code scheduler}
+     */
+    public MicrometerBinder(Metrics metrics, Iterable<Tag> tags) {
+        sampled = new Sampled(metrics);
+        this.tags = Tags.of("scheduler", metrics.scheduler()).and(tags);
+    }
+
+    @Override
+    public synchronized void bindTo(MeterRegistry registry) {
+        List<Meter> made = bound.computeIfAbsent(registry, r -> new ArrayList<>());
+        for (Description d : Metrics.all()) {
+            String metric = d.name();
+            switch (d.kind()) {
+                case LONG, DOUBLE -> made.add(meter(registry, d, tags,
+                        d.cumulative() ? s -> s.counted(metric) : s -> s.now(metric)));
+                case BY_P -> {
+                    int procs = sampled.values().get(metric) instanceof long[] byP ? byP.length : 0;
+                    for (int i = 0; i < procs; i++) {
+                        int p = i;
+                        made.add(meter(registry, d, tags.and("p", Integer.toString(p)),
+                                d.cumulative() ? s -> s.counted(metric, p) : s -> s.now(metric, p)));
+                    }
+                }
+                case HISTOGRAM -> histogram(registry, made, d);
+                case BY_PAIR -> { }
+            }
+        }
+    }
+
+    private Meter meter(MeterRegistry registry, Description d, Tags with, ToDoubleFunction<Sampled> read) {
+        // The registry refers to the object by a weak reference; what reads it keeps it alive.
+        Sampled s = sampled;
+        ToDoubleFunction<Sampled> kept = weak -> read.applyAsDouble(s);
+        return d.cumulative()
+                ? FunctionCounter.builder(Sampled.name(d), s, kept).tags(with).description(d.help()).baseUnit(d.unit())
+                        .register(registry)
+                : Gauge.builder(Sampled.name(d), s, kept).tags(with).description(d.help()).baseUnit(d.unit()).strongReference(true)
+                        .register(registry);
+    }
+
+    private void histogram(MeterRegistry registry, List<Meter> made, Description d) {
+        String metric = d.name();
+        Sampled s = sampled;
+        made.add(FunctionTimer.builder(Sampled.name(d), s, weak -> count(s, metric, Double.POSITIVE_INFINITY),
+                weak -> s.histogram(metric) == null ? 0 : s.histogram(metric).sum(), TimeUnit.SECONDS)
+                .tags(tags).description(d.help()).register(registry));
+        for (double bound : Sampled.bounds()) {
+            made.add(bucket(registry, d, bound));
+        }
+    }
+
+    private Meter bucket(MeterRegistry registry, Description d, double bound) {
+        Sampled s = sampled;
+        return FunctionCounter.builder(Sampled.name(d) + ".bucket", s, weak -> count(s, d.name(), bound))
+                .tags(tags.and("le", Sampled.text(bound))).description(d.help()).register(registry);
+    }
+
+    private static long count(Sampled s, String metric, double bound) {
+        Histogram h = s.histogram(metric);
+        return h == null ? 0 : h.below(bound);
+    }
+
+    /** Takes all meters back that it registered. */
+    @Override
+    public synchronized void close() {
+        bound.forEach((registry, meters) -> meters.forEach(registry::remove));
+        bound.clear();
+    }
+}
