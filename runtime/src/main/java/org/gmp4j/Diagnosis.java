@@ -5,10 +5,12 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 import org.gmp4j.check.Invariants;
+import org.gmp4j.jfr.FlightRecording;
 import org.gmp4j.metrics.Dashboard;
 import org.gmp4j.metrics.JmxBean;
 import org.gmp4j.metrics.MetricsServer;
 import org.gmp4j.proc.DebugVars;
+import org.gmp4j.proc.Recorder;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.Throw;
 
@@ -20,6 +22,8 @@ final class Diagnosis implements Runnable {
     private final Served served;
     private JmxBean bean; // Under the monitor; null when it is not registered.
     private boolean ended; // Likewise.
+    private volatile boolean lookForJmx;
+    private volatile boolean lookForJfr = true;
 
     /** Of a scheduler that was just made. */
     Diagnosis(Scheduler s, Served served) {
@@ -44,17 +48,20 @@ final class Diagnosis implements Runnable {
      *
      * @param metrics the builder's; null for what GMPDEBUG says
      * @param dashboard likewise
-     * @throws IllegalArgumentException when one cannot listen where it is to
+     * @throws IllegalArgumentException when one cannot listen where it is to, or the JDK has no server
      */
     static Served serve(InetSocketAddress metrics, Integer dashboard, DebugVars debug) {
         InetSocketAddress address = metrics != null ? metrics : debug.metrics();
         Integer port = dashboard != null ? dashboard : debug.dashboard() >= 0 ? Integer.valueOf(debug.dashboard()) : wanted();
-        MetricsServer m = address == null ? null : MetricsServer.shared(address);
+        MetricsServer m = null;
         boolean done = false;
         try {
+            m = address == null ? null : MetricsServer.shared(address);
             Dashboard d = port == null ? null : Dashboard.shared(port);
             done = true;
             return new Served(m, d);
+        } catch (IllegalStateException noModule) {
+            throw new IllegalArgumentException(noModule.getMessage(), noModule);
         } finally {
             if (!done && m != null) {
                 m.close();
@@ -69,11 +76,17 @@ final class Diagnosis implements Runnable {
 
     /** Begins. After a failure, too, {@link #end} is to be called. */
     void begin() {
-        if (s.config.debug().jmx()) {
+        lookForJmx = !s.config.debug().jmx();
+        if (!lookForJmx) {
             registerNow();
-        } else {
-            s.setEverySecond(this);
         }
+        if (s.config.debug().jfr()) {
+            recordNow();
+        }
+        if (Recorder.now() != null) {
+            FlightRecording.look(s);
+        }
+        s.setEverySecond(this);
         if (s.config.debug().invariants()) {
             check();
         }
@@ -100,33 +113,62 @@ final class Diagnosis implements Runnable {
             if (!isNoModule(e)) {
                 throw e;
             }
-            throw new IllegalStateException("jmx=1 needs the module java.management: start java with --add-modules java.management", e);
+            throw new IllegalArgumentException("GMPDEBUG: jmx=1 needs the module java.management: start java with --add-modules "
+                    + "java.management", e);
         }
     }
 
-    /** On sysmon: registers it once anybody uses JMX, on a thread that may wait for the JDK's locks. */
+    private void recordNow() {
+        try {
+            FlightRecording.begin();
+        } catch (NoClassDefFoundError e) {
+            if (!isNoModule(e)) {
+                throw e;
+            }
+            throw new IllegalArgumentException("GMPDEBUG: jfr=1 needs the module jdk.jfr: start java with --add-modules jdk.jfr", e);
+        }
+    }
+
+    /** On sysmon: looks whether anybody uses JMX, or JFR. What waits for the JDK's locks is done by a thread of its own. */
     @Override
     public void run() {
-        try {
-            if (!JmxBean.wanted()) {
-                return;
-            }
-            Thread t = new Thread(null, new Registering(this), s.name().concat("-jmx"), 0, false);
-            t.setDaemon(true);
-            s.setEverySecond(null);
-            boolean started = false;
+        if (lookForJmx) {
             try {
-                t.start();
-                started = true;
-            } finally {
-                if (!started) {
-                    s.setEverySecond(this); // There was no memory for it.
+                if (JmxBean.wanted()) {
+                    lookForJmx = false;
+                    if (!started(new Registering(this), "-jmx")) {
+                        lookForJmx = true;
+                    }
                 }
+            } catch (LinkageError e) {
+                lookForJmx = !isNoModule(e); // Else something was not linked for want of memory: again in a second.
             }
-        } catch (LinkageError e) {
-            if (isNoModule(e)) {
-                s.setEverySecond(null);
-            } // Else something was not linked for want of memory: again in a second.
+        }
+        if (lookForJfr) {
+            try {
+                if (Recorder.now() != null) {
+                    FlightRecording.look(s);
+                } else if (FlightRecording.wanted()) {
+                    lookForJfr = false;
+                    if (!started(new Recording(this), "-jfr")) {
+                        lookForJfr = true;
+                    }
+                }
+            } catch (LinkageError e) {
+                lookForJfr = !isNoModule(e);
+            }
+        }
+    }
+
+    /** Whether a thread does it: false when there is no memory for one. */
+    private boolean started(Runnable what, String name) {
+        try {
+            Thread t = new Thread(null, what, s.name().concat(name), 0, false);
+            t.setDaemon(true);
+            t.start();
+            return true;
+        } catch (OutOfMemoryError e) {
+            return false;
         }
     }
 
@@ -135,14 +177,28 @@ final class Diagnosis implements Runnable {
         return e instanceof NoClassDefFoundError && (e.getCause() == null || e.getCause() instanceof ClassNotFoundException);
     }
 
-    /** A class, as a lambda would be linked on sysmon, which an error in that would end. */
+    /** Classes, as a lambda would be linked on sysmon, which an error in that would end. */
     private record Registering(Diagnosis d) implements Runnable {
         @Override
         public void run() {
             try {
                 d.register();
             } catch (OutOfMemoryError | LinkageError noMemory) {
-                d.s.setEverySecond(d); // Again in a second.
+                d.lookForJmx = true; // Again in a second.
+            }
+        }
+    }
+
+    /** Afterwards each second's look is at what is recorded. */
+    private record Recording(Diagnosis d) implements Runnable {
+        @Override
+        public void run() {
+            try {
+                FlightRecording.begin();
+            } catch (OutOfMemoryError | LinkageError noMemory) {
+                return; // Again in a second.
+            } finally {
+                d.lookForJfr = true;
             }
         }
     }

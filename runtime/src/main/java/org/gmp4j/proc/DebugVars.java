@@ -15,6 +15,7 @@ import org.gmp4j.struct.ProcessFlag;
  * @param stall print goroutines that keep a P from others, at most one every so many milliseconds; 0 is off
  * @param metrics where to serve metrics by HTTP; null for nowhere
  * @param jmx have a bean from the start on
+ * @param jfr have JFR's events from the start on
  * @param invariants check the runtime's invariants now and then, and whenever the world is stopped
  * @param traceback what a fatal error and an uncaught exception in program mode print, and how they end
  * @param asyncpreemptoff a goroutine that runs yields only when it calls the runtime
@@ -22,8 +23,8 @@ import org.gmp4j.struct.ProcessFlag;
  * @param trace a file for an execution trace, until the JVM ends; empty is off
  * @param dashboard at which port of the loopback address the live page is; -1 for nowhere
  */
-public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSocketAddress metrics, boolean jmx, boolean invariants,
-        Level traceback, boolean asyncpreemptoff, boolean createsites, String trace, int dashboard) {
+public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSocketAddress metrics, boolean jmx, boolean jfr,
+        boolean invariants, Level traceback, boolean asyncpreemptoff, boolean createsites, String trace, int dashboard) {
     /** Go's GOTRACEBACK. */
     public enum Level {
         /** All goroutines for a fatal error, the one that ended for an exception. */
@@ -40,8 +41,8 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSock
     public static final DebugVars OFF = new Reader().settings();
 
     private static final String KNOWN = "known are schedtrace=MILLISECONDS, scheddetail=0 or 1, stall=MILLISECONDS, "
-            + "metrics=PORT or HOST:PORT, jmx=0 or 1, invariants=0 or 1, traceback=single, all, system or crash, asyncpreemptoff=0 or 1, "
-            + "createsites=0 or 1, trace=FILE, dashboard=PORT, lockrank=0 or 1, and checkptr=0 or 1.";
+            + "metrics=PORT or HOST:PORT, jmx=0 or 1, jfr=0 or 1, invariants=0 or 1, traceback=single, all, system or crash, "
+            + "asyncpreemptoff=0 or 1, createsites=0 or 1, trace=FILE, dashboard=PORT, lockrank=0 or 1, and checkptr=0 or 1.";
     private static final int MOST_PORT = 65_535;
 
     /** Settings while they are being read. */
@@ -51,6 +52,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSock
         private int stall;
         private InetSocketAddress metrics;
         private boolean jmx;
+        private boolean jfr;
         private boolean invariants;
         private Level traceback = Level.SINGLE;
         private boolean asyncpreemptoff;
@@ -65,6 +67,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSock
                 case "stall" -> stall = number(key, value, Integer.MAX_VALUE);
                 case "metrics" -> metrics = address(value);
                 case "jmx" -> jmx = number(key, value, 1) == 1;
+                case "jfr" -> jfr = number(key, value, 1) == 1;
                 case "invariants" -> invariants = number(key, value, 1) == 1;
                 case "traceback" -> traceback = level(value);
                 case "asyncpreemptoff" -> asyncpreemptoff = number(key, value, 1) == 1;
@@ -82,7 +85,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSock
         }
 
         DebugVars settings() {
-            return new DebugVars(schedtrace, scheddetail, stall, metrics, jmx, invariants, traceback, asyncpreemptoff,
+            return new DebugVars(schedtrace, scheddetail, stall, metrics, jmx, jfr, invariants, traceback, asyncpreemptoff,
                     createsites, trace, dashboard);
         }
     }

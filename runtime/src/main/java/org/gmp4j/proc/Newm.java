@@ -114,8 +114,10 @@ final class Newm {
             begin(m);
             M.setProcid(m.mp, OsThread.gettid());
             Threads.takeNextp(m);
+            Recorder.machine(m, true);
             Schedule.schedule(m);
         } catch (Threads.Exit e) {
+            Recorder.machine(m, false);
             m.s.mexited(m);
         } catch (Throwable e) {
             Fatal.broken(m.s, e);

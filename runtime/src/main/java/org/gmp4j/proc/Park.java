@@ -62,9 +62,20 @@ public final class Park {
         st.parkLock = lock;
         m.op = Mcall.PARK;
         G.setWaitreasonOpaque(st.gp, reason.ordinal());
-        long since = st.s.blockProfile.on() && reason.profiled() ? System.nanoTime() : 0;
-        Mcall.mcall(st, m);
+        if (st.s.blockProfile.on()) {
+            watched(st, m, reason);
+        } else {
+            Mcall.mcall(st, m);
+        }
         st.parkLock = null;
+    }
+
+    /** The switch and the wait, for the block profile or a recorder. */
+    private static void watched(GStack st, Machine m, WaitReason reason) {
+        long since = st.s.blockProfile.rate() != 0 && reason.profiled() ? System.nanoTime() : 0;
+        Object event = Recorder.waiting();
+        Mcall.mcall(st, m);
+        Recorder.waitOver(event, st, reason);
         if (since != 0) {
             st.s.blockProfile.waited(st, System.nanoTime() - since);
         }

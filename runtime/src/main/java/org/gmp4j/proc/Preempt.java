@@ -12,6 +12,7 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
 
 /**
  * {@code preemptone}, {@code gopreempt_m} and the request for a P: how sysmon gets a goroutine off its P.
@@ -176,6 +177,7 @@ public final class Preempt {
 
     /** On a goroutine's stack, inside the runtime: it was told to yield. */
     static void gopreempt(GStack st) {
+        Recorder.preempting(st, Schedt.gcwaitingAcquire(st.s.sched) != 0);
         Machine m = st.machine();
         m.op = Mcall.PREEMPT;
         Mcall.mcall(st, m);

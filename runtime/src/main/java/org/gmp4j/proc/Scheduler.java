@@ -72,8 +72,10 @@ public final class Scheduler {
     /** Program mode, {@link Ends}: goroutines whose deferred work runs after an exception; whether one is being reported. */
     final AtomicInteger panicDefers = new AtomicInteger();
     volatile boolean panicking;
-    /** For {@link StopTheWorld}: when the stop began; written by whoever stops the world. */
+    /** For {@link StopTheWorld}: when the stop began, how long it took, its event. Written by whoever stops the world. */
     long stopBegan;
+    long stopTook;
+    Object stopEvent;
     final Shortage shortage = new Shortage(this);
     final SpareThreads spare = new SpareThreads(this);
     final Leftovers leftovers = new Leftovers();

@@ -86,6 +86,7 @@ final class StopTheWorld {
         GStack _ = GStack.enterChecked(); // Until startTheWorld: the caller keeps its P.
         Tracing.world(s, Ev.STW_BEGIN);
         long sched = s.sched;
+        s.stopEvent = Recorder.stopping();
         s.stopBegan = System.nanoTime();
         Machine m = self(s);
         SchedLock.lock(sched);
@@ -116,7 +117,8 @@ final class StopTheWorld {
                 throw Throw.of("stopTheWorld: not stopped");
             }
         }
-        SchedStat.STOPPING.add(sched, System.nanoTime() - s.stopBegan);
+        s.stopTook = System.nanoTime() - s.stopBegan;
+        SchedStat.STOPPING.add(sched, s.stopTook);
         Runnable hook = s.atStop();
         if (hook != null) {
             hook.run();
@@ -267,6 +269,9 @@ final class StopTheWorld {
         }
         Wakep.wakep(s);
         SchedStat.STOPPED.add(sched, System.nanoTime() - s.stopBegan);
+        Object event = s.stopEvent;
+        s.stopEvent = null;
+        Recorder.starting(event, s, s.stopTook);
         GStack.exit(GStack.current());
         WORLDSEMA.release();
     }

@@ -203,7 +203,7 @@ public final class Traceback {
     }
 
     /** Without frames of the runtime and of the JDK's switching code unless {@code system}; all, when there are no others. */
-    static List<StackTraceElement> users(StackTraceElement[] all, boolean system) {
+    public static List<StackTraceElement> users(StackTraceElement[] all, boolean system) {
         List<StackTraceElement> frames = new ArrayList<>(all.length);
         for (StackTraceElement e : all) {
             if (e != null && (system || !internal(e))) {

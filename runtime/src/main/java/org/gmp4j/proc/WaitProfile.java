@@ -53,14 +53,34 @@ public final class WaitProfile {
     private final Map<Key, Place> places = new HashMap<>();
     /** 0 for off; what another value means is up to the caller of {@link #on}. */
     private volatile long rate;
+    /** Whether the {@link Recorder} wants waits. Written under the monitor. */
+    private boolean recorded;
+    /** Whether anybody wants them. Likewise. */
+    private volatile boolean on;
 
     /** Sets it; 0 turns it off, and what was found stays. */
-    public void setRate(long rate) {
+    public synchronized void setRate(long rate) {
         this.rate = rate;
+        on = rate != 0 || recorded;
+    }
+
+    /** Sets whether the {@link Recorder} wants waits. */
+    public synchronized void setRecorded(boolean recorded) {
+        this.recorded = recorded;
+        on = rate != 0 || recorded;
     }
 
     boolean on() {
-        return rate != 0;
+        return on;
+    }
+
+    /** Whether a wait is looked at when it is over. */
+    public boolean isOn() {
+        return on;
+    }
+
+    long rate() {
+        return rate;
     }
 
     /**

@@ -6,6 +6,7 @@ import org.gmp4j.proc.Gate;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Preempt;
 import org.gmp4j.proc.Processor;
+import org.gmp4j.proc.Recorder;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.SliceClock;
 import org.gmp4j.proc.Threads;
@@ -315,6 +316,7 @@ final class Retake {
         }
         tookFromSyscall = now;
         SchedStat.NRETAKEN.addOpaque(s.sched, 1);
+        Recorder.taken(s, pp, Recorder.Taken.SYSCALL, 0, 0);
         return true;
     }
 
@@ -388,7 +390,7 @@ final class Retake {
             }
             return false;
         }
-        return patient(w, SliceClock.slice(pp, tick), now, age, slice) ? false : handoff(pr, mp, tick, true);
+        return patient(w, SliceClock.slice(pp, tick), now, age, slice) ? false : handoff(pr, mp, tick, !ThreadState.slept(m));
     }
 
     /** Whether a goroutine that no point stops keeps its P a while, as so many run on without one. */
@@ -450,6 +452,7 @@ final class Retake {
         boolean _ = take(pr.pp);
         r.mp = 0;
         stalls.add(r);
+        Recorder.taken(s, pr.pp, r.running ? Recorder.Taken.RAN : Recorder.Taken.BLOCKED, r.gp, r.goid);
         return true; // Also when the thread was faster: it blocks others, so look again soon.
     }
 

@@ -63,6 +63,11 @@ final class ThreadState {
         return before && e.asleep;
     }
 
+    /** Whether it was asleep at the last look, be it the first that found so. */
+    static boolean slept(Machine m) {
+        return WatchedM.of(m).seen.asleep;
+    }
+
     /** Whether the thread has a CPU or waits for one. */
     static boolean runs(Machine m) {
         long tid = M.procid(m.mp);

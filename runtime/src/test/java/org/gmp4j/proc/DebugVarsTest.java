@@ -32,7 +32,8 @@ class DebugVarsTest {
         "schedtrace=2147483647           | 2147483647 | false",
     })
     void parses(String text, int schedtrace, boolean scheddetail) {
-        assertEquals(new DebugVars(schedtrace, scheddetail, 0, null, false, false, Level.SINGLE, false, false, "", -1), DebugVars.parse(text));
+        assertEquals(new DebugVars(schedtrace, scheddetail, 0, null, false, false, false, Level.SINGLE, false, false, "", -1),
+                DebugVars.parse(text));
     }
 
     @ParameterizedTest
@@ -52,15 +53,15 @@ class DebugVarsTest {
     void bad(String text, String what) {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> DebugVars.parse(text));
         assertEquals("GMPDEBUG: " + what + "; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, stall=MILLISECONDS, metrics=PORT or HOST:PORT, "
-                + "jmx=0 or 1, invariants=0 or 1, traceback=single, all, system or crash, asyncpreemptoff=0 or 1, createsites=0 or 1, trace=FILE, dashboard=PORT, lockrank=0 or 1, "
+                + "jmx=0 or 1, jfr=0 or 1, invariants=0 or 1, traceback=single, all, system or crash, asyncpreemptoff=0 or 1, createsites=0 or 1, trace=FILE, dashboard=PORT, lockrank=0 or 1, "
                 + "and checkptr=0 or 1.", e.getMessage());
     }
 
     @Test
     void theOthers() throws UnknownHostException {
         InetSocketAddress here = new InetSocketAddress(InetAddress.getLoopbackAddress(), 9464);
-        assertEquals(new DebugVars(0, false, 0, here, true, true, Level.SYSTEM, true, false, "", 8080),
-                DebugVars.parse("metrics=9464,jmx=1,invariants=1,traceback=system,asyncpreemptoff=1,dashboard=8080"));
+        assertEquals(new DebugVars(0, false, 0, here, true, true, true, Level.SYSTEM, true, false, "", 8080),
+                DebugVars.parse("metrics=9464,jmx=1,jfr=1,invariants=1,traceback=system,asyncpreemptoff=1,dashboard=8080"));
         assertEquals(new InetSocketAddress(InetAddress.getByName("0.0.0.0"), 0), DebugVars.parse("metrics=0.0.0.0:0").metrics());
         assertEquals(new InetSocketAddress(InetAddress.getByName("::1"), 7), DebugVars.parse("metrics=[::1]:7").metrics());
         assertEquals(Level.CRASH, DebugVars.parse("traceback=all,traceback=crash").traceback());

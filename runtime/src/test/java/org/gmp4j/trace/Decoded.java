@@ -2,6 +2,7 @@
 package org.gmp4j.trace;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -39,21 +40,35 @@ final class Decoded {
         final String name;
         final List<Slice> slices = new ArrayList<>();
         final List<DynamicMessage> instants = new ArrayList<>();
+        private final boolean counter;
         private final List<DynamicMessage> open = new ArrayList<>();
+        private long last;
 
-        Lane(long uuid, long parent, String name) {
+        Lane(long uuid, long parent, String name, boolean counter) {
             this.uuid = uuid;
             this.parent = parent;
             this.name = name;
+            this.counter = counter;
         }
     }
 
+    /** From what woke a goroutine to where it runs; an end that is not there is -1. */
+    private static final class Arrow {
+        private long g;
+        private long from = -1;
+        private long to = -1;
+        private long target;
+    }
+
     private static final Descriptor TRACE = schema();
+    private static final int STATE_CLEARED = 1;
+    private static final int NEEDS_STATE = 2;
 
     final Map<Long, Lane> lanes = new HashMap<>();
     final Map<String, Long> last = new TreeMap<>();
-    final Map<Long, List<Long>> arrows = new HashMap<>();
+    final Map<Long, Arrow> arrows = new HashMap<>();
     private final Map<Long, String> names = new HashMap<>();
+    private boolean begun;
 
     Decoded(Path file) throws IOException {
         DynamicMessage trace = DynamicMessage.parseFrom(TRACE, Files.readAllBytes(file));
@@ -125,14 +140,17 @@ final class Decoded {
     private void packet(DynamicMessage p) {
         assertTrue(p.getUnknownFields().asMap().isEmpty(), p::toString);
         assertEquals(1, number(p, "trusted_packet_sequence_id"));
+        assertEquals(begun ? NEEDS_STATE : STATE_CLEARED, number(p, "sequence_flags")); // Else names are not those of this trace.
+        begun = true;
         if (has(p, "interned_data")) {
             for (Object n : (List<?>) get((DynamicMessage) get(p, "interned_data"), "event_names")) {
-                names.put(number((DynamicMessage) n, "iid"), (String) get((DynamicMessage) n, "name"));
+                assertEquals(null, names.put(number((DynamicMessage) n, "iid"), (String) get((DynamicMessage) n, "name")), n::toString);
             }
         }
         if (has(p, "track_descriptor")) {
             DynamicMessage d = (DynamicMessage) get(p, "track_descriptor");
-            Lane lane = new Lane(number(d, "uuid"), number(d, "parent_uuid"), (String) get(d, "name"));
+            Lane lane = new Lane(number(d, "uuid"), number(d, "parent_uuid"), (String) get(d, "name"), has(d, "counter"));
+            assertTrue(lane.parent == 0 || lanes.containsKey(lane.parent), lane.name);
             assertEquals(null, lanes.put(lane.uuid, lane), lane.name);
         }
         if (has(p, "track_event")) {
@@ -149,16 +167,30 @@ final class Decoded {
     private void event(DynamicMessage e, long nanos) {
         Lane lane = lanes.get(number(e, "track_uuid"));
         assertTrue(lane != null, e::toString);
-        long flow = has(e, "flow_ids") ? number(e, "flow_ids") : number(e, "terminating_flow_ids");
-        if (flow != 0) {
-            arrows.computeIfAbsent(flow, k -> new ArrayList<>()).add(nanos);
+        assertTrue(nanos >= lane.last, () -> lane.name + " goes back by " + (lane.last - nanos) + " ns: " + e);
+        lane.last = nanos;
+        int type = (int) number(e, "type");
+        assertEquals(lane.counter, type == 4, e::toString);
+        assertTrue(type == 2 || type == 4 || name(e) != null, () -> "a name that was not told: " + e);
+        if (has(e, "flow_ids")) {
+            Arrow a = new Arrow();
+            a.g = value(e, "g");
+            a.from = nanos;
+            assertEquals(null, arrows.put(number(e, "flow_ids"), a), e::toString);
         }
-        switch ((int) number(e, "type")) {
+        if (has(e, "terminating_flow_ids")) {
+            Arrow a = arrows.get(number(e, "terminating_flow_ids"));
+            assertTrue(a != null && a.to < 0, () -> "an arrow from nowhere, or that ended before: " + e);
+            a.to = nanos;
+            a.target = value(e, "g");
+        }
+        switch (type) {
             case 1 -> {
                 times.put(e, nanos);
                 lane.open.add(e);
             }
             case 2 -> {
+                assertFalse(lane.open.isEmpty(), () -> lane.name + ": an end without a beginning: " + e);
                 DynamicMessage begin = lane.open.removeLast();
                 lane.slices.add(new Slice(name(begin), times.get(begin), nanos, value(begin, "g"), flow(begin)));
             }
@@ -170,7 +202,7 @@ final class Decoded {
                     }
                 }
             }
-            default -> assertEquals(4, number(e, "type"));
+            default -> assertTrue(type == 4 && has(e, "counter_value"), e::toString);
         }
     }
 
@@ -240,10 +272,25 @@ final class Decoded {
         }
         assertEquals(last.get("created"), created);
         assertTrue(ended <= last.get("ended"), ended + " " + last);
-        for (Map.Entry<Long, List<Long>> a : arrows.entrySet()) {
-            assertTrue(a.getValue().size() <= 2 && a.getValue().getFirst() <= a.getValue().getLast(), a::toString);
-        }
+        checkArrows();
         return this;
+    }
+
+    /** Each has both ends, at the same goroutine; but those of goroutines that had not run yet when the trace ended. */
+    private void checkArrows() {
+        Map<Long, String> atTheEnd = new HashMap<>();
+        for (Lane g : in("goroutines")) {
+            atTheEnd.put(Long.valueOf(g.name.substring(1, g.name.indexOf(' '))), g.slices.getLast().name);
+        }
+        for (Arrow a : arrows.values()) {
+            if (a.to < 0) {
+                assertTrue(last.containsKey("schedulers") || atTheEnd.get(a.g).startsWith("runnable"), () -> "G" + a.g + " was woken, and "
+                        + atTheEnd.get(a.g) + " at the end");
+            } else {
+                assertTrue(a.from <= a.to, () -> "G" + a.g + " ran before it was woken");
+                assertEquals(a.g, a.target);
+            }
+        }
     }
 
     /** The edges of a goroutine's states, as GStatus has them. */

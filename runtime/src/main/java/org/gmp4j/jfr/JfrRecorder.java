@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.jfr;
+
+import java.util.List;
+
+import org.gmp4j.jfr.Events.GoroutinePreemption;
+import org.gmp4j.jfr.Events.GoroutineStall;
+import org.gmp4j.jfr.Events.GoroutineStray;
+import org.gmp4j.jfr.Events.GoroutineWait;
+import org.gmp4j.jfr.Events.SyscallRetaken;
+import org.gmp4j.jfr.Events.ThreadBegin;
+import org.gmp4j.jfr.Events.ThreadEnd;
+import org.gmp4j.jfr.Events.WorldStop;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Recorder;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Traceback;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.M;
+
+/** Writes JFR's events. All its methods are called where {@link Recorder} says. */
+final class JfrRecorder extends Recorder {
+    /** A stack of another thread costs a handshake with it: one in so many nanoseconds. */
+    private static final long STACK_EVERY = 10_000_000;
+
+    private volatile long lastStack = System.nanoTime() - STACK_EVERY;
+
+    @Override
+    protected Object waits() {
+        GoroutineWait e = new GoroutineWait();
+        if (!e.isEnabled()) {
+            return null;
+        }
+        e.begin();
+        return e;
+    }
+
+    @Override
+    protected void waited(Object event, GStack st, String reason) {
+        GoroutineWait e = (GoroutineWait) event;
+        e.end();
+        if (e.shouldCommit()) {
+            e.scheduler = st.scheduler().label();
+            e.goroutine = G.goid(st.gp());
+            e.reason = reason;
+            e.commit();
+        }
+    }
+
+    @Override
+    protected void preempted(GStack st, boolean forStop) {
+        GoroutinePreemption e = new GoroutinePreemption();
+        if (e.isEnabled()) {
+            e.scheduler = st.scheduler().label();
+            e.goroutine = G.goid(st.gp());
+            e.forStop = forStop;
+            e.commit();
+        }
+    }
+
+    @Override
+    protected Object worldStops() {
+        WorldStop e = new WorldStop();
+        if (!e.isEnabled()) {
+            return null;
+        }
+        e.begin();
+        return e;
+    }
+
+    @Override
+    protected void worldStarts(Object event, Scheduler s, long stopping) {
+        WorldStop e = (WorldStop) event;
+        e.end();
+        if (e.shouldCommit()) {
+            e.scheduler = s.label();
+            e.stopping = stopping;
+            e.commit();
+        }
+    }
+
+    @Override
+    protected void took(Scheduler s, int p, Taken how, long gp, long goid) {
+        switch (how) {
+            case SYSCALL -> {
+                SyscallRetaken e = new SyscallRetaken();
+                if (e.isEnabled()) {
+                    e.scheduler = s.label();
+                    e.processor = p;
+                    e.commit();
+                }
+            }
+            case BLOCKED -> {
+                GoroutineStall e = new GoroutineStall();
+                if (e.isEnabled()) {
+                    e.scheduler = s.label();
+                    e.goroutine = goid;
+                    e.processor = p;
+                    e.where = where(gp, goid);
+                    e.commit();
+                }
+            }
+            case RAN -> {
+                GoroutineStray e = new GoroutineStray();
+                if (e.isEnabled()) {
+                    e.scheduler = s.label();
+                    e.goroutine = goid;
+                    e.processor = p;
+                    e.where = where(gp, goid);
+                    e.commit();
+                }
+            }
+        }
+    }
+
+    /** Where a goroutine is; null when that is not looked for now, or it has ended. */
+    private String where(long gp, long goid) {
+        long now = System.nanoTime();
+        Stack st = gp == 0 ? null : GSlots.stack(gp);
+        if (now - lastStack < STACK_EVERY || st == null) {
+            return null;
+        }
+        lastStack = now;
+        StackTraceElement[] frames = st.thread.getStackTrace();
+        if (G.goid(gp) != goid) {
+            return null;
+        }
+        List<StackTraceElement> users = Traceback.users(frames, false);
+        return users.isEmpty() ? null : users.getFirst().toString();
+    }
+
+    @Override
+    protected void thread(Machine m, boolean begins) {
+        if (begins) {
+            ThreadBegin e = new ThreadBegin();
+            if (e.isEnabled()) {
+                e.scheduler = m.s.label();
+                e.m = M.id(m.mp);
+                e.commit();
+            }
+        } else {
+            ThreadEnd e = new ThreadEnd();
+            if (e.isEnabled()) {
+                e.scheduler = m.s.label();
+                e.m = M.id(m.mp);
+                e.commit();
+            }
+        }
+    }
+}
