@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A send happens before the receive of its value; a receive from a channel of capacity C happens before the send
  * that is C later; a close happens before a receive that finds the channel closed. Several channels at once: {@link Select}.
- * One made in a bubble of {@code Synctest} throws an {@link IllegalStateException} at everybody else.
+ * A channel that was made in a bubble of {@code Synctest} throws an {@link IllegalStateException} when it is used from outside.
  * Source: Go's {@code hchan}.
  *
  * @param <T> the type of its elements; {@code null} is never one

@@ -8,8 +8,8 @@ import java.util.concurrent.Flow;
 import org.gmp4j.context.Context;
 
 /**
- * One subscriber of {@link Chans#publisher}: a goroutine that receives while there is demand. Demand comes through a channel of capacity
- * 1 as a bell; the number stands beside it, with the monitor.
+ * One subscriber of {@link Chans#publisher}: a goroutine that receives while there is demand. A channel of capacity
+ * 1 is the bell that announces demand; how much there is stands beside it, under the monitor.
  */
 final class ChanPublication<T> implements Flow.Subscription {
     private final RecvChan<T> c;
@@ -77,7 +77,7 @@ final class ChanPublication<T> implements Flow.Subscription {
                 demand = demand + n < 0 ? Long.MAX_VALUE : demand + n;
             }
         }
-        boolean _ = bell.trySend(true); // Rung already, it tells of both.
+        boolean _ = bell.trySend(true); // A bell that has been rung already tells of both.
     }
 
     @Override

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What comes from a {@link Flow.Publisher}: see {@link Chans#subscribe}. One goroutine or thread receives at a time; closing it is
- * thread-safe. To receive is to receive from a {@link Chan}, on threads of all kinds, at interrupts and in a bubble too.
+ * thread-safe. A receive is one from a {@link Chan}: on threads of all kinds, at interrupts and in a bubble.
  *
  * @param <T> the type of its elements
  */
@@ -59,7 +59,7 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
                     if (over) {
                         return; // It was on its way when the subscription was closed.
                     }
-                    if (!c.trySend(v)) { // No more was asked for than there is room.
+                    if (!c.trySend(v)) { // There is room for all that was asked for.
                         throw new IllegalStateException("the publisher sent more than was asked for");
                     }
                 }

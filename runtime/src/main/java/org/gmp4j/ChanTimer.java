@@ -9,9 +9,9 @@ import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.wait.Waiting;
 
 /**
- * A timer with a channel, under the channel's lock. It needs no alarm, and nobody but its users refers to it, while nobody
- * waits on the channel: whoever receives looks first whether it is due. So a timer dropped is garbage; and stop and reset,
- * which empty the buffer under the same lock, leave no stale time.
+ * A timer with a channel, under the channel's lock. While nothing waits on the channel the timer needs no alarm, and only its users
+ * refer to it: a receive looks first whether it is due. So a timer that was dropped is garbage, and stop and reset, which empty the
+ * buffer under the same lock, leave no stale time.
  */
 final class ChanTimer extends RuntimeTimer {
     private final Chan<Instant> c;
@@ -67,8 +67,8 @@ final class ChanTimer extends RuntimeTimer {
     }
 
     /**
-     * Under the lock, before somebody receives or chooses. Not while others wait: the time is theirs, and they are told by the
-     * alarm, which would find the timer fired.
+     * Under the lock, before somebody receives or chooses. Not while others wait: the time is theirs, and the alarm
+     * tells them; it would find that the timer has fired.
      */
     void putIfDue() {
         Instant at = when == 0 || !c.recvq.isEmpty() ? null : due(now());

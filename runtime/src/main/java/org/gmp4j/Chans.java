@@ -16,11 +16,10 @@ import java.util.stream.StreamSupport;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Channels beside the JDK's types, and several of them beside each other. Thread-safe; all methods may be called by goroutines, virtual
- * threads and platform threads, and none waits, so interrupts
- * do nothing to them. What works in the background does so in goroutines that {@code on} starts: a
- * {@link Gmp}, or {@code Go::go} in a goroutine, whose bubble of {@code Synctest} they then belong to. A cancelled {@code ctx} ends them;
- * what they hold at that moment is lost.
+ * Bridges from channels to the JDK's types, and ways to join and split channels. Thread-safe. All methods may be called by goroutines,
+ * virtual threads and platform threads. None of them waits, so interrupts do nothing to them. Background work is done in goroutines
+ * that {@code on} starts: a {@link Gmp}, or in a goroutine {@code Go::go}, and then they belong to its bubble of {@code Synctest}. A
+ * cancelled {@code ctx} ends them; what they hold at that moment is lost.
  */
 @NullMarked
 public final class Chans {
@@ -28,8 +27,8 @@ public final class Chans {
     }
 
     /**
-     * What comes from any of {@code in}, in one channel, which is closed when all of them are closed and drained, or {@code ctx} is
-     * cancelled. Each one's elements come in their order.
+     * One channel with what comes from any of {@code in}. It is closed when all of them are closed and drained, or {@code ctx} is
+     * cancelled. The elements of each channel keep their order.
      */
     public static <T> RecvChan<T> merge(Executor on, Cancelable ctx, List<? extends RecvChan<? extends T>> in) {
         Chan<T> out = Chan.make();
@@ -101,8 +100,8 @@ public final class Chans {
     /**
      * A view of the channel as a queue: {@code put} and {@code take} are a send and a receive that interrupts end on all threads,
      * {@code offer} and {@code poll} tries and waits with a limit. Once it is closed and drained {@code poll} gives null, and
-     * {@code take} throws an {@link IllegalStateException}; {@code put} and {@code offer} throw {@link ChanClosedException}. Not there are
-     * {@code peek}, {@code iterator} and what stands on them: a channel shows nothing that is not received.
+     * {@code take} throws an {@link IllegalStateException}; {@code put} and {@code offer} throw {@link ChanClosedException}. There is no
+     * {@code peek}, no {@code iterator} and nothing that needs them: a channel shows nothing before it is received.
      */
     public static <T> BlockingQueue<T> queue(Chan<T> c) {
         return new ChanQueue<>(c);

@@ -23,7 +23,7 @@ final class DefaultGmp {
 
     private static final String ON = "on";
     private static final String OFF = "off";
-    /** How often stalls are printed where nothing is said. */
+    /** How often stalls are printed by default. */
     private static final Duration STALLED = Duration.ofSeconds(1);
 
     /** Written once, under the class's monitor. */
@@ -32,7 +32,7 @@ final class DefaultGmp {
     private final Properties properties;
     private final Map<String, String> environment;
 
-    /** What is asked for in these. */
+    /** The settings in these. */
     DefaultGmp(Properties properties, Map<String, String> environment) {
         this.properties = properties;
         this.environment = environment;
@@ -89,7 +89,7 @@ final class DefaultGmp {
         return true;
     }
 
-    /** Sets what is asked for; names of settings that there are not are bad as well. */
+    /** Sets what is asked for; an unknown name of a setting is bad as well. */
     void apply(Gmp.Builder b) {
         refuseUnknown();
         Setting procs = setting("procs");

@@ -66,10 +66,6 @@ public final class Gmp implements Executor, AutoCloseable {
      *
      * <p>Any thread may call it, and waits whatever interrupts come; in a bubble that holds the clock.
      *
-     * <p>Any thread may call it, and waits whatever interrupts come; in a bubble that holds the clock.
-     *
-     * <p>Any thread may call it, and waits whatever interrupts come; in a bubble that holds the clock.
-     *
      * @throws IllegalStateException when this JVM cannot run goroutines, with one sentence that says what to do
      */
     public static void main(Runnable main) {
@@ -291,12 +287,6 @@ public final class Gmp implements Executor, AutoCloseable {
      * <p>Any thread may wait. An interrupt does not end the wait and is still there afterwards; in a bubble the wait
      * holds the clock.
      *
-     * <p>Any thread may wait. An interrupt does not end the wait and is still there afterwards; in a bubble the wait
-     * holds the clock.
-     *
-     * <p>Any thread may wait. An interrupt does not end the wait and is still there afterwards; in a bubble the wait
-     * holds the clock.
-     *
      * @throws IllegalStateException after {@link #close}
      */
     public void run(Runnable fn) {
@@ -308,11 +298,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * Like {@link #run}, with a result; null when {@code fn} called {@link Go#goexit}. For a wait that may end early take {@link #submit}
      * and {@link Task#get() get}, {@code get(time)} or {@link Task#joinUnless joinUnless}.
      *
-     * <p>It waits as {@link #run}, with threads, interrupts and bubbles.
-     *
-     * <p>It waits as {@link #run}, with threads, interrupts and bubbles.
-     *
-     * <p>It waits as {@link #run}, with threads, interrupts and bubbles.
+     * <p>For threads, interrupts and bubbles see {@link #run}.
      *
      * @throws Exception what {@code fn} threw
      * @throws IllegalStateException after {@link #close}
@@ -549,8 +535,6 @@ public final class Gmp implements Executor, AutoCloseable {
      * draining. Called when the JVM shuts down, from a shutdown hook that is, it does not wait for goroutines that called
      * {@code System.exit}, which never returns, and returns when only these are left. Goroutines that wait for such a one, or
      * serve for ever, do not end either: {@link #close(Duration)} is what a hook wants.
-     *
-     * <p>Any thread may close, in a bubble too, where the wait holds the clock.
      *
      * <p>Any thread may close, in a bubble too, where the wait holds the clock.
      *

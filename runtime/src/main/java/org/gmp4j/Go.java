@@ -82,9 +82,9 @@ public final class Go {
     }
 
     /**
-     * Runs the deferred work and ends the goroutine. Passes {@code finally}, is no {@code Exception}, never returns. If code
-     * on the way swallows it (a {@code catch} of {@code Throwable}), it goes on at the next call of this class; channels and
-     * locks still work, for a {@code finally} may need them.
+     * Runs the deferred work and ends the goroutine. It runs {@code finally} blocks on the way, is no {@code Exception}, and
+     * never returns. If code on the way swallows it (a {@code catch} of {@code Throwable}), it goes on at the next call of this class.
+     * Channels and locks still work meanwhile, for a {@code finally} may need them.
      */
     public static void goexit() {
         GStack st = self("goexit");
@@ -92,7 +92,7 @@ public final class Go {
         throw sneaky(Goexit.INSTANCE);
     }
 
-    /** Has {@code r} run on this goroutine when it ends, however it does, after what is deferred later. */
+    /** Has {@code r} run on this goroutine when it ends, however it ends. What is deferred last runs first. */
     public static void defer(Runnable r) {
         Objects.requireNonNull(r, "defer of nil func value");
         self("defer").defer(r);
@@ -100,14 +100,6 @@ public final class Go {
 
     /**
      * Sleeps for at least {@code d}; zero or less is {@link #gosched}. Longest: 292 years.
-     *
-     * <p>Goroutines alone may sleep, not other threads. An interrupt ends the sleep of a virtual thread that a
-     * {@code Gmp} runs, and of a cancelled {@code Task}; that of others goes on. In a bubble it is a sleep by its
-     * clock.
-     *
-     * <p>Goroutines alone may sleep, not other threads. An interrupt ends the sleep of a virtual thread that a
-     * {@code Gmp} runs, and of a cancelled {@code Task}; that of others goes on. In a bubble it is a sleep by its
-     * clock.
      *
      * <p>Goroutines alone may sleep, not other threads. An interrupt ends the sleep of a virtual thread that a
      * {@code Gmp} runs, and of a cancelled {@code Task}; that of others goes on. In a bubble it is a sleep by its
@@ -157,7 +149,7 @@ public final class Go {
     }
 
     /**
-     * Binds this goroutine to its thread: it runs there and nothing else does, until as many {@link #unlockOSThread}.
+     * Binds this goroutine to its thread: it runs there and nothing else does, until {@link #unlockOSThread} was called as often.
      * A goroutine that ends locked ends the thread.
      */
     public static void lockOSThread() {
@@ -165,7 +157,7 @@ public final class Go {
         Park.lockOSThread(true);
     }
 
-    /** Undoes one {@link #lockOSThread}; nothing when there is none. */
+    /** Undoes one {@link #lockOSThread}; does nothing when there is none. */
     public static void unlockOSThread() {
         self("unlockOSThread");
         Park.lockOSThread(false);
@@ -173,7 +165,7 @@ public final class Go {
 
     /**
      * Runs {@code c} as a system call: the goroutine gives its P up while it lasts, so that a thread that blocks in there
-     * holds nobody up. A call of the runtime inside ends that early. About 20 ns; calls that block without it are found
+     * holds no other goroutine up. A call of the runtime inside ends that early. About 20 ns; calls that block without it are found
      * by the scheduler within a millisecond.
      *
      * @throws Exception what {@code c} threw

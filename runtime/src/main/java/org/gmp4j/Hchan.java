@@ -32,8 +32,8 @@ import org.gmp4j.wait.Waiting;
  * closed either: at that moment a receive would have waited. A send reads first that the channel is not closed, then that
  * there is no room; closing makes no room, so there was none while it was open, or it was closed in between, and just before
  * that there was none. For this the count must not pass through a value that no operation leaves: a receive that lets a
- * waiting sender's element in leaves the count alone. The reads are volatile, so that none passes an earlier operation of
- * the same thread on another channel.
+ * waiting sender's element in leaves the count alone. The reads are volatile, so that no read comes before an earlier operation
+ * of the same thread on another channel.
  */
 abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Of {@link #startRecv}: closed and drained. */
@@ -73,9 +73,9 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     private boolean closed;
     /** See {@link #order}. */
     private volatile long order;
-    /** Set once, at once: what makes this the channel of a timer; null for all others. */
+    /** The timer whose channel this is; null for all others. Set once, by its maker. */
     private ChanTimer timer;
-    /** Set once, at once: nobody sends, and only its maker closes it; also of a timer. */
+    /** Whether users only receive, and only its maker closes it; true of a timer's as well. Set once, by its maker. */
     private boolean receiveOnly;
 
     Hchan(int cap) {
@@ -94,8 +94,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /**
-     * The channel's place among those whose locks a select takes: a number of its own. It stands for the address that
-     * orders Go's channels, which here changes; most channels are in no select and never get one.
+     * The channel's place in the order in which a select takes locks: a number that no other channel has. Go orders channels by their
+     * addresses, which change here. Most channels are in no select and never get one.
      */
     final long order() {
         if (order == 0) {
@@ -115,7 +115,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Under the lock: moves the next element into {@code k}; {@code sender} as {@link #startRecv} gives it. */
     abstract void take(long sender, Scase k);
 
-    /** Moves what a woken receiver got into {@code k}. */
+    /** Moves into {@code k} what a woken receiver got. */
     abstract void takeWoken(long sg, Scase k);
 
     /** The place of the next element; 0 or more only while something is buffered. */
@@ -250,7 +250,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
             return 0;
         }
         checkReceiver();
-        Park.preemptPoint(); // A loop that only tries, and finds nothing, is to yield here as well.
+        Park.preemptPoint(); // So that a loop that only tries, and finds nothing, yields as well.
         if (!(boolean) IS_CLOSED.getVolatile(this)) {
             return BLOCKS;
         }
@@ -411,7 +411,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         lock.unlock();
         while (list != 0) {
             long sg = list;
-            list = Sudog.next(sg); // Before the wake: the waiter may give the sudog to another.
+            list = Sudog.next(sg); // Before the wake: afterwards the waiter may give the sudog back.
             wake(sg);
         }
     }

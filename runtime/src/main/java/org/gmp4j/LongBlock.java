@@ -21,15 +21,15 @@ import org.gmp4j.proc.GStack;
  *
  * <p>The collector does not see what a buffer costs: some thousand channels that were dropped unclosed are little garbage and
  * much memory. So all buffers together count, and when they exceed {@link #LIMIT} the collector is asked to run, as it is by
- * direct buffers: a quarter of the greatest heap, or twice what is left after it ran. Nothing is ever refused for it. Whoever
- * makes a buffer frees collected ones too, since on a busy machine the thread that does it may not be run for long.
+ * direct buffers: a quarter of the greatest heap, or twice what is left after it ran. Nothing is ever refused for it. A thread
+ * that makes a buffer frees collected ones too, since on a busy machine the thread whose task that is may not run for long.
  *
- * <p>Rejected: an automatic arena, and a {@code Cleaner}. What they register can be taken back under a lock of the JDK at
- * best, and a drained channel is held by a runtime lock.
+ * <p>Rejected: an automatic arena, and a {@code Cleaner}. What they register can only be taken back under a lock of the JDK,
+ * and a channel is drained under a lock of the runtime.
  */
 final class LongBlock extends PhantomReference<LongChan> {
     private static final long LEAST_LIMIT = Math.max(16 << 20, Runtime.getRuntime().maxMemory() / 4);
-    /** How many collected buffers are freed by whoever makes one: more than one, so that they get fewer. */
+    /** How many collected buffers a thread frees when it makes one: more than one, so that they get fewer. */
     private static final int FREED_BY_OF = 4;
     private static final AtomicLong BYTES = new AtomicLong();
     private static final AtomicLong LIMIT = new AtomicLong(LEAST_LIMIT);
@@ -105,7 +105,7 @@ final class LongBlock extends PhantomReference<LongChan> {
         return MemorySegment.ofAddress(address).reinterpret(bytes);
     }
 
-    /** Nobody will use the memory any more. */
+    /** The memory will not be used any more. */
     void free() {
         GStack st = GStack.enterChecked(); // Also under a channel's lock.
         long a = (long) ADDRESS.getAndSet(this, 0L);
@@ -153,12 +153,12 @@ final class LongBlock extends PhantomReference<LongChan> {
     }
 
     private static void freeCollected() {
-        Inheritance.beginPlain(); // Whoever made the first channel may be pinned, or have a low priority.
+        Inheritance.beginPlain(); // The thread that made the first channel may be pinned, or have a low priority.
         for (;;) {
             try {
                 ((LongBlock) COLLECTED.remove()).free();
             } catch (InterruptedException e) {
-                Thread.onSpinWait(); // Nobody of ours interrupts it.
+                Thread.onSpinWait(); // None of our threads interrupts it.
             }
         }
     }

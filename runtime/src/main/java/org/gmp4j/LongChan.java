@@ -18,12 +18,12 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Chan} of longs: the same order, waiting, texts, callers, and the same at interrupts and in bubbles. No operation
- * allocates, but those that return a {@link Recv} where the compiler cannot do without, and waits with a time limit. Thread-safe.
+ * A {@link Chan} of longs. Order, waits, messages and callers are the same, and so is what interrupts and bubbles do. No operation
+ * allocates, except a wait with a time limit, and one that returns a {@link Recv} where the compiler cannot remove it. Thread-safe.
  *
  * <p>The buffer is off-heap, 8 bytes a place, from the C library's allocator and not counted as a direct buffer. To make and
- * free one takes about 0.1 µs more than an unbuffered channel. It is given back as soon as the channel is closed and
- * drained; of a channel that is just dropped when the collector has found that, so close what you make in numbers. When all
+ * free one takes about 0.1 µs more than an unbuffered channel. It is given back as soon as the channel is closed and drained. If a
+ * channel is only dropped, that is when the collector has found out, so close channels that you make in numbers. When all
  * buffers of the process have more than a quarter of the greatest heap, and twice what they had after the last time, making
  * one calls {@link System#gc}.
  */
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 public final class LongChan extends Hchan implements Iterable<Long> {
     /** Both null for an unbuffered channel. After each access a fence keeps the channel, and with it the memory. */
     private final MemorySegment buf;
-    /** Freed when the channel is closed and nothing is buffered: from then on nobody touches the buffer. */
+    /** Freed when the channel is closed and nothing is buffered: from then on the buffer is not touched. */
     private final LongBlock block;
 
     /**

@@ -21,10 +21,10 @@ import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 
 /**
- * An event that C code fires with {@code gmp_ready} and one goroutine waits for: how a driver, a network card's thread or a
- * callback wakes a goroutine without entering the JVM. Fires that nobody waited for count as one. One goroutine waits at a
- * time, of any kind, and no other thread may; firing is safe from any thread and from signal handlers. A wait that is ended, by an
- * interrupt, a context or a limit of time, has taken no fire. In a bubble of {@code Synctest} a wait holds its clock, and a limit
+ * An event that C code fires with {@code gmp_ready} and one goroutine waits for. So a driver, a network card's thread or a callback
+ * wakes a goroutine without entering the JVM. Fires that come while nothing waits count as one. One goroutine, of any kind, waits at a
+ * time, and no other thread may. Firing is safe from any thread and from signal handlers. A wait that is ended, by an interrupt, a
+ * context or a limit of time, has taken no fire. In a bubble of {@code Synctest} a wait holds its clock, and a limit
  * of time goes by the machine's.
  *
  * <p>Source: the binary semaphores of Go's network poller. The C side, with the whole contract: {@code gmp_shims.h} in
@@ -65,12 +65,6 @@ public final class NativeEvent implements AutoCloseable {
 
     /**
      * Waits until the event has fired, and resets it. What the firing thread wrote before is visible afterwards.
-     *
-     * <p>No thread but a goroutine may wait. An interrupt ends the wait of a virtual thread that a {@code Gmp} runs,
-     * and of a cancelled {@code Task}; that of others goes on. In a bubble the wait holds the clock.
-     *
-     * <p>No thread but a goroutine may wait. An interrupt ends the wait of a virtual thread that a {@code Gmp} runs,
-     * and of a cancelled {@code Task}; that of others goes on. In a bubble the wait holds the clock.
      *
      * <p>No thread but a goroutine may wait. An interrupt ends the wait of a virtual thread that a {@code Gmp} runs,
      * and of a cancelled {@code Task}; that of others goes on. In a bubble the wait holds the clock.
@@ -160,7 +154,7 @@ public final class NativeEvent implements AutoCloseable {
         OfEvent e = new OfEvent(limits);
         try {
             if (limits.timed() && Bubble.current() != null) {
-                Object _ = Bubble.outside(() -> begun(e)); // By the machine's clock: that of the bubble stands still.
+                Object _ = Bubble.outside(() -> begun(e)); // By the machine's clock, since that of the bubble stands still.
             } else {
                 e.begin();
             }

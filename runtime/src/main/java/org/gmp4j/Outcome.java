@@ -14,7 +14,7 @@ import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.wait.Waiting;
 
-/** A goroutine that somebody waits for, and how it ended: written by the goroutine, read by whoever waited. */
+/** A goroutine that is waited for, and how it ended: written by the goroutine, read by the waiter. */
 final class Outcome<T> extends Awaited {
     private final Callable<T> fn;
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
@@ -71,7 +71,7 @@ final class Outcome<T> extends Awaited {
     private void await() {
         GStack st = GStack.enter();
         try {
-            for (boolean over = false; !over;) { // It is started: without memory the caller waits all the same.
+            for (boolean over = false; !over;) { // The goroutine is started: the caller waits for it even without memory.
                 long sg = Waiting.sudogOrNap(st);
                 lock.lock();
                 over = done || sg != 0;

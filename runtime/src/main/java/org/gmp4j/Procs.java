@@ -26,7 +26,7 @@ final class Procs {
         return n;
     }
 
-    /** {@link #numCPU}, whenever sysmon asks. */
+    /** As {@link #numCPU}, for sysmon, which asks again and again. */
     static final class OfSystem implements IntSupplier {
         private final IntSupplier procs = Topology.followedProcs();
 

@@ -13,7 +13,7 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.JdkThreads;
 
-/** How goroutines of a {@link Gmp} begin, and its end. Classes, as for lambdas the JVM would generate some at the start. */
+/** How goroutines of a {@link Gmp} begin, and how a Gmp ends. Classes, since the JVM would generate one for each lambda at the start. */
 final class Program {
     private static final int BAD_USAGE = 2;
 
@@ -90,7 +90,7 @@ final class Program {
         }
     }
 
-    /** Closes it: see {@link Gmp#close()}. Whether all goroutines have ended. */
+    /** Closes it: see {@link Gmp#close()}. True when all goroutines have ended. */
     static boolean close(Scheduler s, Diagnosis diagnosis, long nanos) {
         GStack st = GStack.current();
         if (st != null && st.scheduler() == s) {

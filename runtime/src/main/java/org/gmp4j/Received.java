@@ -4,9 +4,9 @@ package org.gmp4j;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 
-/** What a channel gives, one element after the other, until that is null. Of one thread. */
+/** An iterator over what a channel gives, until it gives null. For one thread. */
 abstract class Received<T> implements Iterator<T> {
-    /** Received, and not asked for yet; null for none. */
+    /** The element that was received and not asked for yet; null for none. */
     private T next;
 
     /** The next element; null when there will be none any more. */

@@ -37,26 +37,26 @@ import org.gmp4j.time.Timer;
 import org.gmp4j.timer.TimerHeaps;
 
 /**
- * What goroutines do, done once before the first of the user's runs, on a scheduler of its own that is closed again: wait
- * and be woken on whatever there is, run over their time, end. The first use of a class, of a {@code VarHandle} at a place,
- * of a method handle takes memory and stack, and may fail for want of them. It would fail between two steps of a protocol,
- * with a lock held, on an M or in the middle of a user's call; a class whose initialiser failed fails for ever. So all of
- * it is used while there is memory; what goroutines do not get to is in {@code proc.Warm}.
+ * Does once what goroutines do, before the user's first goroutine runs, on a scheduler of its own that is closed again: they wait and
+ * are woken in all the ways there are, run over their time, and end. The first use of a class, of a {@code VarHandle} at a place or of a
+ * method handle takes memory and stack, and may fail for want of them. It would fail between two steps of a protocol, with a lock held,
+ * on an M or in the middle of a user's call, and a class whose initialiser failed once fails for ever. So all of it is used while there
+ * is memory. What goroutines do not get to is in {@code proc.Warm}.
  */
 final class Rehearsal {
     private static final long MAX_STACK = 1 << 20;
     private static final long QUANTUM_NANOS = 200_000;
     private static final Duration SOON = Duration.ofNanos(20_000);
-    /** What is left of one that failed gets so long to end; after that its threads stay. */
+    /** How long what is left of a failed rehearsal has to end; after that its threads stay. */
     private static final long END_NANOS = 1_000_000_000;
     private static final int MOST_ENDS = 16;
-    /** What of the heap it takes, and half as much again. In pieces: no collector has them in a place of their own. */
+    /** What it takes of the heap, and half as much again. In pieces so small that no collector gives them a place of their own. */
     private static final int ROOM_PIECES = 32;
     private static final int PIECE = 64 << 10;
     private static boolean done;
 
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
-    /** What ends the waits for one that has failed; in an array, for there may be no memory for an iterator. */
+    /** What ends the waits for a part that has failed. An array, since there may be no memory for an iterator. */
     private final AtomicReferenceArray<Runnable> ends = new AtomicReferenceArray<>(MOST_ENDS);
     private final AtomicInteger endCount = new AtomicInteger();
     private boolean interrupted = Thread.interrupted();
@@ -66,7 +66,7 @@ final class Rehearsal {
     }
 
     /**
-     * Does it, if it was not done in this process. An interrupt waits until it is over: half of one would leave a scheduler.
+     * Does it, if it was not done in this process. An interrupt is put off until it is over: half a rehearsal would leave a scheduler.
      * If a thread that takes part has too little memory or stack, no other waits for it, and that is thrown; it may be tried
      * again.
      *
@@ -88,7 +88,7 @@ final class Rehearsal {
         }
     }
 
-    /** An M for which there is no memory in here may be the end of the process; so it is refused before it begins. */
+    /** If there is no memory for an M in here the process may end; therefore this refuses to begin without. */
     private static int room() {
         return new byte[ROOM_PIECES][PIECE].length;
     }
@@ -150,19 +150,19 @@ final class Rehearsal {
         }
     }
 
-    /** Told of whoever has ended too soon: what he would have done will not come. */
+    /** Told when a part has ended too soon: what it would have done will not come. */
     private void failed(long goid, Throwable t) {
         boolean _ = failure.compareAndSet(null, t);
         for (int i = 0; i < MOST_ENDS && ends.get(i) != null; i++) {
             try {
                 ends.get(i).run();
             } catch (Throwable e) {
-                continue; // Closed already; and if not, the others all the same.
+                continue; // It may be closed already; the others are closed in any case.
             }
         }
     }
 
-    /** From whoever is about to wait for others. */
+    /** Called by a part that is about to wait for others. */
     private void endsBy(Runnable end) {
         ends.set(endCount.getAndIncrement(), end);
     }
@@ -360,7 +360,7 @@ final class Rehearsal {
         }
     }
 
-    /** What goroutines do here and what is called back: one class for all of it, where each lambda would be one that the JVM generates. */
+    /** What goroutines do here and what is called back: one class for all of it, where the JVM would generate one for each lambda. */
     private record Act(Rehearsal of, int kind, Object on, long n) implements Runnable, Callable<Object>, Supplier<Object>,
             Consumer<Object> {
         static final int NOTHING = 0;

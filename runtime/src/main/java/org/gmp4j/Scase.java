@@ -5,7 +5,7 @@ import java.util.function.Supplier;
 
 /** A case of a select ({@code scase}), and the element that it received. */
 final class Scase {
-    /** What {@link #then} is, and what the case does. */
+    /** What the case does, and of which type {@link #then} is. */
     enum Kind {
         /** A send; a Runnable. */
         SEND,

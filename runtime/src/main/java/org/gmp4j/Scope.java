@@ -7,7 +7,7 @@ import java.util.Objects;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Deferred work of a block: what Go's {@code defer} is at the end of a function, where {@link Go#defer} is at the end of a goroutine.
+ * Deferred work of a block, as Go's {@code defer} is that of a function; {@link Go#defer} is that of a goroutine.
  *
  * {@snippet :
  * try (Scope scope = new Scope()) {
@@ -19,7 +19,7 @@ import org.jspecify.annotations.NullMarked;
  * }
  * }
  *
- * <p>Of one thread at a time; any thread may use it. It does not wait by itself, so interrupts and bubbles are nothing to it.
+ * <p>One thread may use it at a time, of any kind. It does not wait by itself, so interrupts and bubbles make no difference.
  */
 @NullMarked
 public final class Scope implements AutoCloseable {
@@ -29,12 +29,12 @@ public final class Scope implements AutoCloseable {
     public Scope() {
     }
 
-    /** Has {@code r} run at {@link #close}, after what is deferred later. */
+    /** Has {@code r} run at {@link #close}. What is deferred last runs first. */
     public void defer(Runnable r) {
         deferred.push(Objects.requireNonNull(r, "defer of nil func value"));
     }
 
-    /** Runs all of it, last first, whatever some of it throws: the first exception comes out, with later ones suppressed in it. */
+    /** Runs all deferred work, last first, also when some of it throws: the first exception comes out, with later ones suppressed in it. */
     @Override
     public void close() {
         Throwable first = null;

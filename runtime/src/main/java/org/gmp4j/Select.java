@@ -18,15 +18,15 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for the first of several sends and receives that can go on, and does that one alone; if several can, one of them
- * at random, each as likely. From goroutines, virtual threads and platform threads. An interrupt ends the wait of a virtual thread of a
+ * Waits until one of several sends and receives can go on, and does that one alone. If several can, it does one of them at
+ * random, each as likely. From goroutines, virtual threads and platform threads. An interrupt ends the wait of a virtual thread of a
  * {@link Gmp} alone ({@link WaitInterruptedException}), and of any thread in {@link #runInterruptibly}. In a bubble of {@code Synctest} its
  * clock moves on while one waits on channels of the bubble alone, or with a {@link #timeout}.
  *
- * <p>A Select is built once and run as often as wanted, or cleared and built anew; neither allocates when it has been as
- * large before. One thread uses it at a time, and a second one gets a {@link ConcurrentModificationException} for certain,
- * from whatever it calls while the first is in a method of the Select; the first goes on undisturbed. The action of a case
- * may change it, and run it again: it runs when everything is done.
+ * <p>A Select is built once and run as often as wanted, or cleared and built anew; neither allocates if it has been as
+ * large before. One thread uses it at a time. Any call of a second thread while the first is in a method of the Select throws a
+ * {@link ConcurrentModificationException}, for certain; the first goes on undisturbed. The action of a case may change the Select and
+ * run it again, because it is called when everything else is done.
  *
  * {@snippet :
  * Select next = Select.of().recv(work, this::handle).recv(stop, v -> stopped = true);
@@ -201,8 +201,8 @@ public final class Select {
     }
 
     /**
-     * Sets what to do when no case can go on for {@code d} after {@link #run} began to wait; {@code d} of zero or less is as if it were
-     * {@link #orElse}, which goes before it. Each run measures anew. As Go's {@code case <-time.After(d)}, without a timer where
+     * Sets what to do when no case can go on for {@code d} after {@link #run} began to wait; {@code d} of zero or less is as
+     * {@link #orElse}, which takes precedence. Each run measures anew. As Go's {@code case <-time.After(d)}, but without a timer where
      * nothing has to wait.
      */
     public Select timeout(Duration d, Runnable then) {
@@ -255,7 +255,7 @@ public final class Select {
         }
     }
 
-    /** Whoever begins next sees everything. There may be no stack for this: then what was done is done all the same. */
+    /** The next to begin sees everything. There may be no stack for this: then what was done is done all the same. */
     private void end() {
         BUSY.setRelease(this, false);
     }
@@ -282,7 +282,7 @@ public final class Select {
             k.elem = v;
             k.longElem = w;
             k.then = then;
-            go.add(k, durable); // A call: it happens, or there is no room on the stack for it, and nothing has.
+            go.add(k, durable); // A call happens as a whole, or not at all when there is no room for it on the stack.
             n++;
         } finally {
             try {

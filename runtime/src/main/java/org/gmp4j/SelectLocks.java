@@ -7,16 +7,16 @@ import org.gmp4j.lock.Keeper;
 import org.gmp4j.proc.Park;
 
 /**
- * The channels of a select, each once, in the order of their numbers: the order in which their locks are taken, so that two selects
- * never wait for each other. Not thread-safe; of one {@link Selectgo}.
+ * The channels of a select, each once, in the order of their numbers. Locks are taken in this order, so that two selects never wait for
+ * each other. Not thread-safe; belongs to one {@link Selectgo}.
  */
 final class SelectLocks {
-    /** A channel that would move more others to get to its place among the locks is put at the end, and all are sorted once. */
+    /** A channel that would move more others than this to get to its place is put at the end, and all are sorted once. */
     private static final int MOVES = 32;
 
     /**
-     * With the waiter parked. As soon as the first lock is free it may be woken and run, but it stops at the locks that are
-     * still held: it wants them all. With the last one free it may change everything here, so nothing is read after that.
+     * Called when the waiter is parked. As soon as the first lock is free the waiter may be woken and run, but it stops at the locks that
+     * are still held, since it wants them all. Once the last one is free it may change everything here, so nothing is read after that.
      */
     static final Park.Unlock UNLOCK = new Park.Unlock() {
         @Override

@@ -8,8 +8,8 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Select} that is an expression: each case gives a value, and {@link #run} that of the case that was chosen. All else is as there:
- * which threads may call it, what an interrupt does, what happens in a bubble, and that one thread uses it at a time.
+ * A {@link Select} as an expression: each case gives a value, and {@link #run} returns that of the case that was chosen. All else is as for
+ * {@code Select}: which threads may call it, what an interrupt does, what happens in a bubble, and that one thread uses it at a time.
  *
  * {@snippet :
  * String what = Select.<String>one().recv(numbers, n -> "number " + n).recv(words, w -> "word " + w)

@@ -14,10 +14,10 @@ import org.gmp4j.wait.Waiting;
 
 /**
  * How a {@link Select} waits (Go's {@code selectgo}). It holds the locks of all its channels, taken in the order of their numbers, so
- * two selects never wait for each other; one of several cases of the same channel takes the lock. Pass 1 looks at the cases
- * in random order for one that can go on. Pass 2 puts a sudog into a queue of each channel and parks; the locks are given
- * back when it is parked, so whoever finds one of the sudogs finds the waiter parked. Of those wakers one wins: see
- * {@code WaitQ}. Pass 3 takes the locks again and takes the sudogs that were not woken out of the queues.
+ * two selects never wait for each other. Several cases of one channel take its lock once. Pass 1 looks at the cases in random order for
+ * one that can go on. Pass 2 puts a sudog into a queue of each channel and parks. The locks are given back when it is parked, so a waker
+ * that finds one of the sudogs finds the waiter parked. One of the wakers wins: see {@code WaitQ}. Pass 3 takes the locks again and takes
+ * the sudogs that were not woken out of the queues.
  *
  * <p>Memory order. The waker that won wrote the element into the winning sudog under its channel's lock, and that sudog's
  * address where the waiter looks for it; both come before the CAS on the G's status, or the exchange on the thread's note,
@@ -25,7 +25,7 @@ import org.gmp4j.wait.Waiting;
  * back, and pass 3 takes that lock: what they did to the queue is seen, and nothing of it comes later.
  */
 final class Selectgo {
-    /** Stands for the timeout where a case does. */
+    /** Stands for the timeout where a case is expected. */
     static final Scase LATE = new Scase(Select.TIMEOUT);
     /** The timeout of a select that has none. */
     static final long NO_TIMEOUT = -1;
@@ -169,7 +169,7 @@ final class Selectgo {
                 if (e != null || limits == Limits.DEFAULT && timeout == NO_TIMEOUT && !Ending.byDefault(st)) {
                     return await(st, e, timeout != NO_TIMEOUT);
                 }
-                locks.unlockAll(); // Something may end the wait: that begins to watch without locks, and then all is looked at again.
+                locks.unlockAll(); // What may end the wait begins to watch without locks held; then all is looked at again.
                 e = new SelectEnding(locks.first(), timed(limits, timeout));
                 e.begin();
             }
@@ -352,7 +352,7 @@ final class Selectgo {
         }
     }
 
-    /** Nobody waits after all. */
+    /** It does not wait after all. */
     private void timersLeft() {
         for (int i = 0; i < live; i++) {
             poll[i].c.timerLeft();

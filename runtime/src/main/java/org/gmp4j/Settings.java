@@ -29,7 +29,7 @@ import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.timer.TimerHeaps;
 import org.gmp4j.tracing.Session;
 
-/** Settings of a scheduler, and its start: checks them, rehearses, makes it, and begins what was asked for beside it. */
+/** Settings of a scheduler, and its start: checks them, rehearses, makes it, and starts what else was asked for. */
 final class Settings implements Gmp.Builder {
     private static final int DEFAULT_MAX_THREADS = 10_000;
     private static final long DEFAULT_MAX_STACK = 8L << 20;
@@ -225,7 +225,7 @@ final class Settings implements Gmp.Builder {
         }
     }
 
-    /** Leaves nothing of a start that failed on its way. */
+    /** Undoes a start that failed on its way. */
     private void undo(Scheduler s, Diagnosis.Served served) {
         try {
             if (diagnosis != null) {
@@ -262,7 +262,7 @@ final class Settings implements Gmp.Builder {
         }
     }
 
-    /** The file, or where another scheduler has that, one with the scheduler's name after it. */
+    /** The file; if another scheduler has that already, one with the name of this one after it. */
     private static Path freeTrace(Path file, String label) {
         Path free = file;
         for (int n = 1; !TRACES.add(free); n++) {

@@ -8,7 +8,7 @@ import java.util.Objects;
 /**
  * How long an M that finds no work keeps looking before it sleeps. A sleeping M costs nothing and takes tens of
  * microseconds or more to wake; a spinning one takes a CPU, and about one microsecond to notice. Immutable, so safe to
- * share between threads. Nothing here waits: interrupts and bubbles are nothing to it.
+ * share between threads. Nothing here waits, so interrupts and bubbles make no difference.
  */
 public final class SpinPolicy {
     private static final Duration MAX = Duration.ofHours(1);

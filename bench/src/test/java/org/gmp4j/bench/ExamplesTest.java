@@ -93,7 +93,7 @@ class ExamplesTest {
         right("Sensor", library.toString(), "20000");
     }
 
-    /** The one in Kotlin, where its compiler and library are in Maven's local repository: {@code gmp peers} puts them there. */
+    /** The one in Kotlin, where its compiler and library are in Maven's local repository: {@code gmp peers} and {@code .ci/kotlin} put them there. */
     @Test
     void kotlin(@TempDir Path dir) throws Exception {
         Path jetbrains = Path.of(System.getProperty("user.home"), ".m2/repository/org/jetbrains");

@@ -489,12 +489,6 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      *
      * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
      * the clock.
-     *
-     * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
-     * the clock.
-     *
-     * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
-     * the clock.
      */
     @Override
     public void close() {

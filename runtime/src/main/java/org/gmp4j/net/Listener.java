@@ -197,12 +197,6 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
      *
      * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
      * the clock.
-     *
-     * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
-     * the clock.
-     *
-     * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
-     * the clock.
      */
     @Override
     public void close() {

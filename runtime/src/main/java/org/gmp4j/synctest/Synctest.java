@@ -59,8 +59,6 @@ public final class Synctest {
      *
      * <p>Any thread may call it. An interrupt does not end the wait for the bubble, and is still there afterwards.
      *
-     * <p>Any thread may call it. An interrupt does not end the wait for the bubble, and is still there afterwards.
-     *
      * @throws IllegalStateException "deadlock: all goroutines in bubble are blocked", or "deadlock: main bubble goroutine has exited
      *         but blocked goroutines remain", with their stacks; they and their threads are left behind
      */
@@ -130,8 +128,6 @@ public final class Synctest {
     /**
      * Waits until every other goroutine of the bubble is durably blocked; the clock does not move meanwhile. What they did before
      * happens before the return.
-     *
-     * <p>For goroutines of a bubble alone, no other threads. An interrupt does not end this wait.
      *
      * <p>For goroutines of a bubble alone, no other threads. An interrupt does not end this wait.
      *
