@@ -4,9 +4,12 @@
  * org.gmp4j.memory.Mcache}. Each P has free blocks of its own, which the goroutine that runs there takes and leaves without a lock.
  *
  * <p>All of it may be used from goroutines of any scheduler, from virtual threads of the JDK's and from plain threads. Nothing waits, so
- * interrupts, contexts and bubbles are nothing to it.
+ * interrupts, contexts and bubbles make no difference.
  *
  * <p>Source: the structure of Go's allocator (mcache, mcentral, mheap), with the magazines of Bonwick and Adams in place of spans at
  * each P; the size classes are computed.
  */
+@NullMarked
 package org.gmp4j.memory;
+
+import org.jspecify.annotations.NullMarked;
