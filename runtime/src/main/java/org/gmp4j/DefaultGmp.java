@@ -18,7 +18,8 @@ import org.gmp4j.struct.ProcessFlag;
 final class DefaultGmp {
     private static final String PROPERTY = "gmp.default";
     private static final String VARIABLE = "GMP_DEFAULT";
-    private static final List<String> SETTINGS = List.of("procs", "spin", "quantum", "affinity", "steal", "stalled", "debug");
+    private static final List<String> SETTINGS = List.of("procs", "spin", "quantum", "affinity", "steal", "realtime", "hugepages",
+            "stalled", "debug");
     private static final String KNOWN = String.join(", ", SETTINGS);
 
     private static final String ON = "on";
@@ -112,6 +113,17 @@ final class DefaultGmp {
         if (affinity != null) {
             b.affinity(affinity.read(Affinity::parse));
         }
+        Setting realtime = setting("realtime");
+        if (realtime != null) {
+            b.realtime(realtime.priority());
+        }
+        Setting hugePages = setting("hugepages");
+        if (hugePages != null) {
+            if (!hugePages.is(ON) && !hugePages.is(OFF)) {
+                throw hugePages.bad("use on or off");
+            }
+            b.hugePages(hugePages.is(ON));
+        }
         debug(b);
     }
 
@@ -179,6 +191,18 @@ final class DefaultGmp {
             } catch (IllegalArgumentException e) {
                 throw bad("use a number from 1 to " + Procs.MAX);
             }
+        }
+
+        int priority() {
+            try {
+                int n = Integer.parseInt(value);
+                if (n >= 0 && n <= Settings.MOST_PRIORITY) {
+                    return n;
+                }
+            } catch (NumberFormatException e) {
+                throw bad("use a priority from 1 to " + Settings.MOST_PRIORITY + ", or 0");
+            }
+            throw bad("use a priority from 1 to " + Settings.MOST_PRIORITY + ", or 0");
         }
 
         Duration duration(String what, Duration least, Duration most) {

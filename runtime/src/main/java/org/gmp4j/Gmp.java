@@ -83,7 +83,8 @@ public final class Gmp implements Executor, AutoCloseable {
      *
      * <p>Settings come from properties, and where those say nothing from variables: {@code gmp.default.procs} or
      * {@code GMP_DEFAULT_PROCS}, and in the same way {@code spin} (as {@link SpinPolicy#parse} reads it), {@code quantum}
-     * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}), {@code stalled}
+     * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}),
+     * {@code realtime} (a priority), {@code hugepages} ({@code on}, {@code off}), {@code stalled}
      * ({@code on}, {@code off}, or how often at most a stall is printed with its stack: {@code 100ms}) and {@code debug} (as GMPDEBUG).
      *
      * <p>What it cannot take: threads made before, and those that such a thread starts, stay on the JDK's scheduler. So do, when some
@@ -151,6 +152,24 @@ public final class Gmp implements Executor, AutoCloseable {
          * number. For names of the threads of its factory see {@link Gmp#threadFactory(String)}.
          */
         Builder name(String name);
+
+        /**
+         * Runs its threads under the kernel's real-time policy {@code SCHED_FIFO}: nothing of the usual policy has their CPUs while
+         * goroutines run, the JIT and the collector included, so leave some to those by {@link Affinity#reserve}. Default 0: the usual
+         * policy.
+         * Where the process may not do that (no {@code CAP_SYS_NICE}, a small {@code ulimit -r}) a line on stderr says so, and they run as
+         * others. What goroutines start does not inherit it. The scheduler's monitor has the next priority.
+         *
+         * @param priority 1 to 98, more before less; 0 for none
+         */
+        Builder realtime(int priority);
+
+        /**
+         * Whether memory for goroutines and the rest of the scheduler's structs is asked for in huge pages ({@code MADV_HUGEPAGE}): worth
+         * it for millions of goroutines. Default false. As the structs of all schedulers share memory, it holds for the process from then
+         * on.
+         */
+        Builder hugePages(boolean on);
 
         /** What a thread without work does before it sleeps. Default {@link SpinPolicy#go()}. */
         Builder spin(SpinPolicy p);

@@ -23,6 +23,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Placement;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.ProcessFlag;
 import org.gmp4j.sysmon.Stalls;
 import org.gmp4j.sysmon.Sysmon;
@@ -39,6 +40,8 @@ final class Settings implements Gmp.Builder {
     static final Duration LONGEST_QUANTUM = Duration.ofMinutes(1);
     private static final String PROCS_VARIABLE = "GMPMAXPROCS";
     private static final int MAX_DAYS = 1000;
+    /** Sysmon is one above the Ms, and the kernel's highest is 99. */
+    static final int MOST_PRIORITY = 98;
     /** Files of traces that this process writes when it ends. */
     private static final Set<Path> TRACES = ConcurrentHashMap.newKeySet();
 
@@ -59,6 +62,20 @@ final class Settings implements Gmp.Builder {
     private Integer dashboard;
     private Diagnosis diagnosis;
     private String name;
+    private int realtime;
+    private boolean hugePages;
+
+    @Override
+    public Gmp.Builder realtime(int priority) {
+        realtime = priority;
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder hugePages(boolean on) {
+        hugePages = on;
+        return this;
+    }
 
     @Override
     public Gmp.Builder steal(StealOrder order) {
@@ -183,6 +200,10 @@ final class Settings implements Gmp.Builder {
         if (maxStack < LEAST_STACK) {
             throw new IllegalArgumentException("maxStack is " + maxStack + " bytes: use " + LEAST_STACK + " or more");
         }
+        if (realtime < 0 || realtime > MOST_PRIORITY) {
+            throw new IllegalArgumentException("realtime is " + realtime + ": use a priority from 1 to " + MOST_PRIORITY
+                    + ", or 0 for the usual policy");
+        }
         Placement placement = Dealing.deal(affinity);
         n = byHand ? n : Math.min(n, placement.mostProcs());
         if (steal == StealOrder.NEAREST && placement.places() == null) {
@@ -191,7 +212,10 @@ final class Settings implements Gmp.Builder {
         }
         Config config = new Config(n, byHand ? null : new Procs.OfSystem(), placement, steal, spin.spinNanos(),
                 quantum.toNanos(), leastQuantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection,
-                program, DebugVars.parse(debug));
+                program, realtime, DebugVars.parse(debug));
+        if (hugePages) {
+            Mem.useHugePages();
+        }
         Rehearsal.once(program);
         return startServed(config);
     }

@@ -139,6 +139,50 @@ public final class Memory {
         }
     }
 
+    /**
+     * The same where it is only a hint: a sandbox may forbid it, or the node have no memory, and then pages are where they are
+     * first touched.
+     *
+     * @param addr address of the memory, a multiple of the page size
+     * @param bytes how much
+     * @param node the node; negative for none
+     * @return whether the kernel took it, or there was nothing to ask
+     */
+    public static boolean preferNode(long addr, long bytes, int node) {
+        return node < 0 || (int) Call.call(Call.function("gmp_mbind_preferred"), addr, bytes, node) == 0;
+    }
+
+    /**
+     * Asks for huge pages, as a hint: a kernel without them leaves all as it is.
+     *
+     * @param addr address of the memory, a multiple of the page size
+     * @param bytes how much
+     * @return whether the kernel took it
+     */
+    public static boolean preferHugePages(long addr, long bytes) {
+        return (int) Call.call(Calls.ADVISE, addr, bytes, ADVICE_HUGEPAGE) == 0;
+    }
+
+    /**
+     * Maps memory as {@link #map} does, at a multiple of a power of two.
+     *
+     * @param bytes how much, a multiple of the page size
+     * @param align the power of two, a multiple of the page size
+     * @return the address
+     * @throws NativeException ENOMEM when there is no room
+     */
+    public static long mapAligned(long bytes, long align) {
+        long at = map(bytes + align);
+        long from = at + align - 1 & -align;
+        if (from > at) {
+            unmap(at, from - at);
+        }
+        if (at + align > from) {
+            unmap(from + bytes, at + align - from);
+        }
+        return from;
+    }
+
     private static void check(int r, String call, long addr, long bytes) {
         if (r < 0) {
             throw new NativeException(call + "(0x" + Long.toHexString(addr) + ", " + bytes + " bytes)", -r);

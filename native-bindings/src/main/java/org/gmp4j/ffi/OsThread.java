@@ -31,6 +31,9 @@ public final class OsThread {
     /** {@link #setScheduler}: real time in turns; priority 1 to 99. */
     public static final int SCHED_RR = linux_h.SCHED_RR();
 
+    /** {@link #setScheduler}: added to a policy, what the thread creates has the usual one. */
+    public static final int RESET_ON_FORK = linux_h.SCHED_RESET_ON_FORK();
+
     private static final MemorySegment GETTID = Call.libc("gettid");
     private static final MemorySegment GETPID = Call.libc("getpid");
     private static final MemorySegment SLICE = Call.function("gmp_sched_slice");

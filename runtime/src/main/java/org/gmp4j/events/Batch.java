@@ -6,6 +6,9 @@ public final class Batch {
     /** Bytes: some 4,000 events. */
     public static final int BYTES = 64 << 10;
 
+    /** No page of it was touched. */
+    static final int FRESH = -2;
+
     /** Where it is. */
     public final long address;
     /** Which ring filled it, and how many bytes. */
@@ -13,6 +16,8 @@ public final class Batch {
     int used;
     /** When it was full, in ticks of its tracer. */
     long until;
+    /** The NUMA node that its pages are asked from; -1 when it was used without one, {@link #FRESH} when it was never used. */
+    int node = FRESH;
     /** In the list it is in. */
     Batch next;
 

@@ -12,6 +12,9 @@ import org.gmp4j.lock.LockRank;
 public final class Batches {
     private final HeapMutex lock = new HeapMutex(LockRank.TRACE);
     private final boolean latest;
+    /** How many are looked at for one of a node. */
+    private static final int LOOK = 32;
+
     private final long address;
     private final long bytes;
     private Batch free;
@@ -36,24 +39,40 @@ public final class Batches {
         }
     }
 
-    /** A free one for a new ring, or null. */
-    Batch take() {
+    /** A free one for a new ring of a node (-1 for none), or null. */
+    Batch take(int node) {
         lock.lock();
-        Batch b = free;
-        if (b != null) {
-            free = b.next;
-        }
+        Batch b = unlink(node);
         lock.unlock();
         return b;
     }
 
-    /** Hands a full one over; returns a free one, or null when there is none: then the caller keeps the full one, as lost. */
-    Batch exchange(Batch full) {
-        lock.lock();
+    /** A free one of the node, or one that can still be there, among the next few; else the next, if any. Under the lock. */
+    private Batch unlink(int node) {
+        Batch before = null;
         Batch b = free;
-        if (b != null) {
-            free = b.next;
-        } else if (latest && first != null) {
+        for (int i = 0; node >= 0 && b != null && !fits(b, node); i++) {
+            before = i < LOOK ? b : null;
+            b = i < LOOK ? b.next : null;
+        }
+        if (b == null || before == null) {
+            b = free;
+            free = b == null ? null : b.next;
+        } else {
+            before.next = b.next;
+        }
+        return b;
+    }
+
+    private static boolean fits(Batch b, int node) {
+        return b.node == node || b.node == Batch.FRESH;
+    }
+
+    /** Hands a full one over; returns a free one, or null when there is none: then the caller keeps the full one, as lost. */
+    Batch exchange(Batch full, int node) {
+        lock.lock();
+        Batch b = unlink(node);
+        if (b == null && latest && first != null) {
             b = first;
             first = b.next;
             dropped++;

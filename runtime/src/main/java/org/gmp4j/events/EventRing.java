@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.events;
 
+import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.Ticks;
 import org.gmp4j.struct.LongWord;
 import org.gmp4j.struct.Mem;
@@ -18,6 +19,8 @@ public final class EventRing {
     private final Batches pool;
     private final long began;
     private final Lateness lateness;
+    /** The NUMA node of the P; -1 for none. Written with the world stopped. */
+    private int node = -1;
     private Batch batch;
     private long at;
     private long end;
@@ -35,7 +38,7 @@ public final class EventRing {
 
     /** Gets its first batch; false when there is none. */
     boolean open() {
-        Batch b = pool.take();
+        Batch b = pool.take(node);
         if (b != null) {
             use(b);
         }
@@ -46,7 +49,18 @@ public final class EventRing {
         batch = b;
         at = b.address;
         end = b.address + Batch.BYTES;
+        if (b.node == Batch.FRESH) { // Before its first page is touched.
+            b.node = Memory.preferNode(b.address, Batch.BYTES, node) ? node : -1;
+        }
         stoppedAt = 0;
+    }
+
+    /** The P is on a node, or on none (-1): so are batches from here on, as far as there are such. World stopped. */
+    public void place(int node) {
+        this.node = node;
+        if (node >= 0 && at == batch.address && Memory.preferNode(at, Batch.BYTES, node)) {
+            batch.node = node; // Its first: nothing was written yet.
+        }
     }
 
     private long now() {
@@ -67,7 +81,7 @@ public final class EventRing {
     /** The batch is full. */
     private void turn() {
         fill();
-        Batch next = pool.exchange(batch);
+        Batch next = pool.exchange(batch, node);
         use(next == null ? batch : next); // When there is no other the events in it are lost.
     }
 

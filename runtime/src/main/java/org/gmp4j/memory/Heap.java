@@ -4,6 +4,7 @@ package org.gmp4j.memory;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.NativeException;
@@ -39,7 +40,7 @@ final class Heap {
     private volatile long mapped;
     private volatile long mappedBig;
     private volatile int big;
-    private volatile int unbound;
+    private final AtomicInteger unbound = new AtomicInteger();
     private volatile long bigTaken;
 
     Heap(long limit, boolean hugePages) {
@@ -64,7 +65,7 @@ final class Heap {
         allocations += bigTaken;
         live += mappings;
         return new Figures(live, bytes + mappedBig, mapped, mappedBig, allocations, Math.max(allocations - live, 0), batches, caches,
-                unbound);
+                unbound.get());
     }
 
     /** The chunk with this address; null when it is in none. */
@@ -150,19 +151,11 @@ final class Heap {
     }
 
     private void prepare(long address, long bytes, int node) {
-        if (node >= 0) {
-            try {
-                Memory.bindToNode(address, bytes, node);
-            } catch (NativeException e) { // A sandbox forbids it, or the node has no memory: then it is where it is first touched.
-                unbound++;
-            }
+        if (!Memory.preferNode(address, bytes, node)) {
+            unbound.incrementAndGet();
         }
         if (hugePages && bytes >= HUGE_PAGE) {
-            try {
-                Memory.advise(address, bytes, Memory.ADVICE_HUGEPAGE);
-            } catch (NativeException e) {
-                return; // A kernel without them.
-            }
+            boolean _ = Memory.preferHugePages(address, bytes);
         }
     }
 
@@ -179,29 +172,16 @@ final class Heap {
     }
 
     private static long mapAligned(long bytes, long align) {
-        long room = align <= PAGE ? bytes : bytes + align;
-        if (room > MOST) {
+        if (bytes + align > MOST) {
             throw new OutOfMemoryError("Mcache: no process has room for " + bytes + " bytes at a multiple of " + align);
         }
-        long at;
         try {
-            at = Memory.map(room);
+            return align <= PAGE ? Memory.map(bytes) : Memory.mapAligned(bytes, align);
         } catch (NativeException e) {
             OutOfMemoryError oom = new OutOfMemoryError("Mcache: the kernel gives no " + bytes + " bytes: " + e.getMessage());
             oom.initCause(e);
             throw oom;
         }
-        if (room == bytes) {
-            return at;
-        }
-        long from = at + align - 1 & -align;
-        if (from > at) {
-            unmap(at, from - at);
-        }
-        if (at + room > from + bytes) {
-            unmap(from + bytes, at + room - from - bytes);
-        }
-        return from;
     }
 
     private static void unmap(long at, long bytes) {

@@ -80,13 +80,7 @@ final class PCache implements Processor.Cache {
             oom.initCause(e);
             throw oom;
         }
-        if (node >= 0) {
-            try {
-                Memory.bindToNode(words, BYTES, node);
-            } catch (NativeException e) {
-                return; // It is where it is first touched, which is here as a rule.
-            }
-        }
+        boolean _ = Memory.preferNode(words, BYTES, node); // If refused it is where it is first touched, which is here as a rule.
     }
 
     /** Whether blocks and words are there, and stay until {@link #exit}. */

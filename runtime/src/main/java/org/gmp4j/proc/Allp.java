@@ -47,11 +47,11 @@ final class Allp {
     }
 
     /**
-     * Takes the memory for {@code n} Ps; by whoever holds WORLDSEMA, the world running.
+     * Takes the memory for {@code n} Ps, each on the node of its CPUs; by whoever holds WORLDSEMA, the world running.
      *
      * @return for {@link #grow}; null when there is room for that many already
      */
-    Object room(int n) {
+    Object room(int n, Placement placement) {
         Processor[] old = procs;
         if (n <= old.length) {
             return null;
@@ -67,7 +67,7 @@ final class Allp {
                 System.arraycopy(now, 0, r.replaced, replaced.length, now.length);
             }
             for (int i = old.length; i < n; i++) {
-                long pp = Mem.alloc(p.layout(), 1);
+                long pp = Mem.alloc(p.layout(), 1, placement.node(i));
                 fresh[i - old.length] = pp;
                 P.setId(pp, i);
                 PStatus.set(pp, PStatus.PGCSTOP);

@@ -22,11 +22,12 @@ import org.gmp4j.affinity.StealOrder;
  * @param uncaught told of an exception that ends a goroutine; null for the default
  * @param deadlockDetection whether it is fatal when all goroutines are asleep
  * @param program whether this is program mode, where fatal errors end the process
+ * @param realtime the priority of Ms under SCHED_FIFO, 1 to 98; 0 for the usual policy
  * @param debug GMPDEBUG
  */
 public record Config(int procs, IntSupplier autoProcs, Placement placement, StealOrder steal,
         long spinNanos, long quantumNanos, long leastQuantumNanos, int maxThreads, long idleNanos, long maxStack,
-        BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program,
+        BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program, int realtime,
         DebugVars debug) {
     /** Most Ps. */
     public static final int MOST_PROCS = 4096;

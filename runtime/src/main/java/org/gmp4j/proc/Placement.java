@@ -40,7 +40,7 @@ public record Placement(List<BitSet> sets, Places places, int mostProcs, Dealer 
     }
 
     /** The NUMA node of all CPUs of a P; -1 when there is none, or the machine has but one. */
-    int node(int p) {
+    public int node(int p) {
         return places == null ? -1 : places.node(p);
     }
 }

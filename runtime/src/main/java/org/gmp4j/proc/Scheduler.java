@@ -76,6 +76,8 @@ public final class Scheduler {
     long stopBegan;
     long stopTook;
     Object stopEvent;
+    /** Whether {@link Realtime} has said that it is not permitted. */
+    final AtomicBoolean realtimeRefused = new AtomicBoolean();
     final Shortage shortage = new Shortage(this);
     final SpareThreads spare = new SpareThreads(this);
     final Leftovers leftovers = new Leftovers();

@@ -177,7 +177,7 @@ final class StopTheWorld {
         Procs(Scheduler s, int count, Placement placement) {
             this.count = count;
             this.placement = placement;
-            room = s.allp.room(count);
+            room = s.allp.room(count, placement);
             if (s.tracer != null) {
                 s.tracer.prepare(count);
             }
@@ -315,6 +315,7 @@ final class StopTheWorld {
             s.placement = to.placement;
             for (Processor pr : s.procs()) {
                 pr.setNode(to.placement.node(P.id(pr.pp)));
+                Tracing.place(s.tracer, P.id(pr.pp), pr.node());
             }
         }
         long runnable = 0;

@@ -77,6 +77,9 @@ public final class Tracing {
             }
             if (tracer != null) {
                 tracer.prepare(s.procs().length); // They may have become more.
+                for (Processor pr : s.procs()) {
+                    place(tracer, P.id(pr.pp), pr.node());
+                }
             }
             boolean done = false;
             try {
@@ -95,6 +98,14 @@ public final class Tracing {
                 m.lookForTrace(m.pp());
             }
         });
+    }
+
+    /** The P is on that node, or on none: so is its trace buffer from here on. World stopped. */
+    static void place(Tracer t, int p, int node) {
+        EventRing ring = t == null ? null : t.ring(p);
+        if (ring != null) {
+            ring.place(node);
+        }
     }
 
     /** The name of the place where the caller starts a goroutine; 0 for want of memory. */

@@ -6,6 +6,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -60,20 +61,30 @@ public final class Mem {
 
     private static final ConcurrentMap<String, Arena> ARENAS = new ConcurrentHashMap<>();
 
+    /** Whether chunks from now on are to have huge pages. */
+    private static volatile boolean hugePages;
+
     private Mem() {
     }
 
     /** Where structs of one kind come from. Thread-safe; cold. */
     public static final class Arena {
         private static final int CHUNK = 1 << 20;
+        private static final int HUGE_PAGE = 2 << 20;
 
         private final String kind;
         private final long stride;
         private final List<long[]> chunks = new ArrayList<>();
         private volatile long[][] published = new long[0][];
-        private long bump;
-        private long end;
-        private final ArrayList<Long> free = new ArrayList<>();
+        /** What is free, by NUMA node + 1; the first of any. */
+        private Part[] parts = {new Part()};
+
+        /** Structs of one node. */
+        private static final class Part {
+            private long bump;
+            private long end;
+            private final ArrayList<Long> free = new ArrayList<>();
+        }
 
         private Arena(String kind, long bytes) {
             this.kind = kind;
@@ -81,28 +92,54 @@ public final class Mem {
             this.stride = (bytes + align - 1) & -align;
         }
 
-        /** Returns zeroed or recycled room for {@code count} adjacent structs. */
-        synchronized long take(int count) {
-            if (count == 1 && !free.isEmpty()) {
-                long addr = free.removeLast();
+        /** Returns zeroed or recycled room for {@code count} adjacent structs; {@code node} is -1 for any. */
+        synchronized long take(int count, int node) {
+            Part of = part(node);
+            if (count == 1 && !of.free.isEmpty()) {
+                long addr = of.free.removeLast();
                 Memory.ALL.asSlice(addr, stride).fill((byte) 0);
                 return addr;
             }
             long bytes = count * stride;
-            if (bump + bytes > end) {
+            if (of.bump + bytes > of.end) {
+                boolean huge = hugePages;
                 long size = Math.max(bytes, CHUNK);
-                bump = Memory.map(size);
-                end = bump + size;
-                chunks.add(new long[] {bump, end});
+                size = huge ? size + HUGE_PAGE - 1 & -HUGE_PAGE : size;
+                of.bump = chunk(size, node, huge);
+                of.end = of.bump + size;
+                chunks.add(new long[] {of.bump, of.end, node});
                 published = chunks.toArray(new long[0][]);
             }
-            long addr = bump;
-            bump += bytes;
+            long addr = of.bump;
+            of.bump += bytes;
             return addr;
         }
 
+        private Part part(int node) {
+            if (node + 1 >= parts.length) {
+                parts = Arrays.copyOf(parts, node + 2);
+            }
+            if (parts[node + 1] == null) {
+                parts[node + 1] = new Part();
+            }
+            return parts[node + 1];
+        }
+
+        /** The policy comes before the first touch, which takes the page. */
+        private static long chunk(long size, int node, boolean huge) {
+            long at = huge ? Memory.mapAligned(size, HUGE_PAGE) : Memory.map(size);
+            boolean _ = Memory.preferNode(at, size, node);
+            if (huge) {
+                boolean _ = Memory.preferHugePages(at, size);
+            }
+            return at;
+        }
+
         synchronized long taken() {
-            long bytes = bump - end;
+            long bytes = 0;
+            for (Part of : parts) {
+                bytes += of == null ? 0 : of.bump - of.end;
+            }
             for (long[] c : chunks) {
                 bytes += c[1] - c[0];
             }
@@ -111,10 +148,21 @@ public final class Mem {
 
         synchronized void give(long addr) {
             try {
-                free.add(addr);
+                part(nodeOf(addr)).free.add(addr);
             } catch (OutOfMemoryError e) {
                 return; // One struct is lost: a small price on the way out of a full heap.
             }
+        }
+
+        private int nodeOf(long addr) {
+            if (parts.length > 1) {
+                for (long[] c : published) {
+                    if (addr >= c[0] && addr < c[1]) {
+                        return (int) c[2];
+                    }
+                }
+            }
+            return -1;
         }
 
         long check(long addr) {
@@ -147,9 +195,18 @@ public final class Mem {
      * @return the address of the first; the next stands {@link #stride} bytes further
      */
     public static long alloc(GroupLayout layout, int count) {
+        return alloc(layout, count, -1);
+    }
+
+    /**
+     * The same on pages of a NUMA node, where the kernel can do that.
+     *
+     * @param node the node; -1 for any
+     */
+    public static long alloc(GroupLayout layout, int count, int node) {
         JdkThreads.pin(); // Called on goroutines' stacks too.
         try {
-            return arena(layout).take(count);
+            return arena(layout).take(count, node);
         } finally {
             JdkThreads.unpin();
         }
@@ -163,6 +220,11 @@ public final class Mem {
         } finally {
             JdkThreads.unpin();
         }
+    }
+
+    /** From now on memory for structs is asked for in huge pages. For the process: structs outlive their schedulers. */
+    public static void useHugePages() {
+        hugePages = true;
     }
 
     /** Bytes that all structs have taken, those that were put back included: if it grows for ever there is a leak. */

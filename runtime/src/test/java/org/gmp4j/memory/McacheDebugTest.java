@@ -166,11 +166,11 @@ class McacheDebugTest {
     /** Blocks that rest are bounded: memory comes back. */
     @Test
     void restingEnds() {
-        try (Mcache memory = Mcache.builder().debug(true).limit(64 << 20).build()) {
-            for (int i = 0; i < 200; i++) {
+        try (Mcache memory = Mcache.builder().debug(true).limit(40 << 20).build()) {
+            for (int i = 0; i < 60; i++) {
                 memory.free(memory.allocate(1 << 20));
             }
-            for (int i = 0; i < 20_000; i++) {
+            for (int i = 0; i < 4_000; i++) {
                 memory.free(memory.allocate(SizeClasses.LARGEST / 2));
             }
             memory.check();
