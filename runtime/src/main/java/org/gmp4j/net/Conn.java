@@ -391,9 +391,8 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
     // Deadlines
 
     /**
-     * Until when reads and writes have time. It holds for all calls from now on, those that wait just now as well, until it
-     * is set anew; a call that has none left throws {@link java.net.SocketTimeoutException}, also if there would be
-     * something to read.
+     * Until when reads and writes have time. It holds for all calls from now on, and for those that wait already, until it is set
+     * anew. A call that has no time left throws {@link java.net.SocketTimeoutException}, even if there is something to read.
      *
      * @param at when, by the clock; in the past for none at all; null for no deadline, as in the beginning
      * @throws ClosedException when it is closed
@@ -423,7 +422,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
     }
 
     /**
-     * {@link #setDeadline} by how far off it is, which no change of the clock moves.
+     * As {@link #setDeadline}, by how far off it is, which no change of the clock moves.
      *
      * @param d from now; zero or negative for no time at all; null for no deadline
      * @throws ClosedException when it is closed

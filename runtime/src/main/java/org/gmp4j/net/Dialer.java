@@ -35,15 +35,15 @@ import org.gmp4j.time.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How to connect ({@code net.Dialer}). Set it up, then dial as often as wanted. Of a name's addresses one is tried after the
- * other, each with its share of the time. Where a name has IPv4 and IPv6 addresses, those of the family that comes first are
- * tried first; when they have failed, or have not connected after {@link #fallbackDelay}, the others are tried beside them,
- * and the first connection wins. Not thread-safe while it is set up.
+ * How to connect ({@code net.Dialer}). Set it up, then dial as often as wanted. If a name has several addresses one is tried after the
+ * other, each with its share of the time. If a name has both IPv4 and IPv6 addresses, those of the family that comes first are tried
+ * first. When they have failed, or have not connected after {@link #fallbackDelay}, the others are tried beside them, and the first
+ * connection wins. Not thread-safe while it is set up.
  *
  * <p>Source: Go's {@code dialParallel}; RFC 8305, "Happy Eyeballs".
  */
 public final class Dialer {
-    /** The least share of an address in the time, where there is so much. */
+    /** The least time that an address gets, if so much is left. */
     private static final long LEAST_SHARE = 2_000_000_000L;
 
     private static final Duration FALLBACK_DELAY = Duration.ofMillis(300);
@@ -59,7 +59,7 @@ public final class Dialer {
     }
 
     /**
-     * How long a dial may take, the look-up of the name with it.
+     * How long a dial may take, the look-up of the name included.
      *
      * @param d how long; null for as long as the kernel tries, some 2 minutes
      * @return this
@@ -81,7 +81,7 @@ public final class Dialer {
     }
 
     /**
-     * How long the addresses of a name's first family have for themselves, before those of the other are tried as well.
+     * How long the addresses of a name's first family are tried alone, before those of the other are tried as well.
      *
      * @param d how long, 300 ms in the beginning; null to try one address after the other
      * @return this
@@ -136,8 +136,8 @@ public final class Dialer {
     }
 
     /**
-     * Connects by TCP, until {@code ctx} is cancelled or its deadline has passed. Afterwards it has no power over the
-     * connection.
+     * Connects by TCP, until {@code ctx} is cancelled or its deadline has passed. It does not affect the
+     * connection afterwards.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
@@ -196,7 +196,7 @@ public final class Dialer {
         throw first;
     }
 
-    /** Addresses of two families. Whoever connects second closes what it has; the caller waits for neither when it has one. */
+    /** A race of two families of addresses. The second to connect closes its connection. The caller waits for neither once it has one. */
     private final class Race {
         private final Context ctx;
         private final int port;
@@ -239,7 +239,7 @@ public final class Dialer {
             boolean _ = delay.stop();
         }
 
-        /** By the caller that leaves, and by whoever has connected and sees that it has: one of them finds the connection. */
+        /** By a caller that leaves, and by a thread that has connected and sees that: one of them finds the connection. */
         private void closeUnclaimed() {
             TcpConn c = first.getAndSet(null);
             if (c != null) {
@@ -277,7 +277,7 @@ public final class Dialer {
                     o = c;
                     if (!first.compareAndSet(null, c)) {
                         c.close();
-                        return; // The other's is waited for.
+                        return; // The caller waits for the other's outcome.
                     }
                 } catch (Throwable t) { // Whatever it is, somebody waits for it.
                     o = t;
@@ -290,7 +290,7 @@ public final class Dialer {
             });
         }
 
-        /** That of an outcome; where it is none, the first family's error tells why. */
+        /** The connection of an outcome; if there is none, throws the first family's error. */
         private static TcpConn connection(Object outcome, Object first) throws IOException {
             return outcome instanceof TcpConn c ? c : Lookup.fail((Throwable) first);
         }
@@ -353,7 +353,7 @@ public final class Dialer {
         return end == PollFd.NO_LIMIT ? end : end - System.nanoTime();
     }
 
-    /** When the time is up of the next of so many addresses. */
+    /** When the time of the next of so many addresses is up. */
     private static long share(long end, int addresses) {
         long left = left(end);
         return left == PollFd.NO_LIMIT || addresses == 1 ? end
@@ -413,7 +413,7 @@ public final class Dialer {
                 && (to.getAddress().isAnyLocalAddress() || to.getAddress().equals(here.getAddress()));
     }
 
-    /** Waits for the connect; a context that is cancelled takes the time from it. */
+    /** Waits for the connect. A context that is cancelled ends the wait as if its time were up. */
     private static int await(Context ctx, PollFd fd, long end) {
         boolean open = fd.setDeadline(left(end), false, true);
         BooleanSupplier stop = ctx.done() == null ? () -> true : ctx.afterFunc(() -> {
@@ -471,7 +471,7 @@ public final class Dialer {
     }
 
     /**
-     * Connects in the Unix domain. It never waits: when the listener has as many as it lets wait, that is an error.
+     * Connects in the Unix domain. It never waits: when the queue of the listener is full, that is an error.
      *
      * @param path the listener's path, or its name with {@code @}
      * @return the connection

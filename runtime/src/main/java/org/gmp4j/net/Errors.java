@@ -23,7 +23,7 @@ final class Errors {
     private Errors() {
     }
 
-    /** Loads what an error takes, before the first socket: with a full heap a class may fail, and then it does for good. */
+    /** Loads what an error needs, before the first socket: with a full heap a class may fail to initialise, and then it fails for good. */
     static void load() {
         if (!LOADED.get()) {
             for (int e : new int[] {IoResult.CLOSED, IoResult.TIMED_OUT, IoResult.INTERRUPTED, Errno.EMFILE, Errno.EPIPE}) {
@@ -41,7 +41,7 @@ final class Errors {
      * @param op {@code read}, {@code write}, {@code accept}, {@code dial}, {@code listen}, {@code close} or {@code set}
      * @param what the network and the addresses
      * @param error as IoResult has it
-     * @param moved how many bytes were moved all the same
+     * @param moved how many bytes were moved before it
      */
     static IOException of(String op, String what, int error, long moved) {
         String text = op + " " + what + ": ";

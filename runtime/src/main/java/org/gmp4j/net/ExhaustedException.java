@@ -5,7 +5,7 @@ import java.net.SocketException;
 
 /**
  * The process or the system has no descriptor, or no memory for a socket, just now: EMFILE, ENFILE, ENOBUFS, ENOMEM,
- * and ENOSPC of epoll. Nothing has changed, a connection that was to be accepted still waits; the call may be repeated when
+ * and ENOSPC of epoll. Nothing has changed, and a connection that was to be accepted still waits. The call may be repeated when
  * something else was closed.
  */
 public final class ExhaustedException extends SocketException {

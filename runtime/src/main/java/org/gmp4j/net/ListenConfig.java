@@ -219,7 +219,7 @@ public final class ListenConfig {
         }
     }
 
-    /** A wildcard's socket is one for IPv6 where there is IPv6, whatever the JDK calls the address. */
+    /** The socket of a wildcard address is one for IPv6 where there is IPv6, whatever family the JDK gives the address. */
     private static boolean isIpv6(InetSocketAddress wanted, InetSocketAddress given) {
         return wanted.getAddress().isAnyLocalAddress() ? Addresses.isIpv6(given) : Addresses.isIpv6(wanted);
     }

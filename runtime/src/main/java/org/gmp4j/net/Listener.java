@@ -103,8 +103,8 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Takes connections until the listener is closed, and starts {@code handler} for each: in a goroutine, or when the
-     * caller is none in a virtual thread. While there are no descriptors, or no memory, it pauses, 5 ms to 1 s, and goes on.
+     * Takes connections until the listener is closed, and starts {@code handler} for each: in a goroutine, or, when the
+     * caller is no goroutine, in a virtual thread. While there are no descriptors, or no memory, it pauses, 5 ms to 1 s, and goes on.
      * The handler closes its connection.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
@@ -113,7 +113,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
      * @throws IOException when an accept failed for good, a deadline has passed for one; not when the listener is closed
      */
     public void serve(Consumer<? super C> handler) throws IOException {
-        int pause = FIRST_PAUSE_MILLIS; // No Duration: to double one takes a BigDecimal, a class that a full heap may ruin.
+        int pause = FIRST_PAUSE_MILLIS; // No Duration: doubling one needs BigDecimal, a class that may fail to initialise with a full heap.
         for (;;) {
             C c = null;
             boolean started = false;
@@ -135,7 +135,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
         }
     }
 
-    /** An interrupt does not cut it short, or a server that was interrupted would spin; it is there again afterwards. */
+    /** An interrupt does not cut it short, or a server that was interrupted would spin. The status is set again afterwards. */
     static void pause(int millis) {
         long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
         GStack st = GStack.current();
@@ -166,7 +166,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Until when {@link #accept} has time, one that waits just now as well.
+     * Until when {@link #accept} has time; it holds for calls that wait already, too.
      *
      * @param at when, by the clock; in the past for none at all; null for no deadline, as in the beginning
      * @throws ClosedException when it is closed
@@ -176,7 +176,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * {@link #setDeadline} by how far off it is.
+     * As {@link #setDeadline}, by how far off it is.
      *
      * @param d from now; zero or negative for no time at all; null for no deadline
      * @throws ClosedException when it is closed

@@ -18,8 +18,7 @@ import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 
 /**
- * Names of hosts, which the system's resolver knows: a call that may take seconds, on a thread that does nothing else
- * meanwhile.
+ * Looks up names of hosts by the system's resolver: a call that may take seconds, and blocks its thread meanwhile.
  */
 final class Lookup {
     private Lookup() {
@@ -40,7 +39,7 @@ final class Lookup {
     }
 
     /**
-     * The same until {@code nanos} have passed or {@code ctx} is cancelled; the look-up itself goes on behind the scenes.
+     * The same until {@code nanos} have passed or {@code ctx} is cancelled; the look-up itself goes on in the background.
      */
     static InetAddress[] all(String host, long nanos, Context ctx, String what) throws IOException {
         if (nanos == PollFd.NO_LIMIT && ctx.done() == null) {
@@ -73,7 +72,7 @@ final class Lookup {
         };
     }
 
-    /** Whatever it is somebody waits for it, maybe without a time limit. */
+    /** What it returned or threw, of whatever kind: a caller waits for it, maybe without a time limit. */
     private static Object outcome(Callable<InetAddress[]> lookUp) {
         try {
             return lookUp.call();

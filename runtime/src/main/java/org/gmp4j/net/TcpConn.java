@@ -87,7 +87,7 @@ public final class TcpConn extends Conn {
     }
 
     /**
-     * Ends reading: reads return what has come, then -1, those that wait at once. Writing goes on.
+     * Ends reading: reads return what has come and then -1; those that wait return at once. Writing goes on.
      *
      * @throws IOException when it is closed, or the peer has gone
      */
@@ -139,7 +139,7 @@ public final class TcpConn extends Conn {
         });
     }
 
-    /** What does not fit is out of the kernel's range as well. */
+    /** A number that does not fit an int is out of the kernel's range as well. */
     private static int seconds(Duration d) {
         return Math.clamp(d.toSeconds(), -1, Integer.MAX_VALUE);
     }
@@ -147,8 +147,8 @@ public final class TcpConn extends Conn {
     /**
      * What {@code close} does with bytes that are not sent yet.
      *
-     * @param seconds negative: they are sent behind the scenes, as in the beginning; 0: dropped, and the connection reset;
-     *     more: close waits so long for them, with its thread
+     * @param seconds negative, as in the beginning: they are sent in the background; 0: they are dropped, and the connection is
+     *     reset; more: close waits so long for them, and its thread with it
      * @throws IOException when it is closed
      */
     public void setLinger(int seconds) throws IOException {

@@ -10,8 +10,8 @@ import org.gmp4j.netpoll.PollFd;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A UDP socket ({@code net.UDPConn}): one from {@link #dial} sends to one peer and hears that one alone, one from {@link
- * #listen} speaks with all, by broadcast too. Thread-safe: see {@link DatagramConn}.
+ * A UDP socket ({@code net.UDPConn}). One from {@link #dial} sends to one peer and receives from that one alone; one from {@link #listen}
+ * sends to and receives from all, by broadcast too. Thread-safe: see {@link DatagramConn}.
  */
 public final class UdpConn extends DatagramConn<InetSocketAddress> {
     private final InetSocketAddress local;
@@ -93,7 +93,7 @@ public final class UdpConn extends DatagramConn<InetSocketAddress> {
         return true;
     }
 
-    /** Equal, and on the same link: Java's comparison leaves that out. */
+    /** Equal, and on the same link, which Java's comparison leaves out. */
     @Override
     boolean same(InetSocketAddress a, InetSocketAddress b) {
         return a.equals(b) && link(a) == link(b);

@@ -16,7 +16,7 @@ public final class UnixConn extends Conn {
     }
 
     /**
-     * Connects. It never waits: when the listener has as many as it lets wait, that is an error.
+     * Connects. It never waits: when the queue of the listener is full, that is an error.
      *
      * @param path the listener's path, or its name with {@code @}
      * @return the connection
@@ -46,7 +46,7 @@ public final class UnixConn extends Conn {
     }
 
     /**
-     * Ends reading: reads return what has come, then -1, those that wait at once. Writing goes on.
+     * Ends reading: reads return what has come and then -1; those that wait return at once. Writing goes on.
      *
      * @throws IOException when it is closed, or the peer has gone
      */

@@ -7,9 +7,9 @@ import org.gmp4j.ffi.UnixSockets;
 import org.gmp4j.proc.GStack;
 
 /**
- * The file that a Unix socket was given for its name; of a name with {@code @} there is none. It is removed before the
- * socket is closed: while it is there somebody is there, so nobody takes it for one that was left behind, and its name, just
- * before another's would be removed.
+ * The file that a Unix socket was given for its name; a name with {@code @} has none. It is removed before the socket is closed, so that
+ * while the file is there the socket is, too. Otherwise another process could take the file for one that was left behind and put its
+ * own in its place, and then that one would be removed.
  */
 final class UnixFile {
     private final String path;

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A socket of the Unix domain for datagrams ({@code net.UnixConn} of the network {@code unixgram}). One from {@link #listen}
- * has a name and speaks with all that have one; one from {@link #dial} has none and sends to one, which cannot answer. No
- * datagram is lost on the way: {@link #write} waits while the receiver has no room, {@link #writeTo} fails then, since the
- * kernel does not tell when there is room. Thread-safe: see {@link DatagramConn}.
+ * has a name and exchanges datagrams with all that have one. One from {@link #dial} has no name and sends to one peer, which cannot
+ * answer. No datagram is lost on the way: while the receiver has no room {@link #write} waits and {@link #writeTo} fails, since the
+ * kernel does not tell the latter when there is room. Thread-safe: see {@link DatagramConn}.
  */
 public final class UnixgramConn extends DatagramConn<String> {
     private final String local;

@@ -4,9 +4,8 @@ package org.gmp4j.netpoll;
 import org.gmp4j.timer.RuntimeTimer;
 
 /**
- * Until when a direction of a descriptor has time. Under the lock of its {@link FdWaits}, as all of a timer: an alarm of a
- * deadline that was moved finds {@code when} later than now, and does nothing. It wakes nobody but the waiter, and starts no
- * goroutine.
+ * The deadline of one direction of a descriptor. All of it is under the lock of its {@link FdWaits}, as all of a timer is. If the deadline
+ * was moved, its alarm finds that {@code when} is later than now, and does nothing. It wakes only the waiter, and starts no goroutine.
  */
 final class Deadline extends RuntimeTimer {
     private final FdWaits fd;
@@ -27,7 +26,7 @@ final class Deadline extends RuntimeTimer {
                 when = 0;
                 disarm();
                 fd.setExpired(write, true);
-                waiter = fd.unblockLocked(write); // Under the lock: no close is through, so nothing is given back.
+                waiter = fd.unblockLocked(write); // Under the lock: no close has gone past it, so nothing was given back.
                 of = fd.unblocked();
             } else if (when != 0) {
                 arm();
@@ -40,7 +39,7 @@ final class Deadline extends RuntimeTimer {
         }
     }
 
-    /** Under the lock: so many nanoseconds from now. As it was if there is no memory. */
+    /** Under the lock: sets it to so many nanoseconds from now. Without memory it stays as it was. */
     void startLocked(long nanos) {
         long before = when;
         when = in(nanos);

@@ -24,14 +24,14 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * {@code netpoll}: epoll, one instance for each scheduler, made when a goroutine first waits for a descriptor. Ms poll it, and
- * nobody else: without blocking when a P has nothing else to run, one M at a time; with its whole sleep by the M that would be
- * the last to watch timers; and by sysmon when nobody did for 10 ms.
+ * {@code netpoll}: epoll, one instance for each scheduler, made when a goroutine first waits for a descriptor. An M polls without blocking
+ * when its P has nothing else to run, one M at a time. The M that would be the last to watch timers sleeps in the poller. Sysmon polls when
+ * no M did for 10 ms. No other thread does.
  *
- * <p>A registration serves one wait (EPOLLONESHOT), as the JDK's do: it may close a descriptor between two waits without a word
- * to us. The kernel knows a descriptor once in an instance, and one goroutine may read while another writes; so there are two
- * instances, and that of the writers is watched by that of the readers as one more descriptor. Rejected: one registration for both
- * directions, which takes a lock around its change and has the kernel report each wait for reading as writable.
+ * <p>A registration serves one wait (EPOLLONESHOT), as the JDK's do, because the JDK may close a descriptor between two waits without
+ * telling us. The kernel knows a descriptor only once in an instance, but one goroutine may read while another writes. So there are two
+ * instances; that of the readers watches that of the writers as one more descriptor. Rejected: one registration for both directions,
+ * which takes a lock around its change and has the kernel report each wait for reading as writable.
  *
  * <pre>
  *  the goroutine that waits                   an M that polls
@@ -42,24 +42,24 @@ import org.gmp4j.struct.Throw;
  *    epoll_ctl takes the registration back
  * </pre>
  *
- * <p>No readiness is lost. What is ready before 2 on the left the kernel reports all the same: epoll_ctl looks. The word is
- * written before, so whoever gets the event finds it. If 3 on the right comes before 3 on the left the thread's permit is set and
- * the park returns at once.
+ * <p>No readiness is lost. If a descriptor is ready before step 2 on the left the kernel reports it all the same, since epoll_ctl looks.
+ * The word is written before that, so the M that gets the event finds it. If step 3 on the right comes before step 3 on the left, the
+ * thread's permit is set and the park returns at once.
  *
- * <p>No stale event wakes anybody. An M may hold an event in its buffer while the goroutine gives up, the descriptor is closed,
- * another with its number is opened and waited for: the new wait has another tag. The same for an armed registration of a file that is
- * still open elsewhere, in a child process, under a number that means another here. The goroutine that is unparked at 3 may have
- * gone on since 2, for a time-out, an interrupt or a close, even have ended: whoever has its slot by then gets a permit for
- * nothing, which every user of {@code park} allows for, and the JDK's own pollers give as well.
+ * <p>No stale event wakes a goroutine. While an M holds an event in its buffer the goroutine may give up, the descriptor be closed, and
+ * another with the same number be opened and waited for; but the new wait has another tag. The same holds for an armed registration of a
+ * file that is still open elsewhere, in a child process, under a number that means another file here. The goroutine that is unparked at
+ * step 3 may have gone on since step 2, because of a time-out, an interrupt or a close, and may even have ended. The goroutine that has its
+ * slot by then gets a permit for nothing. Every user of {@code park} allows for that, and the JDK's own pollers do it as well.
  *
- * <p>Somebody polls while anybody waits. The count of waiters grows before the goroutine parks; its M then looks for work, and
- * polls or, as the last, sleeps in the poller ({@code FindRunnable.giveUp}). Where it does not come so far, sysmon polls.
+ * <p>The poller is polled while anything waits in it. The count of waiters grows before the goroutine parks; its M then looks for work, and
+ * polls or, as the last, sleeps in the poller ({@code FindRunnable.giveUp}). If the M does not get there, sysmon polls.
  *
  * <p>The sockets of {@code org.gmp4j.net} are ours until we close them, so they are registered once, edge-triggered, for both
  * directions, with the readers: see {@link Registration}.
  *
  * <p>Until the first wait the M that watches timers sleeps on a futex; {@link #open} ends that sleep, and the first one in epoll, once.
- * So whoever found it not open, and rang the futex, is heard in either.
+ * So a thread that found it not open, and rang the futex, is heard in either.
  */
 public final class Netpoller implements Netpoll, EdgePoller {
     /** Events that one epoll_wait takes. */
@@ -68,14 +68,14 @@ public final class Netpoller implements Netpoll, EdgePoller {
     private static final long WRITERS = -2;
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
 
-    /** Whether there is an epoll instance. Written once, under the lock, after all that it stands for. */
+    /** Whether there is an epoll instance. Written once, under the lock, after all that belongs to it. */
     private volatile boolean open;
-    /** Whether none was to be had when the JDK's sockets first wanted one: then they never ask again. */
+    /** Whether none could be made when the JDK's sockets first wanted one: they never ask again then. */
     private volatile boolean failed;
     private int readers = -1;
     private int writers = -1;
     private int breaker = -1;
-    /** Two buffers: of whoever blocks, and of whoever looks. */
+    /** Two buffers: one for the M that blocks, one for a look without blocking. */
     private long buffers;
     /** The structs pollDesc by descriptor, 0 for none yet. The array and its elements are written under the lock. */
     private volatile long[] descs = new long[0];
@@ -196,7 +196,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
             return;
         }
         int _ = Schedt.addNetpollWaiters(s.sched, -1);
-        // Read only now: if the goroutine has not gone on meanwhile this is its stack, else anybody's, or none.
+        // Read only now: if the goroutine has not gone on meanwhile this is its stack, else that of another, or none.
         if (GSlots.stack(PollDesc.g(word)) instanceof GStack st) {
             long gp = st.netReady();
             if (gp != 0) {
@@ -341,7 +341,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
                 if (!open) {
                     try {
                         create();
-                    } catch (NativeException e) { // OutOfMemoryError is whoever waits told: the next goes on from there.
+                    } catch (NativeException e) { // An OutOfMemoryError goes to the waiter: the next one goes on from there.
                         release();
                         throw e;
                     }
@@ -380,7 +380,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         }
     }
 
-    /** Gives back what there is; where memory is short for that, called again it goes on. */
+    /** Gives back what there is. Where memory is short for that it may be called again, and goes on. */
     private void release() {
         breaker = closed(breaker);
         writers = closed(writers);
@@ -398,7 +398,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         return -1;
     }
 
-    /** Does all that a first wait does, on a thread that may take its time: what this loads and links no goroutine waits for. */
+    /** Does all that a first wait does, on a thread that has the time, so that no goroutine waits while classes are loaded. */
     static void rehearse() {
         Netpoller n = new Netpoller();
         long pd = PollDesc.make();
@@ -426,7 +426,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
 
     @Override
     public void close(Scheduler s) {
-        GStack caller = GStack.enterChecked(); // It may be another scheduler's goroutine.
+        GStack caller = GStack.enterChecked(); // The caller may be a goroutine of another scheduler.
         try {
             release(); // Also what was made before memory ran out.
             cache.close();

@@ -14,9 +14,9 @@ import org.gmp4j.struct.Throw;
 import org.gmp4j.wait.Waiting;
 
 /**
- * The poller for threads that are no goroutines: an epoll instance for the process, and a daemon thread, started when one of
- * them first waits. Rejected: a poll(2) by the thread itself, which nobody could end; and the poller of some scheduler,
- * whose Ms poll only while its own goroutines wait.
+ * The poller for threads that are no goroutines: one epoll instance for the process, and a daemon thread, which starts when such a
+ * thread first waits. Rejected: a poll(2) by the thread itself, which nothing could end; and the poller of some scheduler, whose Ms
+ * poll only while its own goroutines wait.
  */
 non-sealed class OutsidePoller implements EdgePoller {
     private static final int EVENTS = 64;
@@ -29,7 +29,7 @@ non-sealed class OutsidePoller implements EdgePoller {
     private final PollCache cache = new PollCache();
     private final int epfd;
     private final long events;
-    /** Of the events of the last wait, the next to be looked at, and how many there are; by the thread. */
+    /** The next event of the last wait to be looked at, and how many there are; written by the poller's thread. */
     private int next;
     private int found;
 
@@ -95,7 +95,7 @@ non-sealed class OutsidePoller implements EdgePoller {
         try {
             boolean _ = Inheritance.begin(0, 1); // The thread that waited first may be pinned, or have a low priority.
         } catch (OutOfMemoryError e) {
-            Uncaught.reportHere(e); // As it is it serves all the same.
+            Uncaught.reportHere(e); // It serves all the same, with the CPUs and the priority that it has.
         }
         for (;;) {
             try {
