@@ -75,7 +75,7 @@ final class Events {
         @Label(PROCESSOR)
         int processor;
         @Label("Where")
-        @Description("The innermost frame outside of the runtime; of a hundred stalls and strays a second at most")
+        @Description("The innermost frame outside of the runtime and of java.base; of a hundred stalls and strays a second at most")
         String where;
     }
 
@@ -94,7 +94,7 @@ final class Events {
         @Label(PROCESSOR)
         int processor;
         @Label("Where")
-        @Description("The innermost frame outside of the runtime; of a hundred stalls and strays a second at most")
+        @Description("The innermost frame outside of the runtime and of java.base; of a hundred stalls and strays a second at most")
         String where;
     }
 

@@ -129,6 +129,11 @@ final class JfrRecorder extends Recorder {
             return null;
         }
         List<StackTraceElement> users = Traceback.users(frames, false);
+        for (StackTraceElement f : users) {
+            if (!"java.base".equals(f.getModuleName())) {
+                return f.toString();
+            }
+        }
         return users.isEmpty() ? null : users.getFirst().toString();
     }
 

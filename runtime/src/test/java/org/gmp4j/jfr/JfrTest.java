@@ -197,16 +197,19 @@ class JfrTest {
         AtomicBoolean stop = new AtomicBoolean();
         List<RecordedEvent> all = recorded("taken", gmp -> {
             gmp.run(() -> PinningCall.run(() -> { })); // All classes are there.
-            while (count(gmp, "/sched/stalls/blocked:events") == 0) {
+            while (count(gmp, "/sched/stalls/blocked:events") < 2) {
+                sleep(LONG); // Each has a place: they are not more than a hundred a second.
                 stall(gmp, () -> blocks(end));
             }
             while (count(gmp, "/sched/stalls/ran:events") == 0) {
+                sleep(LONG);
                 stall(gmp, () -> spins(stop));
             }
             stop.set(true);
             end.countDown();
         });
-        assertTrue(of(all, "GoroutineStall").stream().anyMatch(e -> e.getString("where") != null), all::toString);
+        assertTrue(of(all, "GoroutineStall").stream().anyMatch(e -> e.getString("where") != null
+                && e.getString("where").contains("blocks")), all::toString);
         assertTrue(of(all, "GoroutineStall").stream().allMatch(e -> e.getLong("goroutine") > 0 && e.getInt("processor") == 0));
         assertTrue(of(all, "GoroutineStray").stream().anyMatch(e -> e.getLong("goroutine") > 0), all::toString);
     }
@@ -332,7 +335,8 @@ class JfrTest {
         assertEquals(new Result(0, "done\n", ""), jvm.run("long"));
         Result r = jvm.env("GMPDEBUG", "jfr=1").run("work");
         assertEquals(new Result(2, "", "gmp4j: GMPDEBUG: jfr=1 needs the module jdk.jfr: start java with --add-modules jdk.jfr\n"), r);
-        for (String[] other : new String[][] {{"jmx=1", "java.management"}, {"metrics=0", "jdk.httpserver"}, {"dashboard=0", "jdk.httpserver"}}) {
+        for (String[] other : new String[][] {{"jmx=1", "java.management"}, {"metrics=0", "jdk.httpserver"},
+                {"dashboard=0", "jdk.httpserver"}}) {
             r = jvm.env("GMPDEBUG", other[0]).run("work");
             assertEquals(2, r.exit(), r::toString);
             assertEquals(1, r.err().lines().count(), r::toString);
