@@ -29,12 +29,13 @@ import org.gmp4j.wait.DoneChans;
  * are told after it is free. These are two steps: {@link #err} waits for the channel to be closed if it finds that only the first is done.
  *
  * <p>A cancel goes through all that is below without recursion: the lists of children and the references to parents are the
- * work that is left. Once {@link #err} is set the list of children belongs to the cancel that set it, and nobody else changes
+ * work that is left. Once {@link #err} is set the list of children belongs to the cancel that set it, and no other changes
  * it. A cancel that finds a context cancelled by another one waits until that other has told everything below it, so that
- * whoever returns from a cancel finds all of its tree cancelled (Go holds the lock meanwhile). These waits make no circle: a
+ * after any cancel has returned all of its tree is cancelled (Go holds the lock meanwhile). These waits make no circle: a
  * cancel only waits for one that began further down in the tree.
  *
- * <p>A cancel takes no memory, so that no deadline passes without one. What there was no memory to start is started by sysmon.
+ * <p>A cancel takes no memory, so that a deadline takes effect without any. Functions that there was no memory to start are started by
+ * sysmon.
  */
 final class Cancellation extends Child {
     private static final DoneChans.Factory CHANNELS = channels();
@@ -82,7 +83,7 @@ final class Cancellation extends Child {
         try { // There may be no memory for it.
             Chan<Void> c = done;
             if (c == null) {
-                c = bubble != null ? new Make().get() : Bubble.outside(new Make()); // Not that of whoever asks first.
+                c = bubble != null ? new Make().get() : Bubble.outside(new Make()); // Not of a caller's bubble.
                 done = c;
             }
             return c;
@@ -155,7 +156,7 @@ final class Cancellation extends Child {
      * @throws IllegalStateException when it belongs to a bubble, and the caller does not
      */
     private boolean begin(ContextException e, Throwable why, Cancellation by) {
-        GStack st = GStack.enterChecked(); // Whoever cancels asked for room, for all of the tree.
+        GStack st = GStack.enterChecked(); // The caller has asked for room, for all of the tree.
         lock.lock();
         boolean refused = err == null && bubble != null && done != null && Bubble.current() != bubble;
         if (err != null || refused) {
@@ -167,7 +168,7 @@ final class Cancellation extends Child {
             return false;
         }
         if (by == this) {
-            sweeper = Thread.currentThread(); // Before err: whoever sees that may come to wait.
+            sweeper = Thread.currentThread(); // Before err: a thread that sees err may come to wait.
         }
         cause = why == null ? e : why;
         err = e;
@@ -277,7 +278,7 @@ final class Cancellation extends Child {
         return false;
     }
 
-    /** Has {@code child} told; at once if this is cancelled already. */
+    /** Has {@code child} told when this is cancelled; at once if it is already. */
     void add(Child child) {
         GStack st = GStack.enter();
         lock.lock();

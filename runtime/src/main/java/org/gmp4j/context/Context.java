@@ -17,11 +17,11 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a piece of work is told by those it works for: that it is cancelled, until when it has time, and values. Contexts
- * form a tree; each method {@code with…} makes a child. A cancelled context cancels all below it and none above.
+ * What a piece of work is told by its caller: that it is cancelled, until when it has time, and values. Contexts form a tree; each method
+ * {@code with…} makes a child. When a context is cancelled so are all below it, and none above.
  *
- * <p>Immutable but for its cancellation; thread-safe; from goroutines and plain threads. Whoever makes a context that can be
- * cancelled cancels it when the work is done: until then, or the deadline, its parent refers to it.
+ * <p>Immutable but for its cancellation; thread-safe; from goroutines and plain threads. Code that makes a context that can be
+ * cancelled has to cancel it when the work is done: until then, or the deadline, its parent refers to it.
  *
  * <pre>{@code
  * try (Context ctx = parent.withTimeout(Duration.ofSeconds(1))) {
@@ -72,7 +72,7 @@ public final class Context implements Cancelable, AutoCloseable {
         return BACKGROUND;
     }
 
-    /** A child to be cancelled by its {@link #cancel}. */
+    /** A child that its {@link #cancel} cancels. */
     public Context withCancel() {
         return child(deadline, "WithCancel");
     }
@@ -85,7 +85,7 @@ public final class Context implements Cancelable, AutoCloseable {
         return made;
     }
 
-    /** A root too: stands where the caller has none to hand on yet. */
+    /** A root too, for callers that have no context to hand on yet. */
     public static Context todo() {
         return TODO;
     }
@@ -135,7 +135,7 @@ public final class Context implements Cancelable, AutoCloseable {
 
     private Context withDeadline(Instant at, Duration left, Throwable cause) {
         if (deadline != null && deadline.isBefore(at)) {
-            return withCancel(); // The parent's comes first.
+            return withCancel(); // The parent's deadline comes first.
         }
         Context c = child(at, "WithDeadline");
         if (left.isNegative() || left.isZero()) {
@@ -165,7 +165,7 @@ public final class Context implements Cancelable, AutoCloseable {
     }
 
     /**
-     * A key of values of type {@code T}: each is a key of its own, whatever its name.
+     * A key of values of type {@code T}. No two are equal, whatever their names.
      *
      * @param <T> what is kept under it
      */
@@ -187,7 +187,7 @@ public final class Context implements Cancelable, AutoCloseable {
         }
     }
 
-    /** As {@link #withValue(Object, Object)}, and the compiler sees to the type. */
+    /** As {@link #withValue(Object, Object)}, with a type that the compiler checks. */
     public <T> Context withValue(Key<T> key, @Nullable T value) {
         return withValue((Object) key, value);
     }
@@ -220,7 +220,7 @@ public final class Context implements Cancelable, AutoCloseable {
 
     /**
      * Cancels this context and all below, however many and however deep. When it is cancelled already, or another call is
-     * just about it, this only waits until all below is cancelled too. The functions of {@link #afterFunc} have been started
+     * cancelling it, this only waits until all below is cancelled too. The functions of {@link #afterFunc} have been started
      * then, and are not waited for.
      *
      * @throws UnsupportedOperationException when neither withCancel, withTimeout nor withDeadline made this context
@@ -256,7 +256,7 @@ public final class Context implements Cancelable, AutoCloseable {
     }
 
     /**
-     * A channel that is closed when this is cancelled, always the same; null when that cannot be. Its users cannot close it:
+     * A channel that is closed when this is cancelled, always the same; null when it cannot be cancelled. Users cannot close the channel:
      * {@link IllegalStateException}.
      */
     public @Nullable Chan<Void> done() {

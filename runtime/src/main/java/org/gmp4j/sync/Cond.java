@@ -84,7 +84,7 @@ public final class Cond {
 
     private boolean await(Limits limits) {
         if (!mutex.isLocked()) {
-            throw Mutex.unlockOfUnlocked(); // Before the ticket is drawn: a signal would go to it in vain.
+            throw Mutex.unlockOfUnlocked(); // Before the ticket is drawn, or a signal would go to it in vain.
         }
         limits.check();
         GStack.checkAll(); // Once a ticket is drawn it must be waited for, and the mutex be locked.
@@ -130,7 +130,7 @@ public final class Cond {
             mutex.unlock();
             unlocked = true;
         } finally {
-            if (!unlocked) { // Somebody else has given it back by mistake since we looked. No signal is to be lost for that.
+            if (!unlocked) { // Another has unlocked it by mistake since we looked. No signal may be lost because of that.
                 GStack st = GStack.enterChecked();
                 waiters.drop(ticket);
                 GStack.exit(st);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Goroutines that work on parts of one task. {@link #await} waits for all of them and throws what the first that failed
- * threw; the others run to their end. It is waited for as a {@link WaitGroup}, at interrupts and in a bubble too.
+ * threw; the others run to their end. A wait for it is as one for a {@link WaitGroup}, at interrupts and in a bubble too.
  * Thread-safe; started from goroutines, or by {@link #on} from any thread. Source: Go's
  * {@code golang.org/x/sync/errgroup}.
  */
@@ -54,7 +54,7 @@ public final class ErrGroup {
 
     /**
      * An empty group with a {@link #context}, a child of {@code parent}: the first failure cancels it, so that the others need not
-     * go on, and the end of {@link #await} does.
+     * go on, and so does the end of {@link #await}.
      */
     public static ErrGroup withContext(Context parent) {
         return new ErrGroup(null, parent.withCancel());
@@ -81,8 +81,8 @@ public final class ErrGroup {
     }
 
     /**
-     * Runs {@code f} as a goroutine of the caller's scheduler; waits until the limit allows one more. Its result is of no
-     * interest, what it throws is.
+     * Runs {@code f} as a goroutine of the caller's scheduler; waits until the limit allows one more. Its result is
+     * dropped; what it throws is kept for {@link #await}.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
@@ -167,7 +167,7 @@ public final class ErrGroup {
 
     private void start(Callable<?> f, Semaphore l) {
         try {
-            wg.go(() -> call(f), l); // Gives back before the group counts it done, so that setLimit is right after await.
+            wg.go(() -> call(f), l); // Gives back before the group counts it done, so that setLimit is allowed right after await.
         } catch (Throwable t) {
             if (l != null) {
                 l.release(1); // It was not started.

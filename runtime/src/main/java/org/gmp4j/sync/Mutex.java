@@ -25,8 +25,8 @@ import org.jspecify.annotations.NullMarked;
  * {@link #lockInterruptibly}. In a bubble of {@code Synctest} the clock does not move on while one waits without a limit of time.
  * What is done before an {@link #unlock} happens before the return of the next {@link #lock}. Unlocked when new.
  *
- * <p>Misuse. An unlock that throws has changed nothing, however many do so at once and whoever uses the mutex beside them: of
- * n locks taken at most n unlocks return, so that the lock is neither given out twice nor withheld. But an unlock while
+ * <p>Misuse. An unlock that throws has changed nothing, however many do so at once and whatever else is done with the mutex meanwhile: for
+ * n locks that were taken at most n unlocks return, so that the lock is neither given out twice nor withheld. But an unlock while
  * another thread holds the lock cannot be told from a right one: it gives that lock back.
  *
  * <p>Fairness. In normal mode an unlock wakes the waiter that has waited longest. That one competes with newcomers, which run already
@@ -39,7 +39,7 @@ import org.jspecify.annotations.NullMarked;
  */
 @NullMarked
 public final class Mutex {
-    // The state: three bits and the number of waiters. 0: free, nobody waits. Each step looks whether it is right before it
+    // The state: three bits and the number of waiters. 0: free, nobody waits. Each step checks that it is right before it
     // changes anything. Rejected: an unlock that subtracts before it looks, as Go's does. It is no faster, others see
     // a mistake until it is taken back, and the one that takes it back may owe a wake-up for which it has no stack left.
     private static final int LOCKED = 1;
@@ -77,7 +77,7 @@ public final class Mutex {
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
     public void lock() {
-        Headroom.check(); // Or there might be none for the unlock.
+        Headroom.check(); // Or there might be no room for the unlock.
         if (!STATE.compareAndSet(this, 0, LOCKED)) {
             GStack st = GStack.enterChecked();
             boolean _ = lockSlow(null, WaitReason.MUTEX_LOCK);
@@ -156,7 +156,7 @@ public final class Mutex {
         boolean starving = false;
         boolean awake = false; // The WOKEN bit is ours.
         long since = 0;
-        long from = 0; // Of what was not counted yet.
+        long from = 0; // When the time began that was not counted yet.
         int spun = 0;
         for (int s = state;; s = state) {
             if ((s & (LOCKED | STARVING)) == LOCKED && Sema.canSpin(spun)) {
@@ -256,7 +256,7 @@ public final class Mutex {
             }
             int n = s + LOCKED - WAITER;
             if (!starving || waiters(s) == 1) {
-                n -= STARVING; // Not for ever: two that hand over to each other pay a switch each time.
+                n -= STARVING; // Starvation mode must end: two that hand over to each other pay a switch each time.
             }
             if (STATE.compareAndSet(this, s, n)) {
                 return;
@@ -285,7 +285,7 @@ public final class Mutex {
         return giveBack();
     }
 
-    /** The unlock where there is room, also inside of another; false when it is not locked, and nothing has changed. */
+    /** An unlock where there is room on the stack, also inside another section; false, and nothing has changed, when it is not locked. */
     boolean giveBack() {
         for (int s = state; (s & LOCKED) != 0; s = state) {
             if (STATE.compareAndSet(this, s, s & ~LOCKED)) {

@@ -85,7 +85,7 @@ public final class RWMutex {
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
     public void rLock() {
-        Headroom.check(); // Or there might be none for the unlock.
+        Headroom.check(); // Or there might be no room for the unlock.
         if ((long) STATE.getAndAdd(this, READER) < 0) {
             GStack st = GStack.enterChecked();
             long since = System.nanoTime();
@@ -120,8 +120,8 @@ public final class RWMutex {
     }
 
     /**
-     * A reader that may give up is not counted while it waits: of one that is, nobody could tell whether a writer has let it in
-     * already. It is told when a writer has given the lock back, and competes with the next one.
+     * A reader that may give up is not counted while it waits: if it were, nothing would tell whether a writer has let it in already.
+     * It is told when a writer has given the lock back, and competes with the next one.
      *
      * <p>No wake-up is lost: the reader draws its ticket before it looks at the state, the writer changes the state before it looks
      * for tickets, both with a full fence between.
@@ -140,7 +140,7 @@ public final class RWMutex {
         try {
             e.begin();
             for (;;) {
-                int ticket = list.add(); // One that is not waited for does no harm: all are called at once.
+                int ticket = list.add(); // A ticket that nothing waits with does no harm: all are called at once.
                 if (tryRLock()) {
                     return true;
                 }
@@ -228,7 +228,7 @@ public final class RWMutex {
         }
     }
 
-    /** With the writers' mutex: from here on readers wait. Whether some are inside. */
+    /** With the writers' mutex held: from here on readers wait. True when some are inside. */
     private boolean announce() {
         long s;
         do {
@@ -360,7 +360,7 @@ public final class RWMutex {
             letIn(waiting);
             GStack.exit(st);
         }
-        boolean _ = writer.giveBack(); // Only now: the readers come before the next writer. Not to be refused any more.
+        boolean _ = writer.giveBack(); // Last, because the readers come before the next writer. It must not be refused any more.
         return true;
     }
 

@@ -49,8 +49,7 @@ public final class Semaphore {
     }
 
     /**
-     * Takes {@code n}, waiting for them. More than the size will never be free: that waits for ever, and holds nobody else
-     * up.
+     * Takes {@code n}, waiting for them. A request for more than the size waits for ever, and holds no other up.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
@@ -108,7 +107,7 @@ public final class Semaphore {
     }
 
     /**
-     * Takes {@code n}, waiting for them until {@code ctx} is cancelled. More than the size waits until then.
+     * Takes {@code n}, waiting for them until {@code ctx} is cancelled. A request for more than the size waits until then.
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
@@ -143,7 +142,7 @@ public final class Semaphore {
         }
     }
 
-    /** Waits inside {@link GStack#enter}; false when the time was up. What is never free has a queue of its own. */
+    /** Waits inside {@link GStack#enter}; false when the time was up. Requests for more than the size have a queue of their own. */
     private boolean await(GStack st, long n, Limits limits) {
         WaitQ q = n > size ? new WaitQ() : waiters;
         GivingUp e = new GivingUp(this, q, limits);

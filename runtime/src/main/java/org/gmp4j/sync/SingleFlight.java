@@ -141,14 +141,14 @@ public final class SingleFlight<K, V extends @Nullable Object> {
                     on.execute(work);
                 }
             } catch (Throwable t) {
-                end(key, mine, null, t); // It was not started: nobody is to wait for it.
+                end(key, mine, null, t); // It was not started, so nothing may wait for it.
                 throw t;
             }
         }
         return told;
     }
 
-    /** Joins the call under way, or has {@code mine} be it. */
+    /** Joins the call under way; if there is none, {@code mine} becomes it. */
     private Call<V> enter(K key, Call<V> mine, Callable<V> f, Chan<Result<V>> told) {
         Objects.requireNonNull(f, "run of nil func value");
         GStack.checkAll(); // Once the call is known it must be ended.
@@ -189,7 +189,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
     private void end(K key, Call<V> c, V value, Throwable thrown) {
         mutex.lock();
         try {
-            boolean _ = calls.remove(key, c); // From here on nobody joins.
+            boolean _ = calls.remove(key, c); // From here on no other joins.
         } finally {
             mutex.unlock();
             c.value = value;
@@ -211,7 +211,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         } catch (IllegalStateException e) {
             return; // Closed, or of another bubble: the others are to be told all the same.
         } catch (StackOverflowError e) {
-            told.send(result); // Too many frames on the heap: said once, and no reason to leave others waiting.
+            told.send(result); // There were too many frames on the heap. That is said once, and the others must not wait for it.
         }
     }
 

@@ -76,14 +76,14 @@ public final class WaitGroup {
     }
 
     /**
-     * Adds {@code delta}, which may be negative, to the counter; at 0 lets the waiters go. What it refuses changes nothing.
+     * Adds {@code delta}, which may be negative, to the counter; at 0 the waiters go on. A call that throws has changed nothing.
      *
      * @throws IllegalStateException "sync: negative WaitGroup counter"; "sync: WaitGroup misuse: Add called concurrently
      *     with Wait" when waiters of the last round are being let go
      */
     public void add(int delta) {
         if (delta > 0) {
-            Headroom.check(); // Or there might be none for done.
+            Headroom.check(); // Or there might be no room for done.
         }
         for (;;) {
             long s = state;
@@ -129,7 +129,7 @@ public final class WaitGroup {
 
     private void letGo(int waiters) {
         GStack st = GStack.enterToGive();
-        state = 0; // Nobody waits on a counter of 0, so it is as we left it.
+        state = 0; // Nothing begins to wait at a counter of 0, so the state is as we left it.
         for (int i = 0; i < waiters; i++) {
             sema.release(false);
         }

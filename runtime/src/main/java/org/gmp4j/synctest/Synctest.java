@@ -35,10 +35,10 @@ import org.gmp4j.timer.TimeBubble;
  * {@code System.nanoTime} do not. It begins at 2000-01-01T00:00:00Z and stands still while any goroutine of the bubble runs. When all
  * are durably blocked it jumps to the next timer or sleep.
  *
- * <p>Durably blocked is a goroutine in a channel operation, a select, a sleep, a wait for a WaitGroup, Cond or Semaphore, or
- * {@link #await}: what another goroutine of the bubble ends. Not so in a lock, in the JDK, or in a system call, nor on a channel
- * that was made outside the bubble, unless for a limited time: while one waits for that the clock stands still, a timer beside it
- * in a select included.
+ * <p>A goroutine is durably blocked in a channel operation, a select, a sleep, a wait for a WaitGroup, Cond or Semaphore, and in {@link
+ * #await}: in waits that another goroutine of the bubble ends. It is not in a lock, in the JDK, in a system call, or on a channel that was
+ * made outside the bubble, unless for a limited time: while a goroutine waits for such a thing the clock stands still, even if a timer
+ * stands beside it in a select.
  *
  * <p>A channel or a timer that was made in the bubble is for its goroutines alone, since the clock does not wait for others:
  * they get an {@link IllegalStateException}, "send on synctest channel from outside bubble", say, or "stop of synctest timer
@@ -53,8 +53,8 @@ public final class Synctest {
     }
 
     /**
-     * Runs {@code f} in a new bubble, waits until all goroutines in it have ended, and rethrows what one threw: at once, and
-     * then the others and their threads are left behind, wherever they run or wait. From any thread, but not from inside a
+     * Runs {@code f} in a new bubble and waits until all goroutines in it have ended. If one throws, this rethrows it at once, and the
+     * others and their threads are left behind, wherever they run or wait. From any thread, but not from inside a
      * bubble.
      *
      * <p>Any thread may call it. An interrupt does not end the wait for the bubble, and is still there afterwards.

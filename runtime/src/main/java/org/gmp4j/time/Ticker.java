@@ -10,8 +10,8 @@ import org.gmp4j.timer.RuntimeTimer;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Something that happens again and again: see {@link Time#newTicker}. Thread-safe; any thread may call all methods, and none waits:
- * interrupts do nothing to them. One of a bubble goes by its clock and is for the bubble alone. Source: Go's {@code time.Ticker}.
+ * A timer that fires again and again: see {@link Time#newTicker}. Thread-safe; any thread may call all methods, and none waits:
+ * interrupts do nothing to them. A ticker of a bubble goes by its clock and is for the bubble alone. Source: Go's {@code time.Ticker}.
  */
 @NullMarked
 public final class Ticker implements AutoCloseable {

@@ -14,20 +14,19 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Timers and tickers; all methods may be called from any thread, and none waits, so interrupts do nothing
- * to them. In a bubble of {@code Synctest} they go by its clock.
- * Durations that do not fit 292 years are that long, those
- * below 0 are 0. {@code Go.sleep} is the sleep of a goroutine.
+ * Timers and tickers. All methods may be called from any thread, and none waits, so interrupts do nothing to them. In a bubble of
+ * {@code Synctest} they go by its clock. A duration above 292 years counts as 292 years, one below 0 as 0. {@code Go.sleep} is the sleep of
+ * a goroutine.
  *
  * <p>A timer made by a goroutine belongs to its scheduler; one made by another thread, or left when its scheduler closes,
  * is served by one daemon thread of the process, and its function runs as a virtual thread instead of a goroutine.
  *
  * <p>The value of a timer's channel is the time when it was due. The channel looks unbuffered ({@code len} and {@code cap}
- * are 0) and cannot be sent to or closed: {@link IllegalStateException}. A timer or ticker that nobody refers to and nobody
- * waits for is collected, stopped or not. An unreceived timer does not hold off deadlock detection, a function does.
+ * are 0) and cannot be sent to or closed: {@link IllegalStateException}. A timer or ticker that nothing refers to and nothing
+ * waits for is collected, stopped or not. A timer whose time nothing receives does not hold off deadlock detection; a function does.
  *
  * <p>Memory, with compressed references: about 130 bytes for {@link #afterFunc}, and 16 to 32 off-heap; about 160 for a timer
- * with its channel, and nothing off-heap while nobody waits for it.
+ * with its channel, and nothing off-heap while nothing waits for it.
  *
  * <p>Source: Go's package {@code time}, as of Go 1.23.
  */
@@ -63,7 +62,7 @@ public final class Time {
     }
 
     /**
-     * A ticker that sends the time on its channel every {@code d}. Ticks that nobody receives are left out.
+     * A ticker that sends the time on its channel every {@code d}. Ticks that are not received in time are left out.
      *
      * @throws IllegalArgumentException "non-positive interval for NewTicker"
      */

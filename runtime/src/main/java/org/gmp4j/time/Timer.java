@@ -11,8 +11,8 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that happens once: see {@link Time#newTimer} and {@link Time#afterFunc}. Thread-safe; any thread may call all methods, and none
- * waits: interrupts do nothing to them. One of a bubble goes by its clock and is for the bubble alone. Source: Go's {@code time.Timer}.
+ * A timer that fires once: see {@link Time#newTimer} and {@link Time#afterFunc}. Thread-safe; any thread may call all methods, and none
+ * waits: interrupts do nothing to them. A timer of a bubble goes by its clock and is for the bubble alone. Source: Go's {@code time.Timer}.
  */
 @NullMarked
 public final class Timer implements AutoCloseable {
@@ -30,8 +30,7 @@ public final class Timer implements AutoCloseable {
     }
 
     /**
-     * Keeps the timer from firing. After it no time comes out of the channel that was not received before. A function that
-     * was started is not waited for.
+     * Keeps the timer from firing. Afterwards no time comes out of the channel. A function that was started is not waited for.
      *
      * @return false when it was stopped already, its time was received, or its function was started
      * @throws IllegalStateException "stop of synctest timer from outside bubble"
