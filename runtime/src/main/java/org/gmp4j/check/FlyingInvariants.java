@@ -14,7 +14,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 
-/** The invariants that can be seen while everything runs: under sched.lock what it guards, the rest as it flies by. */
+/** The invariants that can be checked while everything runs: what sched.lock guards under that lock, the rest without one. */
 final class FlyingInvariants extends InvariantChecks {
     FlyingInvariants(Scheduler s) {
         super(s);

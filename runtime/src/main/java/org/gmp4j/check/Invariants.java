@@ -11,14 +11,14 @@ import org.gmp4j.stack.JdkThreads;
 
 /**
  * A debug tool: checks the invariants of the specification over the live structs of a scheduler, in two ways. {@link #check}
- * wants the world stopped and sees everything; {@link #sample} takes {@code sched.lock} and sees what that lock keeps still,
- * and the rest as it flies by.
+ * needs the world stopped and sees everything. {@link #sample} takes {@code sched.lock}: it sees what that lock guards at rest, and
+ * everything else while it changes.
  *
- * <p>Some invariants hold at every moment (what the lock guards; the ring's bound): one look decides. Others are broken for
- * an instant by design, between two stores of one thread: a P is idle before it is in the idle list, and a G that a thread
- * without a P has just readied is on no queue yet. Those count only if they last through many looks.
+ * <p>Some invariants hold at every moment (what the lock guards; the ring's bound), so one look decides. Others are broken for an instant
+ * by design, between two stores of one thread: a P is idle before it is in the idle list, and a G that a thread without a P has just
+ * readied is on no queue yet. A violation of those counts only if it lasts through many looks.
  *
- * <p>The checks are cross-checks: each thread obeys them by its own order of stores, and nothing here makes it so.
+ * <p>Nothing here enforces an invariant: each thread keeps it by its own order of stores.
  */
 public final class Invariants {
     private static final int LOOKS = 100;

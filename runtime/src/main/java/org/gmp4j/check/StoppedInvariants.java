@@ -148,7 +148,7 @@ final class StoppedInvariants extends InvariantChecks {
             } else if (st == GStatus.GRUNNING) {
                 require(own != null && own.gp() == gp, "G2", "goroutine %d runs in a stopped world", G.goid(gp));
             } else if (st == GStatus.GSYSCALL) {
-                inSyscall(gp); // It goes on while the world is stopped, until it wants a P.
+                inSyscall(gp); // It runs on while the world is stopped, until it needs a P.
             } else if (st == GStatus.GWAITING) {
                 expect(G.mOpaque(gp) == 0, "G4", "goroutine %d waits and is on an M", G.goid(gp));
             }

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
 
-/** A class file being written: big-endian numbers at the end, or over what stands. */
+/** A class file being written: big-endian numbers are appended, or written over what is there. */
 public final class Bytes {
     private byte[] b;
     private int size;

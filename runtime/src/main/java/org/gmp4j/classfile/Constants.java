@@ -6,7 +6,7 @@ import static java.lang.classfile.constantpool.PoolEntry.*;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Constants that are added behind those a class has. */
+/** Constants that are added behind those that a class has. */
 public final class Constants {
     private static final int REF_INVOKE_STATIC = 6;
 

@@ -25,8 +25,8 @@ import org.gmp4j.agent.LeftAlone;
  * [include=PATTERN,…][,exclude=PATTERN,…]}. The program then needs no agent to be preempted in its loops, only the flags; and classes
  * that have points may go into an AOT cache.
  *
- * <p>Jars inside are woven as well, however deep, and entries of {@code META-INF/versions}. What has points is left alone, so weaving
- * twice is weaving once. {@code OUT} is written beside its place and then moved there.
+ * <p>Jars inside are woven as well, however deep, and entries of {@code META-INF/versions}. Classes that have points are left alone, so
+ * weaving a second time changes nothing. {@code OUT} is written beside its place and then moved there.
  */
 public final class Weave {
     private static final int BAD_USAGE = 2;
@@ -197,7 +197,7 @@ public final class Weave {
         }
     }
 
-    /** A module may name the hashes of those that need it: they do not hold for woven ones. */
+    /** A module may name the hashes of modules that need it, which do not hold for woven ones. */
     private void dropHashes(Zip zip, String jar) throws ZipException {
         for (Zip.Entry e : zip.entries()) {
             byte[] without = isModuleInfo(e) ? ModuleHashes.drop(e.content()) : null;

@@ -22,11 +22,11 @@ import java.util.zip.ZipException;
  * compressed anew, and the order of the entries, their times, modes, comments and extra fields stay, as does what stands before the
  * first entry (the start script of an executable jar) and behind the last.
  *
- * <p>The rejected way is {@code java.util.zip}: it knows neither of what stands before the first entry nor of two entries of the same
+ * <p>Rejected: {@code java.util.zip}. It knows neither of what stands before the first entry nor of two entries of the same
  * name, reads a jar within a jar only from front to back, and compresses everything anew.
  *
- * <p>Format: PKWARE's APPNOTE.TXT 6.3. Files of up to 2 GB; of zip64 what a smaller file may have: more than 65,535 entries, and sizes
- * and offsets that stand in an extra field. Not safe for use by several threads.
+ * <p>Format: PKWARE's APPNOTE.TXT 6.3. Files of up to 2 GB; of zip64 only what a file of that size may have: more than 65,535 entries,
+ * and sizes and offsets that stand in an extra field. Not safe for use by several threads.
  */
 final class Zip {
     private static final int LOCAL = 0x04034b50;
@@ -199,7 +199,7 @@ final class Zip {
             out.put(b, extra + length, u2(central + 32));
         }
 
-        /** The numbers that a change changes, which stand in both headers. */
+        /** The numbers that differ after a change, which stand in both headers. */
         private void describe(ByteBuffer to, int flagsAt, int crcAt, int extraAt, int extraLength) {
             to.putShort(flagsAt, (short) (flags & ~SIZES_BEHIND));
             to.putInt(crcAt, (int) crc(changed));
@@ -208,7 +208,7 @@ final class Zip {
             to.putShort(extraAt, (short) extraLength);
         }
 
-        /** Extra fields, but for that of zip64: the sizes stand in their places again. */
+        /** The extra fields without that of zip64: the sizes stand in their usual places again. */
         private byte[] without64(int from, int length) {
             int field = field64(from, length);
             if (field < 0) {
@@ -244,7 +244,7 @@ final class Zip {
     private final ByteBuffer in;
     /** In the order of the directory. */
     private final List<Entry> entries = new ArrayList<>();
-    /** What has to be added to the offsets in the file: the length of what was put before it without their being told. */
+    /** What has to be added to the offsets in the file: the length of what was put before it without changing them. */
     private long base;
     private final int end;
     private final int end64;
