@@ -177,7 +177,7 @@ class NodeMemoryTest {
     void segments() throws Throwable {
         AtomicReference<Placement> next = new AtomicReference<>();
         Scheduler s = start(1, placement("pernode", next::get));
-        MemorySegment[] kept = new MemorySegment[300];
+        MemorySegment[] kept = new MemorySegment[100];
         try (Mcache memory = Mcache.create()) {
             run(s, () -> {
                 for (int i = 0; i < kept.length; i++) {

@@ -21,7 +21,9 @@ import org.gmp4j.struct.P;
 
 /** Changes the CPUs of its own process, and looks in {@code /proc} where the threads of the Ps may run then. */
 final class FollowProgram {
-    private static final long PATIENCE = 60_000_000_000L;
+    private static final long PATIENCE = 15_000_000_000L;
+    /** How often in a row all must be right: Ms go from P to P meanwhile. */
+    private static final int SAMPLES = 20;
 
     private FollowProgram() {
     }
@@ -81,14 +83,17 @@ final class FollowProgram {
     /** Until the threads of all Ps, and no more Ps than these, have these CPUs. */
     private static void await(String when, Scheduler[] s, List<List<String>> wanted) throws IOException {
         long end = System.nanoTime() + PATIENCE;
-        List<List<String>> found;
-        do {
+        List<List<String>> found = List.of();
+        List<List<String>> wrong = found;
+        for (int right = 0; right < SAMPLES && System.nanoTime() < end;) {
             found = new ArrayList<>();
             for (Scheduler each : s) {
                 found.add(new ArrayList<>(cpus(each).values()));
             }
-        } while (!found.equals(wanted) && System.nanoTime() < end);
-        System.out.println(when + (found.equals(wanted) ? ": right" : ": " + found + " instead of " + wanted));
+            right = found.equals(wanted) ? right + 1 : 0;
+            wrong = right == 0 ? found : right == SAMPLES ? List.of() : wrong;
+        }
+        System.out.println(when + (wrong.isEmpty() ? ": right" : ": " + wrong + " instead of " + wanted));
     }
 
     /** By P that an M has. */
