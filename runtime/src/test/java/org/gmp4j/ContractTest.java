@@ -5,16 +5,21 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.constantpool.MemberRefEntry;
+import java.lang.classfile.constantpool.PoolEntry;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
@@ -31,6 +36,7 @@ import org.junit.jupiter.api.Test;
  */
 class ContractTest {
     private static final Path CLASSES = Path.of("target/classes/org/gmp4j");
+    private static final Path TEST_CLASSES = Path.of("target/test-classes/org/gmp4j");
     private static final List<String> WORDS = List.of("thread", "interrupt", "bubble");
     /** Links to where all three are said. */
     private static final List<String> SECTIONS = List.of("org.gmp4j##waits", "org.gmp4j##locks", "org.gmp4j.net##waits");
@@ -126,7 +132,7 @@ class ContractTest {
     }
 
     private static String missing(Member m) throws ClassNotFoundException {
-        List<Method> all = List.of(Class.forName(m.owner(), false, ContractTest.class.getClassLoader()).getMethods());
+        List<Method> all = List.of(load(m.owner()).getMethods());
         StringBuilder missing = new StringBuilder();
         if (!has(all, m, "Interruptibly", _ -> false)) {
             missing.append(" …Interruptibly");
@@ -144,6 +150,34 @@ class ContractTest {
     private static boolean has(List<Method> all, Member m, String suffix, Predicate<Class<?>> parameter) {
         return all.stream().anyMatch(x -> x.getName().equals(m.name() + suffix)
                 || x.getName().equals(m.name()) && Arrays.stream(x.getParameterTypes()).anyMatch(parameter));
+    }
+
+    /** Each such form is used where all kinds of threads and all endings meet. */
+    @Test
+    void everyFormIsCrossed() throws Exception {
+        Map<String, Set<Class<?>>> used = new TreeMap<>();
+        for (String test : List.of("EndingsTest", "net/NetEndingsTest", "sync/LockEndingsTest")) {
+            for (PoolEntry e : ClassFile.of().parse(TEST_CLASSES.resolve(test + ".class")).constantPool()) {
+                if (e instanceof MemberRefEntry r && r.owner().asInternalName().startsWith("org/gmp4j/")) {
+                    boolean _ = used.computeIfAbsent(r.name().stringValue(), _ -> new HashSet<>())
+                            .add(load(r.owner().asInternalName().replace('/', '.')));
+                }
+            }
+        }
+        List<String> unused = new ArrayList<>();
+        List<Member> forms = waiting().stream().filter(ContractTest::isForm).toList();
+        assertTrue(forms.size() > 80, forms.size() + " forms");
+        for (Member m : forms) {
+            Class<?> owner = load(m.owner());
+            if (used.getOrDefault(m.name(), Set.of()).stream().noneMatch(c -> owner.isAssignableFrom(c) || c.isAssignableFrom(owner))) {
+                unused.add(m.id());
+            }
+        }
+        assertEquals(List.of(), unused);
+    }
+
+    private static Class<?> load(String name) throws ClassNotFoundException {
+        return Class.forName(name, false, ContractTest.class.getClassLoader());
     }
 
     /** The comment of a method that waits, or of the one whose form it is, says which threads may call it and what ends it. */

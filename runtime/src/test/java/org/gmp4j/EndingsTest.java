@@ -74,6 +74,12 @@ class EndingsTest {
         Chan<Integer> s = Chan.make();
         all.add(new Wait("send", always(() -> s.send(1)), always(() -> s.sendInterruptibly(1)),
                 x -> always(() -> s.sendUnless(x, 1)), d -> () -> s.sendWithin(1, d), true, s::recv));
+        Chan<Integer> k = Chan.make();
+        all.add(new Wait("recv ok", always(k::recvOk), always(k::recvOkInterruptibly), x -> always(() -> k.recvOkUnless(x)),
+                d -> () -> k.recvWithin(d) != null, true, k::close));
+        LongChan lk = LongChan.make();
+        all.add(new Wait("recv ok long", always(lk::recvOk), always(lk::recvOkInterruptibly), x -> always(() -> lk.recvOkUnless(x)),
+                d -> () -> lk.recvWithin(d) != 0, true, lk::close));
         LongChan lr = LongChan.make();
         all.add(new Wait("recv long", always(lr::recv), always(lr::recvInterruptibly), x -> always(() -> lr.recvUnless(x)),
                 d -> () -> lr.recvOkWithin(d) != null, true, lr::close));
@@ -90,6 +96,11 @@ class EndingsTest {
                 always(() -> Select.of().recv(one, v -> { }).runInterruptibly()),
                 x -> always(() -> Select.of().recv(one, v -> { }).runUnless(x)),
                 d -> () -> Select.of().recv(one, v -> { }).timeout(d, () -> { }).run() != Select.TIMEOUT, true, one::close));
+        Chan<Integer> value = Chan.make();
+        all.add(new Wait("select of a value", always(() -> Select.<Integer>one().recv(value, v -> v).run()),
+                always(() -> Select.<Integer>one().recv(value, v -> v).runInterruptibly()),
+                x -> always(() -> Select.<Integer>one().recv(value, v -> v).runUnless(x)),
+                d -> () -> Select.<Boolean>one().recv(value, v -> true).timeout(d, () -> false).run(), true, value::close));
         all.add(new Wait("select none", always(() -> Select.of().run()), always(() -> Select.of().runInterruptibly()),
                 x -> always(() -> Select.of().runUnless(x)), d -> () -> Select.of().timeout(d, () -> { }).run() != Select.TIMEOUT, true, null));
         Mutex m = new Mutex();

@@ -340,6 +340,25 @@ class NetEndingsTest {
         }
     }
 
+    /** A send to an address waits only while the kernel has no room; what has ended before it ends it all the same. */
+    @Test
+    void sendsToAnAddress() throws Exception {
+        try (UdpConn from = UdpConn.listen(Io.LOOPBACK); UdpConn to = UdpConn.listen(Io.LOOPBACK)) {
+            ByteBuffer b = ByteBuffer.allocate(1);
+            assertEquals(1, from.writeToWithin(b, to.localAddr(), Duration.ZERO));
+            assertEquals(1, to.read(b.clear()));
+            Context x = Context.background().withCancel();
+            assertEquals(1, from.writeToUnless(x, b.clear(), to.localAddr()));
+            assertEquals(1, from.writeToInterruptibly(b.clear(), to.localAddr()));
+            x.cancel();
+            assertSame(Context.CANCELED, Kind.said(always(() -> from.writeToUnless(x, b.clear(), to.localAddr()))));
+            Thread.currentThread().interrupt();
+            assertEquals("InterruptedException", Kind.said(always(() -> from.writeToInterruptibly(b.clear(), to.localAddr()))));
+            assertEquals(2, to.read(b.clear()) + to.read(b.clear()));
+            assertThrows(SocketTimeoutException.class, () -> to.readWithin(b.clear(), Duration.ZERO), "none was sent by those that ended");
+        }
+    }
+
     /** A reader that takes a little now and then has the writer wait again and again. */
     @Test
     void oneTimeForAllWaitsOfACall() throws Exception {
