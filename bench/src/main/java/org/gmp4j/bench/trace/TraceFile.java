@@ -23,7 +23,11 @@ final class TraceFile {
         /** A lane; {@code parent} is 0 for the outermost. */
         void track(long uuid, long parent, String name);
 
-        /** An event. */
+        /**
+         * An event.
+         *
+         * @throws IllegalArgumentException when it cannot be; the message says what the file has
+         */
         void event(Event e);
     }
 
@@ -88,7 +92,7 @@ final class TraceFile {
     /**
      * Reads it all.
      *
-     * @throws BadFile when it is truncated or no such file
+     * @throws BadFile when it is truncated, damaged or no such file
      */
     static void read(Path file, Visitor visitor) throws IOException {
         if (!Files.isRegularFile(file)) {
@@ -118,8 +122,10 @@ final class TraceFile {
                 }
                 at += used;
             }
-        } catch (BufferUnderflowException | IllegalArgumentException e) {
+        } catch (BufferUnderflowException e) {
             throw titled ? truncated() : notOurs();
+        } catch (IllegalArgumentException e) {
+            throw titled ? new BadFile(file + " is damaged: it has " + e.getMessage()) : notOurs();
         }
         if (!titled) {
             throw notOurs();
@@ -184,7 +190,7 @@ final class TraceFile {
             case FIXED32 -> {
                 int _ = b.getInt();
             }
-            default -> throw new IllegalArgumentException("wire type");
+            default -> throw new IllegalArgumentException("a field of no type");
         }
     }
 
@@ -267,7 +273,13 @@ final class TraceFile {
                     int type = (int) varint(b);
                     event.type = type > 0 && type < Type.values().length ? Type.values()[type] : Type.NONE;
                 }
-                case 10 -> event.name = names.getOrDefault(varint(b), "");
+                case 10 -> {
+                    long iid = varint(b);
+                    event.name = names.get(iid);
+                    if (event.name == null) {
+                        throw new IllegalArgumentException("an event whose name was not told");
+                    }
+                }
                 case 11 -> event.track = varint(b);
                 case 23 -> event.name = text(b);
                 case 30 -> event.counter = varint(b);

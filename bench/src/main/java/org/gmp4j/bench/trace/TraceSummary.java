@@ -104,6 +104,8 @@ final class TraceSummary implements TraceFile.Visitor {
         long goroutines;
     }
 
+    private static final String WAITING = "waiting: ";
+
     private final Map<Long, Lane> lanes = new HashMap<>();
     private final Map<Long, String> ps = new HashMap<>();
     private final Map<Long, String> groups = new HashMap<>();
@@ -163,15 +165,21 @@ final class TraceSummary implements TraceFile.Visitor {
             lane.state = e.name.equals("running") ? State.RUNNING
                     : e.name.startsWith("runnable") ? State.RUNNABLE
                     : e.name.equals("syscall") ? State.SYSCALL : State.WAITING;
+            if (lane.state == State.WAITING && !e.name.startsWith(WAITING)) {
+                throw new IllegalArgumentException("a goroutine in no state that there is, \"" + e.name + "\"");
+            }
         } else if (e.type == TraceFile.Type.END && lane.state != null) {
             long nanos = e.nanos - lane.since;
+            if (nanos < 0) {
+                throw new IllegalArgumentException("an event that ends before it begins");
+            }
             lane.site.nanos[lane.state.ordinal()] += nanos;
             if (lane.state == State.RUNNABLE) {
                 lane.site.latencies.add(nanos);
                 all.add(nanos);
             } else if (lane.state == State.WAITING) {
                 Waits w = waits.computeIfAbsent(lane.name + "\n" + lane.site.name,
-                        k -> new Waits(lane.name.substring("waiting: ".length()), lane.site));
+                        k -> new Waits(lane.name.substring(WAITING.length()), lane.site));
                 w.count++;
                 w.nanos += nanos;
                 w.longest = Math.max(w.longest, nanos);

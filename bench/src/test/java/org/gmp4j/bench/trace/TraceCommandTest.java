@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
@@ -25,6 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 class TraceCommandTest {
+    private static final int DAMAGES = 400;
+
     @TempDir
     private Path dir;
 
@@ -114,5 +117,46 @@ class TraceCommandTest {
         }
         Files.write(cut, whole);
         assertThrows(TraceFile.BadFile.class, () -> TraceFile.read(cut, new TraceSummary()));
+    }
+
+    /** Bytes that are not what was written, left out, or there twice: a summary of what can be read, or one sentence. */
+    @Test
+    void damaged() throws Exception {
+        byte[] whole = Files.readAllBytes(trace());
+        Path file = dir.resolve("damaged");
+        int refused = 0;
+        for (int seed = 0; seed < DAMAGES; seed++) {
+            Files.write(file, damaged(whole.clone(), new Random(seed)));
+            Result r = seed % 3 == 0 ? run("--text", file.toString()) : run("--json", dir.resolve("json").toString(), file.toString());
+            refused += r.exit() == 0 ? 0 : 1;
+            int n = seed;
+            assertTrue(r.exit() == 0 || r.exit() == 2 && r.err().lines().findFirst().orElse("").contains(" is "), () -> n + ": " + r);
+        }
+        assertTrue(refused > DAMAGES / 4 && refused < DAMAGES, refused + " refused"); // Some are read to their end.
+    }
+
+    private static byte[] damaged(byte[] b, Random random) {
+        int at = random.nextInt(b.length);
+        int n = Math.min(1 + random.nextInt(200), b.length - at);
+        switch (random.nextInt(4)) {
+            case 0 -> b[at] ^= (byte) (1 << random.nextInt(Byte.SIZE));
+            case 1 -> {
+                for (int i = 0; i < 20; i++) {
+                    b[random.nextInt(b.length)] = (byte) random.nextInt();
+                }
+            }
+            case 2 -> {
+                byte[] less = new byte[b.length - n];
+                System.arraycopy(b, 0, less, 0, at);
+                System.arraycopy(b, at + n, less, at, less.length - at);
+                return less;
+            }
+            default -> {
+                byte[] more = Arrays.copyOf(b, b.length + n);
+                System.arraycopy(b, at, more, at + n, b.length - at);
+                return more;
+            }
+        }
+        return b;
     }
 }
