@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench.library;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.stream.Stream;
+import org.gmp4j.Gmp;
+import org.gmp4j.bench.library.app.SpringService;
+import org.gmp4j.ffi.NativeException;
+import org.junit.jupiter.api.Assumptions;
+
+/** What starts a program that was not written for goroutines, with the agent's option {@code default} and without. */
+final class OneFlag {
+    /** With the agent in the folder; the scheduler prints a line now and then. */
+    final List<String> flags;
+
+    final Path agent;
+    private final Path folder;
+
+    /** Puts the two jars side by side, as they are in a distribution. */
+    OneFlag(Path folder) throws Exception {
+        Path runtime = place(Gmp.class);
+        Assumptions.assumeTrue(runtime.toString().endsWith(".jar"), "the runtime is a jar in mvn verify only");
+        Path bindings = place(NativeException.class);
+        this.folder = folder;
+        agent = Files.copy(runtime, folder.resolve(runtime.getFileName()));
+        Path _ = Files.copy(bindings, folder.resolve(bindings.getFileName()));
+        flags = List.of("-javaagent:" + agent + "=default,debug=schedtrace=500");
+    }
+
+    private static Path place(Class<?> of) throws URISyntaxException {
+        return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI());
+    }
+
+    /** The jars of the test's class path that are of these folders of a Maven repository. */
+    static List<Path> libraries(String... groups) {
+        return Stream.of(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))
+                        .split(File.pathSeparator))
+                .filter(p -> Stream.of(groups).anyMatch(g -> p.contains("/repository/" + g + "/")))
+                .map(Path::of)
+                .toList();
+    }
+
+    /** The classes of the programs alone, as a jar. */
+    Path classes(String name) throws IOException, URISyntaxException {
+        Path jar = folder.resolve(name);
+        Path root = place(SpringService.class);
+        try (OutputStream file = Files.newOutputStream(jar);
+                JarOutputStream out = new JarOutputStream(file);
+                Stream<Path> all = Files.list(root.resolve("org/gmp4j/bench/library/app"))) {
+            for (Path p : (Iterable<Path>) all::iterator) {
+                out.putNextEntry(new JarEntry(root.relativize(p).toString()));
+                Files.copy(p, out);
+            }
+        }
+        return jar;
+    }
+
+    /** What starts a main class with the programs' classes and these libraries. */
+    List<String> program(Class<?> main, String... groups) throws IOException, URISyntaxException {
+        List<String> path = new ArrayList<>(List.of(classes(main.getSimpleName() + ".jar").toString()));
+        libraries(groups).forEach(p -> path.add(p.toString()));
+        return List.of("-cp", String.join(File.pathSeparator, path), main.getName());
+    }
+
+    /** Java itself, with what it is to be given. */
+    static List<String> java(List<String> flags, List<String> program) {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(flags);
+        command.addAll(program);
+        return command;
+    }
+}
