@@ -45,12 +45,16 @@ class DefaultSettingsTest {
         "quantum|10us..10ms|is \"10us..10ms\": use a duration from 200us to 60s, such as 500us or 10ms; or two, as 200us..10ms",
         "quantum|10ms..1ms|is \"10ms..1ms\": give the shorter one first",
         "quantum|10|is \"10\": use a duration from 200us to 60s, such as 500us or 10ms; or two, as 200us..10ms",
+        "realtime|99|is \"99\": use a priority from 1 to 98, or 0",
+        "realtime|high|is \"high\": use a priority from 1 to 98, or 0",
+        "hugepages|1|is \"1\": use on or off",
         "stalled|often|is \"often\": use on, off, or how often at most, from 1ms to 1000s",
         "stalled|0s|is \"0s\": use on, off, or how often at most, from 1ms to 1000s",
         "spin|fast|: spin policy \"fast\" is unknown: use go, busy, latency, or latency with a duration in ns, us, ms or s: "
                 + "latency:50us.",
         "debug|x=1|: GMPDEBUG: the key \"x\" is unknown; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, "
-                + "stall=MILLISECONDS, metrics=PORT or HOST:PORT, jmx=0 or 1, invariants=0 or 1, traceback=single, all, system or crash, "
+                + "stall=MILLISECONDS, metrics=PORT or HOST:PORT, jmx=0 or 1, jfr=0 or 1, invariants=0 or 1, "
+                + "traceback=single, all, system or crash, "
                 + "asyncpreemptoff=0 or 1, createsites=0 or 1, trace=FILE, dashboard=PORT, lockrank=0 or 1, and checkptr=0 or 1."})
     void bad(String setting, String value, String sentence) {
         String space = sentence.startsWith(":") ? "" : " ";

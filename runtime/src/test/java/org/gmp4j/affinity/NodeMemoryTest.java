@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -20,10 +21,14 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
+import org.gmp4j.Gmp;
 import org.gmp4j.events.Batch;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.memory.Mcache;
 import org.gmp4j.proc.Config;
 import org.gmp4j.proc.DebugVars;
@@ -32,6 +37,7 @@ import org.gmp4j.proc.Netpoll;
 import org.gmp4j.proc.Placement;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.queue.Places;
+import org.gmp4j.struct.Mem;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.timer.TimerHeaps;
 import org.junit.jupiter.api.BeforeAll;
@@ -83,6 +89,21 @@ class NodeMemoryTest {
     /** What the kernel was asked for, where it has that node. */
     private static String prefer(int node) {
         return Files.exists(Path.of("/sys/devices/system/node/node" + node)) ? "prefer:" + node : "default";
+    }
+
+    /** The kernel's flags of the mapping with this address, as {@code /proc/PID/smaps} has them. */
+    private static List<String> flags(long address) throws IOException {
+        boolean here = false;
+        for (String line : Files.readAllLines(Path.of("/proc/self/smaps"))) {
+            Matcher range = Pattern.compile("([0-9a-f]+)-([0-9a-f]+) .*").matcher(line);
+            if (range.matches()) {
+                here = Long.compareUnsigned(Long.parseUnsignedLong(range.group(1), 16), address) <= 0
+                        && Long.compareUnsigned(address, Long.parseUnsignedLong(range.group(2), 16)) < 0;
+            } else if (here && line.startsWith("VmFlags:")) {
+                return List.of(line.substring("VmFlags:".length()).strip().split(" "));
+            }
+        }
+        return List.of();
     }
 
     @SuppressWarnings("restricted")
@@ -170,6 +191,25 @@ class NodeMemoryTest {
         }
         assertTrue(batches > 4, batches + " batches");
         t.release();
+    }
+
+    @Test
+    void hugePages() throws IOException {
+        assumeTrue(Files.exists(Path.of("/sys/kernel/mm/transparent_hugepage")));
+        try (Mcache usual = Mcache.create(); Mcache huge = Mcache.builder().hugePages(true).build()) {
+            assertFalse(flags(usual.allocate(100).address()).contains("hg"));
+            assertTrue(flags(huge.allocate(100).address()).contains("hg"));
+            assertTrue(flags(huge.allocate(3 << 20).address()).contains("hg"));
+            assertEquals(0, huge.allocate(3 << 20).address() % (2 << 20));
+        }
+        int many = (int) ((2L << 20) / Mem.stride(p.layout())); // More than is left of a chunk.
+        assertFalse(flags(Mem.alloc(p.layout(), many)).contains("hg"));
+        try (Gmp gmp = Gmp.builder().procs(1).hugePages(true).build()) {
+            gmp.run(() -> { });
+            long structs = Mem.alloc(p.layout(), many);
+            assertTrue(flags(structs).contains("hg"));
+            assertEquals(0, structs % (2 << 20));
+        }
     }
 
     /** Blocks of a P's node; those of another that are given back there return. When the P moves, what it has does too. */
