@@ -25,7 +25,8 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * Off-heap memory taken and given back, of one goroutine a P: {@code Mcache} beside the JDK's arenas, Netty's pool, the C library's
- * allocator and, where {@code libjemalloc.so.2} is installed, jemalloc. One byte of each block is written. The arenas' blocks are
+ * allocator and, where {@code libjemalloc.so.2} is installed, jemalloc, which needs the variable {@code
+ * GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384} to be loaded so late. One byte of each block is written. The arenas' blocks are
  * zeroed, as they promise; those of the others are not. For a claim run all in one call; with {@code -prof gc} for garbage.
  */
 public class MemoryBench extends GmpBench {
