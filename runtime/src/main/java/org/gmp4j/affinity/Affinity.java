@@ -357,7 +357,7 @@ public final class Affinity {
                 + CpuList.format(topology.allowed());
     }
 
-    /** Apart, for who names no CPUs. */
+    /** Apart, for those that name no CPUs. */
     private static final class Item {
         /** A CPU or a range; of more digits than fit a long there is no CPU on any machine. */
         static final Pattern FORM = Pattern.compile("([0-9]{1,18})(?:-([0-9]{1,18}))?");

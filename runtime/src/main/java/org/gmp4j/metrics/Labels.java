@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import org.gmp4j.proc.GStack;
 
 /**
- * Labels of goroutines, which profiles show: who a goroutine works for. A goroutine has those of the one that started it by
+ * Labels of goroutines, which profiles show: for what a goroutine works. A goroutine has those of the one that started it by
  * {@code go}, as they were then; threads with an identity begin without. Source: {@code runtime/pprof.Do} of Go.
  */
 public final class Labels {

@@ -55,7 +55,7 @@ public final class MetricsServer implements AutoCloseable {
         return server.address();
     }
 
-    /** Stops it, and cuts off who is being answered; of a shared one, once all have called this. Harmless when repeated. */
+    /** Stops it, and cuts off clients that are being answered; of a shared one, once all have called this. Harmless when repeated. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) { // Others may share the server.

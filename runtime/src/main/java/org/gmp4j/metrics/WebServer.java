@@ -120,7 +120,7 @@ final class WebServer {
         return http.server.getAddress();
     }
 
-    /** Stops it, and cuts off who is being answered; of a shared one, once all have called this: each once. */
+    /** Stops it, and cuts off clients that are being answered; of a shared one, once all have called this: each once. */
     void close() {
         synchronized (SHARED) {
             if (users > 0 && --users > 0) {

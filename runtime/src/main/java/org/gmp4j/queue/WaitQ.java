@@ -10,7 +10,7 @@ import org.gmp4j.struct.Sudog;
 /**
  * A FIFO of sudogs ({@code waitq}), under the lock of what they wait for.
  *
- * <p>A select has a sudog in a queue of each of its channels. Those who would wake it hold one channel's lock each, not
+ * <p>A select has a sudog in a queue of each of its channels. The wakers that compete for it hold one channel's lock each, not
  * the same one, so they race: whoever moves {@code selectDone} from 0 to 1 has it, and the others go on to the next
  * waiter. The select itself sets the word back to 0 when it has run on, holds the locks of all its channels again, and is
  * about to take its other sudogs out: nobody can find one of them meanwhile.

@@ -19,7 +19,7 @@ import jdk.internal.vm.ThreadContainer;
  * a carrier that has moved on. The JDK's {@code interrupt} does, under the thread's {@code interruptLock}: {@code interrupted
  * = true}, then reads {@code carrierThread}, then marks that. The JDK's {@code unmount} takes the same lock. Ours writes
  * {@code carrierThread = null}; the CAS on the goroutine's status or the JDK's state that follows is a fence; and the next
- * mount of anything on this carrier reads {@code interrupted} of the thread that was on it before. Who read the old carrier
+ * mount of anything on this carrier reads {@code interrupted} of the thread that was on it before. An interrupter that read the old carrier
  * had set {@code interrupted}. So when it is clear, either nobody did, or the thread has cleared it since: under the lock,
  * hence after the interrupter was done, and its mark is seen. When it is set, taking the lock once waits for an interrupter
  * that is still at it. The JDK's {@code mount} then drops a mark that the new thread does not deserve. A carrier that is to

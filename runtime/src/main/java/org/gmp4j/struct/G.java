@@ -4,7 +4,7 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.g;
 
 /**
- * Accessors of {@code struct g} in gmp.h, which says what each field is and who may write it. Static methods over an address;
+ * Accessors of {@code struct g} in gmp.h, which says what each field is and names its writer. Static methods over an address;
  * the access mode is in the name, none means plain. Plain fields belong to the G's owner: the M that
  * runs it, or whoever holds it in its hands between two queues; the CAS on the status hands ownership over.
  */

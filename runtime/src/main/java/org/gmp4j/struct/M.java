@@ -4,7 +4,7 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.m;
 
 /**
- * Accessors of {@code struct m} in gmp.h, which says what each field is and who may write it. Static methods over an address;
+ * Accessors of {@code struct m} in gmp.h, which says what each field is and names its writer. Static methods over an address;
  * the access mode is in the name, none means plain. Plain fields are the thread's own.
  */
 public final class M {

@@ -4,7 +4,7 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.p;
 
 /**
- * Accessors of {@code struct p} in gmp.h, which says what each field is and who may write it. Static methods over an address;
+ * Accessors of {@code struct p} in gmp.h, which says what each field is and names its writer. Static methods over an address;
  * the access mode is in the name, none means plain. Plain fields belong to the M that holds
  * the P; acquirep and releasep hand them over under sched.lock. The ring's words are in queue.Runq, the state in PStatus.
  */

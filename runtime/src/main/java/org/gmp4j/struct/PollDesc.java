@@ -4,7 +4,7 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.pollDesc;
 
 /**
- * Accessors of {@code struct pollDesc} in gmp.h, which says what each field is and who may write it. Static methods over an
+ * Accessors of {@code struct pollDesc} in gmp.h, which says what each field is and names its writer. Static methods over an
  * address; those that take a direction are about {@code wg} when it is true, about {@code rg} otherwise.
  *
  * <p>A waiter's word holds a {@code struct g}'s address, which has at most 48 bits, and above it the tag of its registration. A

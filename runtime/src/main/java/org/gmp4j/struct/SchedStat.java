@@ -4,7 +4,7 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.schedt;
 
 /**
- * Counters of {@code struct schedstat} in gmp.h, which says what each of them is and who may count it. It is a part of
+ * Counters of {@code struct schedstat} in gmp.h, which says what each of them is and names its writer. It is a part of
  * {@code struct schedt}, and its fields are reached from the address of that.
  */
 public final class SchedStat {

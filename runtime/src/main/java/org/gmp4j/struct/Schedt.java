@@ -4,7 +4,7 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.schedt;
 
 /**
- * Accessors of {@code struct schedt} in gmp.h, which says what each field is and who may write it. Static methods over an address;
+ * Accessors of {@code struct schedt} in gmp.h, which says what each field is and names its writer. Static methods over an address;
  * the access mode is in the name, none means plain. Plain fields are under
  * sched.lock. The global queue is in queue.GlobalRunq, the idle lists and masks in queue.Idle.
  */

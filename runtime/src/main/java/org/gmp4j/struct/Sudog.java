@@ -4,7 +4,7 @@ package org.gmp4j.struct;
 import org.gmp4j.ffi.gmp.sudog;
 
 /**
- * Accessors of {@code struct sudog} in gmp.h, which says what each field is and who may write it. Static methods over an address;
+ * Accessors of {@code struct sudog} in gmp.h, which says what each field is and names its writer. Static methods over an address;
  * the access mode is in the name, none means plain. Plain fields are
  * under the lock of what the waiter waits for, or belong to the waiter while it is in no queue.
  */

@@ -68,7 +68,7 @@ final class Lanes implements Merge.Sink {
         }
     }
 
-    /** A P: its lane, and who runs there. */
+    /** A P: its lane, and the goroutine that runs there. */
     private static final class Lane {
         private boolean shown;
         private boolean held;
@@ -96,7 +96,7 @@ final class Lanes implements Merge.Sink {
      * @param number of the scheduler, from 1 on
      * @param names in the trace
      * @param base the time of its beginning, in nanoseconds; {@code begin}: how much later the first event of interest is
-     * @param first who lived at the beginning; null if nobody knows
+     * @param first what lived at the beginning; null if that is not known
      */
     Lanes(Perfetto out, int number, String name, List<String> names, long base, long begin, State first) throws IOException {
         this.out = out;
@@ -147,7 +147,7 @@ final class Lanes implements Merge.Sink {
         };
     }
 
-    /** In what state it is after an event of who has no P; negative: in none. */
+    /** The state after an event of a thread that has no P; negative: none. */
     private static int after(int kind) {
         return switch (kind) {
             case Ev.CREATE, Ev.UNBLOCK, Ev.SYSCALL_BLOCKED -> GStatus.GRUNNABLE;
@@ -276,7 +276,7 @@ final class Lanes implements Merge.Sink {
         out.end(id(G, g.goid)).put(t);
     }
 
-    /** Who runs on a P makes another runnable: an arrow begins. */
+    /** What runs on a P makes another runnable: an arrow begins. */
     private void woken(long t, int ring, Lane p, Goroutine g, String how) throws IOException {
         if (p != null && p.runs != null) {
             g.flow = ++flows;

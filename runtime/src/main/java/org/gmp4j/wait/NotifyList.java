@@ -224,7 +224,7 @@ public final class NotifyList {
             list = Sudog.next(sg); // Before the wake: the waiter may give the sudog to another.
             Waiting.wake(sg);
         }
-        Reference.reachabilityFence(lock); // Until then it keeps who waits for it: proc.LeakSearch.
+        Reference.reachabilityFence(lock); // Until then it keeps what waits for it: proc.LeakSearch.
     }
 
     /** Calls the next ticket, if one is out; inside {@link GStack#enter}. */
@@ -245,7 +245,7 @@ public final class NotifyList {
         if (sg != 0) {
             Waiting.wake(sg);
         }
-        Reference.reachabilityFence(lock); // Until then it keeps who waits for it: proc.LeakSearch.
+        Reference.reachabilityFence(lock); // Until then it keeps what waits for it: proc.LeakSearch.
     }
 
     /** Takes the sleeper with ticket {@code t} out; most often it is the first. */

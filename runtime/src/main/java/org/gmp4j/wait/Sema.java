@@ -194,7 +194,7 @@ public final class Sema extends SemaRoot.Key {
         int since = Sudog.caseIndex(sg);
         boolean here = st != null && gp != 0 && GSlots.owner(gp) == st.scheduler(); // It will stand in this P's runnext.
         Waiting.wake(sg);
-        Reference.reachabilityFence(this); // Until then it keeps who waits for it: proc.LeakSearch.
+        Reference.reachabilityFence(this); // Until then it keeps what waits for it: proc.LeakSearch.
         if (since != 0 && st != null) {
             st.held(waited(since, stamp()));
         }
