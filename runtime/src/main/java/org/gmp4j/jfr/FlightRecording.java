@@ -40,11 +40,6 @@ public final class FlightRecording {
         return JdkThreads.initialized(FlightRecorder.class) && FlightRecorder.isInitialized();
     }
 
-    /** Whether {@link #begin} has been called. */
-    public static boolean known() {
-        return waits != null;
-    }
-
     /**
      * Makes the events known, once in a process. Waits for locks of JFR's.
      *

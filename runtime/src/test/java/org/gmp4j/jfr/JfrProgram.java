@@ -7,6 +7,8 @@ import java.time.Duration;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Scheduler;
 
 /** Programs of {@link JfrTest}; only one of them names anything of JFR. */
 final class JfrProgram {
@@ -15,7 +17,7 @@ final class JfrProgram {
 
     public static void main(String[] args) throws Exception {
         switch (args[0]) {
-            case "work" -> Gmp.main(() -> work(Duration.ofMillis(30)));
+            case "work" -> Gmp.main(() -> work(Duration.ofMillis(150)));
             case "long" -> Gmp.main(() -> work(Duration.ofMillis(1_500))); // Somebody looks for JFR meanwhile.
             case "late" -> Late.run(Path.of(args[1]));
             default -> throw new IllegalArgumentException(args[0]);
@@ -39,17 +41,17 @@ final class JfrProgram {
         /** In a process that began without: how many waits were recorded, of one that came before anybody recorded, and of one after. */
         static void run(Path file) throws Exception {
             try (Gmp gmp = Gmp.builder().procs(1).build()) {
-                gmp.run(() -> Go.sleep(Duration.ofMillis(30)));
+                gmp.run(() -> Go.sleep(Duration.ofMillis(150)));
                 try (jdk.jfr.Recording r = new jdk.jfr.Recording()) {
                     r.enable("org.gmp4j.GoroutineWait").withThreshold(Duration.ofMillis(20));
                     r.start();
                     r.dump(file);
                     long before = waits(file);
-                    while (!FlightRecording.known()) {
+                    Scheduler s = gmp.call(() -> GStack.current().scheduler());
+                    while (!s.blockProfile.isOn()) {
                         Thread.sleep(10);
                     }
-                    Thread.sleep(100);
-                    gmp.run(() -> Go.sleep(Duration.ofMillis(30)));
+                    gmp.run(() -> Go.sleep(Duration.ofMillis(150)));
                     Files.delete(file);
                     r.dump(file);
                     System.out.println(before + " then " + waits(file));
