@@ -80,18 +80,28 @@ final class FollowProgram {
         }
     }
 
-    /** Until the threads of all Ps, and no more Ps than these, have these CPUs. */
+    /** Until there are as many Ps as that, and the threads of all of them, several times in a row, have these CPUs. */
     private static void await(String when, Scheduler[] s, List<List<String>> wanted) throws IOException {
         long end = System.nanoTime() + PATIENCE;
-        List<List<String>> found = List.of();
-        List<List<String>> wrong = found;
-        for (int right = 0; right < SAMPLES && System.nanoTime() < end;) {
-            found = new ArrayList<>();
-            for (Scheduler each : s) {
-                found.add(new ArrayList<>(cpus(each).values()));
+        List<TreeMap<Integer, String>> seen = new ArrayList<>();
+        String wrong = "nothing looked at";
+        for (int right = 0; !wrong.isEmpty() && System.nanoTime() < end;) {
+            boolean good = true;
+            for (int i = 0; i < s.length; i++) {
+                if (right == 0 && i == 0) {
+                    seen.clear();
+                    Stream.of(s).forEach(each -> seen.add(new TreeMap<>()));
+                }
+                TreeMap<Integer, String> now = cpus(s[i]);
+                seen.get(i).putAll(now); // Now and then a P is on its way from one M to another.
+                good &= s[i].gomaxprocs() == wanted.get(i).size();
+                for (int p : now.keySet()) {
+                    good &= p < wanted.get(i).size() && now.get(p).equals(wanted.get(i).get(p));
+                }
             }
-            right = found.equals(wanted) ? right + 1 : 0;
-            wrong = right == 0 ? found : right == SAMPLES ? List.of() : wrong;
+            right = good ? right + 1 : 0;
+            boolean all = right >= SAMPLES && seen.stream().map(of -> List.copyOf(of.values())).toList().equals(wanted);
+            wrong = all ? "" : seen.toString();
         }
         System.out.println(when + (wrong.isEmpty() ? ": right" : ": " + wrong + " instead of " + wanted));
     }
