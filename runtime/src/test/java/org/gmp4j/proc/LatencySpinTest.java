@@ -32,7 +32,7 @@ class LatencySpinTest {
     /** The M that worked last spins for the goroutine that sleeps, in the place of another, and wakes nobody for it. */
     @Test
     void oneSleeperNeedsOneM() {
-        int rounds = 2_000;
+        int rounds = 1_000;
         try (TestGmp gmp = with(2)) {
             Scheduler s = gmp.scheduler();
             long[] slept = new long[1];
@@ -41,7 +41,7 @@ class LatencySpinTest {
                     if (i == rounds / 10) {
                         slept[0] = sleeps(s);
                     }
-                    Go.sleep(Duration.ofNanos(20_000));
+                    Go.sleep(Duration.ofNanos(100_000)); // Longer than it takes to wake an M.
                 }
                 slept[0] = sleeps(s) - slept[0];
             });
