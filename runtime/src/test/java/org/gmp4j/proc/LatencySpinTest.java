@@ -35,17 +35,19 @@ class LatencySpinTest {
         int rounds = 1_000;
         try (TestGmp gmp = with(2)) {
             Scheduler s = gmp.scheduler();
-            long[] slept = new long[1];
-            gmp.run(() -> {
-                for (int i = 0; i < rounds; i++) {
-                    if (i == rounds / 10) {
-                        slept[0] = sleeps(s);
-                    }
-                    Go.sleep(Duration.ofNanos(100_000)); // Longer than it takes to wake an M.
-                }
-                slept[0] = sleeps(s) - slept[0];
+            long slept = gmp.call(() -> {
+                sleep(3 * rounds, 20_000); // Until the loops of Ms are compiled: interpreted, an M that is woken looks too late.
+                long before = sleeps(s);
+                sleep(rounds, 100_000);
+                return sleeps(s) - before;
             });
-            assertTrue(slept[0] < rounds / 10, "Ms slept " + slept[0] + " times");
+            assertTrue(slept < rounds / 10, "Ms slept " + slept + " times");
+        }
+    }
+
+    private static void sleep(int times, long nanos) {
+        for (int i = 0; i < times; i++) {
+            Go.sleep(Duration.ofNanos(nanos));
         }
     }
 
