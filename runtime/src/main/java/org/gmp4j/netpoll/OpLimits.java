@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.netpoll;
 
+import java.util.function.Supplier;
+
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
@@ -41,19 +43,29 @@ final class OpLimits {
     /** Has {@code e}, made of {@link #left}, begin. The bubble's clock may stand still because of this wait. */
     void begin(Ending e) {
         if (limits.timed() && Bubble.current() != null) {
-            Object _ = Bubble.outside(() -> begun(e));
+            Object _ = Bubble.outside(new Begun(e));
         } else {
             e.begin();
         }
     }
 
-    private static Ending begun(Ending e) {
-        e.begin();
-        return e;
-    }
-
     /** The error of a wait that {@code e} has ended. */
     static int error(Ending e) {
         return e.byTime() ? IoResult.TIMED_OUT : e.byContext() ? IoResult.CANCELED : IoResult.INTERRUPTED;
+    }
+
+    /** (A class, as a lambda would be one that is made when there may be no memory.) */
+    private static final class Begun implements Supplier<Ending> {
+        private final Ending e;
+
+        Begun(Ending e) {
+            this.e = e;
+        }
+
+        @Override
+        public Ending get() {
+            e.begin();
+            return e;
+        }
     }
 }
