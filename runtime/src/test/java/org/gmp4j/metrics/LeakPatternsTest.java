@@ -193,15 +193,19 @@ class LeakPatternsTest {
     /** The one that had it has ended. */
     private static void lockNeverUnlocked() {
         ReentrantLock lock = new ReentrantLock();
+        WaitGroup begun = new WaitGroup();
         WaitGroup locked = new WaitGroup();
+        begun.add(1);
         locked.add(1);
+        Go.go(() -> {
+            begun.done();
+            locked.await();
+            lock.lock();
+        });
+        begun.await(); // Now the one that leaks has a stack of its own; with that of the one that ended, it would have its lock too.
         Go.go(() -> {
             lock.lock();
             locked.done();
-        });
-        Go.go(() -> {
-            locked.await();
-            lock.lock();
         });
     }
 
