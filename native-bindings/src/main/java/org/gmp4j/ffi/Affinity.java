@@ -70,6 +70,24 @@ public final class Affinity {
     }
 
     /**
+     * The CPUs that the process may use: those of its first thread.
+     *
+     * @return a new set, never empty
+     * @throws NativeException when the kernel refuses
+     */
+    public static BitSet ofProcess() {
+        return orOwn(get(OsThread.getpid()));
+    }
+
+    /**
+     * When all CPUs of the first thread have gone offline there is none: the kernel gives a thread others when it wakes it, and a
+     * JVM's first thread sleeps for ever. The calling thread runs, so it has got some.
+     */
+    static BitSet orOwn(BitSet first) {
+        return first.isEmpty() ? get(0) : first;
+    }
+
+    /**
      * The CPU that the calling thread runs on at this moment; a hint, unless it is pinned.
      *
      * @return the CPU's number

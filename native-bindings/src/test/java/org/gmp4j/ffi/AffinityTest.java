@@ -27,6 +27,14 @@ class AffinityTest {
         return set;
     }
 
+    /** The first thread sleeps, and its mask is empty, when all CPUs that it was given went offline. */
+    @Test
+    void thereIsAlwaysOne() {
+        assertEquals(allowed, Affinity.orOwn(new BitSet()));
+        assertEquals(cpus(70), Affinity.orOwn(cpus(70)));
+        assertEquals(Affinity.get(OsThread.getpid()), Affinity.ofProcess());
+    }
+
     @Test
     void aThreadRunsWhereItIsPinned() {
         assertTrue(allowed.cardinality() >= 1);

@@ -11,7 +11,6 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.IntSupplier;
 
-import org.gmp4j.ffi.OsThread;
 
 /**
  * What the process can run on: CPUs, their cores, caches and NUMA nodes, and the CPU limits of its cgroups, as the
@@ -311,7 +310,7 @@ public final class Topology {
     }
 
     private static BitSet mask() {
-        return org.gmp4j.ffi.Affinity.get(OsThread.getpid()); // The first thread's.
+        return org.gmp4j.ffi.Affinity.ofProcess();
     }
 
     /**
