@@ -11,7 +11,6 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.IntSupplier;
 
-
 /**
  * What the process can run on: CPUs, their cores, caches and NUMA nodes, and the CPU limits of its cgroups, as the
  * kernel tells at one moment. A machine that tells less (containers and virtual machines hide files) is taken as flat:

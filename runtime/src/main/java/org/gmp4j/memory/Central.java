@@ -91,9 +91,12 @@ final class Central {
     /** A whole batch from the cache of a P. */
     void give(long head) {
         lock.lock();
-        batches[n++] = head;
-        moved++;
-        lock.unlock();
+        try {
+            add(head);
+            moved++;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
@@ -138,13 +141,16 @@ final class Central {
      */
     boolean giveOne(long block) {
         lock();
-        boolean was = Blocks.isFree(block, owner.secret);
-        if (!was) {
-            given++;
-            push(block);
+        try {
+            boolean was = Blocks.isFree(block, owner.secret);
+            if (!was) {
+                given++;
+                push(block);
+            }
+            return !was;
+        } finally {
+            lock.unlock();
         }
-        lock.unlock();
-        return !was;
     }
 
     /** From the cache of a P that dies: a list of blocks that are marked, and a range of such as were never given out. */
@@ -161,9 +167,16 @@ final class Central {
         lock.unlock();
     }
 
+    /** When there is no room there are more blocks than were ever made: some were freed twice, unseen, and these are better lost. */
+    private void add(long head) {
+        if (n < batches.length) {
+            batches[n++] = head;
+        }
+    }
+
     private void push(long block) {
         if (looseN == batch) {
-            batches[n++] = loose;
+            add(loose);
             loose = 0;
             looseN = 0;
         }

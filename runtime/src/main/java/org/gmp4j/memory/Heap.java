@@ -117,18 +117,20 @@ final class Heap {
         reserve(Chunk.BYTES);
         long base = 0;
         Chunk c = null;
+        boolean done = false;
         try {
             base = mapAligned(Chunk.BYTES, Chunk.BYTES);
             c = new Chunk(base, node);
+            prepare(base, Chunk.BYTES, node);
+            done = true;
         } finally {
-            if (c == null) {
+            if (!done) {
                 release(Chunk.BYTES);
                 if (base != 0) {
                     unmap(base, Chunk.BYTES);
                 }
             }
         }
-        prepare(base, Chunk.BYTES, node);
         if (t.length > table.length) {
             for (Chunk old : table) {
                 insert(t, old);
@@ -229,15 +231,21 @@ final class Heap {
         Long value = bytes;
         GStack st = GStack.enter();
         lock.lock();
+        boolean half = false;
         try {
             if (closed) {
                 throw Mcache.closedException();
             }
+            half = true;
             mappings.put(key, value);
+            half = false;
             mappedBig += bytes;
             big++;
             bigTaken++;
         } finally {
+            if (half) { // Without memory for a larger table the map has the new entry all the same; it would outlive the mapping.
+                mappings.remove(key);
+            }
             lock.unlock();
             GStack.exit(st);
         }

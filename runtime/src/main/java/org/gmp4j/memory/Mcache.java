@@ -117,6 +117,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
          * Makes the allocator; it takes memory when it is used.
          *
          * @throws IllegalArgumentException naming the bad setting
+         * @throws OutOfMemoryError when there is no memory for it, or for what the first one of the process tries out
          */
         Mcache build();
     }
@@ -149,8 +150,14 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
             if (limit < Chunk.BYTES) {
                 throw new IllegalArgumentException("limit is " + limit + " bytes: use " + Chunk.BYTES + " or more");
             }
+            Drill.once();
             return new Mcache(this);
         }
+    }
+
+    /** One for {@link Drill}, which is done before any other is built. */
+    static Mcache bare() {
+        return new Mcache(new Settings());
     }
 
     static IllegalStateException closedException() {
@@ -302,6 +309,17 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
             p.drop();
         }
         return fresh;
+    }
+
+    /** For {@link Drill}: a cache that no P has. */
+    PCache loose() {
+        PCache c = new PCache(this, -1, central(-1));
+        add(c);
+        return c;
+    }
+
+    Central list(int c) {
+        return central[0][c];
     }
 
     private Central[] central(int node) {
