@@ -93,8 +93,8 @@ abstract class InvariantChecks {
                     "P%d is in only one of idlepMask and pidle", P.id(pr.pp));
         }
         int spinning = Schedt.nmspinningVolatile(sched);
-        // Go's own bound for one P is one: a lone M has to be able to look for work. Under a latency policy one may take another's place.
-        int most = Math.max(1, Schedt.gomaxprocsOpaque(sched) / 2) + (s.config.spinNanos() == 0 ? 0 : 1);
+        // Go's own bound for one P is one: a lone M has to be able to look for work.
+        int most = Math.max(1, Schedt.gomaxprocsOpaque(sched) / 2);
         require(spinning >= 0 && spinning <= most, "M7", "nmspinning is %d, with %d Ps", spinning,
                 Schedt.gomaxprocsOpaque(sched));
     }

@@ -94,17 +94,11 @@ final class FindRunnable {
         }
     }
 
-    /**
-     * Under a latency policy: whether to search again, as the spinner's time is not up, no other M has taken its place, and the scheduler
-     * has not ended.
-     */
+    /** Under a latency policy: whether to search again, as the spinner's time is not up and the scheduler has not ended. */
     private static boolean mayGoOn(Machine m) {
         Thread.onSpinWait();
-        if ((m.spinUntil == Long.MAX_VALUE || System.nanoTime() < m.spinUntil) && !Wakep.relieved(m)) {
-            return Schedt.closingAcquire(m.s.sched) != Scheduler.STOPPED;
-        }
-        m.s.spunInVain = true;
-        return false;
+        return (m.spinUntil == Long.MAX_VALUE || System.nanoTime() < m.spinUntil)
+                && Schedt.closingAcquire(m.s.sched) != Scheduler.STOPPED;
     }
 
     /**
@@ -287,10 +281,6 @@ final class FindRunnable {
         m.untold = 0; // checkTimersNoP has seen it.
         if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {
             Threads.stopm(m); // Ends the M, whether timers are set or not: those are run outside of the scheduler then.
-            return 0;
-        }
-        if (s.config.spinNanos() != 0 && Schedt.nmspinningVolatile(sched) != 0) {
-            Threads.stopm(m); // The spinner watches the timers and the network; when it stops it sees to it that another M does.
             return 0;
         }
         if ((pollUntil != 0 || s.netpoll.anyWaiters(s)) && Schedt.lastpollVolatile(sched) != 0) {

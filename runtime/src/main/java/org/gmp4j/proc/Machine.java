@@ -30,8 +30,6 @@ public final class Machine extends Host {
     long pick;
     /** Until when this M goes on searching before it sleeps; nanoTime, valid while it spins. Whoever wakes the M sets it. */
     long spinUntil;
-    /** Which of {@link Scheduler#spinPlaces} it has, valid while it spins. Whoever makes it spin sets it. */
-    int spinPlace;
     /** When its time slices begin, for sysmon. */
     public final SliceClock slices = new SliceClock();
     /** What sysmon knows of it; null for {@link Allm#TOO_MANY}. */
@@ -82,7 +80,6 @@ public final class Machine extends Host {
         op = Mcall.JDK;
         pick = 0;
         spinUntil = 0;
-        spinPlace = 0;
         rung = 0;
         listed = false;
         untold = 0;

@@ -83,10 +83,6 @@ public final class Scheduler {
     final Leftovers leftovers = new Leftovers();
     private final Monitor monitor;
     private final Closing closing = new Closing(this);
-    /** Under a latency policy: how many Ms have taken the place of a spinner ({@link Wakep#relieved}). */
-    final AtomicInteger spinPlaces = new AtomicInteger();
-    /** Under a latency policy: whether the last spinner that stopped had found nothing ({@link Wakep}). A hint. */
-    volatile boolean spunInVain;
     /** Set while a thread takes a P by its {@link Gate}: one at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 

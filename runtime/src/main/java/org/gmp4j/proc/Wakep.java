@@ -45,19 +45,6 @@ import org.gmp4j.struct.Throw;
  *
  * <p>M7: nmspinning grows only by CAS, from 0 here, and below the bound in becomeSpinning.
  *
- * <p>Under a latency policy a spinner goes on for the policy's time, and an M that found work has another one spin meanwhile. Both would
- * cost more than they bring when one goroutine waits again and again, for a short sleep or for a socket: each time the M would find a
- * spinner there, go to sleep, and be woken as soon as that spinner has found the goroutine, through the kernel both times, and the
- * kernel may put the M that it wakes on the CPU of the spinner. So
- *
- * <ul>
- * <li>an M that runs out of work takes the place of a spinner: it spins, one above the bound, and the other sees that
- * ({@link #relieved}) and sleeps. The M that worked last knows the timers, its caches are warm, and nobody has to wake it;
- * <li>after a spin in vain, nobody is woken to spin in place of an M that has found something ({@link Scheduler#spunInVain}), until
- * a spinner finds work while another M is at work too;
- * <li>an M that gives its P up while another spins leaves the network and the timers to that one: see FindRunnable.giveUp.
- * </ul>
- *
  * <p>Rejected: waking an M for each G (as many futex calls as goroutines, and most of the woken Ms find nothing); handing the G to
  * the sleeping M directly (often the submitter is about to block, and the G would have run on the submitter's P, caches warm).
  */
@@ -101,37 +88,22 @@ final class Wakep {
     /**
      * An M with a P and without work asks to spin.
      *
-     * @return false when enough do: at most half of the busy Ps (Go's rule), and never more than half of all. Under a latency policy
-     *         one more may, in the place of another
+     * @return false when enough do: at most half of the busy Ps (Go's rule), and never more than half of all
      */
     static boolean becomeSpinning(Machine m) {
         long sched = m.s.sched;
+        int procs = Schedt.gomaxprocsOpaque(sched);
         for (;;) {
             int n = Schedt.nmspinningVolatile(sched);
-            boolean enough = enough(sched, n);
-            if (enough && (m.s.config.spinNanos() == 0 || enough(sched, n - 1))) {
+            if (2 * n >= procs - Schedt.npidleVolatile(sched) || n >= Math.max(1, procs / 2)) {
                 return false;
             }
             if (Schedt.casNmspinning(sched, n, n + 1)) {
                 startSpinning(m);
-                if (enough) {
-                    m.spinPlace = m.s.spinPlaces.incrementAndGet();
-                }
                 PStat.NSPIN.addOpaque(m.pp(), 1);
                 return true;
             }
         }
-    }
-
-    /** Whether {@code n} spinners are enough. */
-    private static boolean enough(long sched, int n) {
-        int procs = Schedt.gomaxprocsOpaque(sched);
-        return 2 * n >= procs - Schedt.npidleVolatile(sched) || n >= Math.max(1, procs / 2);
-    }
-
-    /** Under a latency policy: whether another M has taken the place of this spinner, and there are enough without it. */
-    static boolean relieved(Machine m) {
-        return m.spinPlace != m.s.spinPlaces.get() && enough(m.s.sched, Schedt.nmspinningVolatile(m.s.sched) - 1);
     }
 
     /** The M spins; it is counted already. */
@@ -140,7 +112,6 @@ final class Wakep {
         Schedt.setNeedspinningVolatile(m.s.sched, 0);
         long nanos = m.s.config.spinNanos();
         m.spinUntil = nanos == 0 ? 0 : nanos == Long.MAX_VALUE ? Long.MAX_VALUE : System.nanoTime() + nanos;
-        m.spinPlace = m.s.spinPlaces.get();
     }
 
     /**
@@ -152,14 +123,10 @@ final class Wakep {
         M.setSpinningOpaque(m.mp, 0);
         stopSpinning(s.sched);
         VarHandle.fullFence(); // Between steps 2 and 3: not all reads that follow are volatile.
-        int idle = Schedt.npidleVolatile(s.sched);
-        if (s.spunInVain && idle < Schedt.gomaxprocsOpaque(s.sched) - 1) {
-            s.spunInVain = false; // It was of use: it found this beside another M that is at work.
-        }
-        if (idle == 0) {
+        if (Schedt.npidleVolatile(s.sched) == 0) {
             return;
         }
-        if (s.config.spinNanos() != 0 && !s.spunInVain) {
+        if (s.config.spinNanos() != 0) {
             wakep(s);
         } else {
             wakepForWork(s);
