@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
@@ -37,7 +38,7 @@ final class FullHeapProgram {
     private static final AtomicLong DONE = new AtomicLong();
     private static final List<CountDownLatch> LIVING = new ArrayList<>();
     /** What starts the users, once all is made that they need. */
-    private static final List<Runnable> STARTS = new ArrayList<>();
+    private static final List<Start> STARTS = new ArrayList<>();
     private static volatile boolean stop;
     private static volatile Object ballast;
 
@@ -50,8 +51,8 @@ final class FullHeapProgram {
         Thread filler = new Thread(() -> fill(nanos));
         users();
         filler.start();
-        for (Runnable r : STARTS) {
-            surely(r);
+        for (int i = 0; i < STARTS.size(); i++) { // No iterator: from here on there may be no memory for one.
+            surely(STARTS.get(i));
         }
         filler.join();
         stop = true;
@@ -134,25 +135,45 @@ final class FullHeapProgram {
         loop(GMP::go, step);
     }
 
-    static void loop(java.util.function.Consumer<Runnable> start, Step step) {
-        CountDownLatch living = new CountDownLatch(1);
-        LIVING.add(living);
-        STARTS.add(() -> start.accept(() -> {
+    /** What a user does. No lambda: that would be linked when the first starts, maybe with a full heap. */
+    private record User(Step step, Runnable last, CountDownLatch living) implements Runnable {
+        @Override
+        public void run() {
             try {
                 while (!stop) {
                     attempt(step);
                 }
+                last.run();
             } finally {
                 living.countDown();
             }
-        }));
+        }
     }
 
-    private static void surely(Runnable start) throws Exception {
-        Object _ = surely(() -> {
-            start.run();
-            return null;
-        });
+    private record Start(Consumer<Runnable> how, User user) {
+    }
+
+    static void loop(Consumer<Runnable> how, Step step) {
+        loop(how, step, () -> { });
+    }
+
+    /** @param last done once, when there is memory again */
+    private static void loop(Consumer<Runnable> how, Step step, Runnable last) {
+        CountDownLatch living = new CountDownLatch(1);
+        LIVING.add(living);
+        STARTS.add(new Start(how, new User(step, last, living)));
+    }
+
+    /** Without an object of its own: the heap may be full. */
+    private static void surely(Start start) {
+        for (;;) {
+            try {
+                start.how.accept(start.user);
+                return;
+            } catch (OutOfMemoryError e) {
+                long _ = NO_MEMORY.incrementAndGet();
+            }
+        }
     }
 
     static void attempt(Step step) {
@@ -220,17 +241,15 @@ final class FullHeapProgram {
     private static void channels() {
         Chan<Integer> c = Chan.make();
         Chan<Integer> d = Chan.make(4);
-        user(() -> {
-            c.send(1);
-            if (stop) {
-                c.send(0); // The last, for the other's last.
-            }
-        });
-        user(() -> {
+        boolean[] over = new boolean[1]; // Of the receiver: it goes on until the sender, wherever that is when all stop, has ended.
+        loop(GMP::go, () -> c.send(1), () -> c.send(0));
+        loop(GMP::go, () -> {
             int got = c.recv();
+            over[0] = got == 0;
             boolean _ = d.trySend(got);
-            while (got != 0 && stop) {
-                got = surely(c::recv);
+        }, () -> {
+            while (!over[0]) {
+                over[0] = c.recv() == 0;
             }
         });
         user(() -> {
