@@ -285,7 +285,7 @@ class DialTest {
                         assertTrue(none.getMessage().startsWith("accept "), none::getMessage);
                     }
                     other.setDeadline(null);
-                    try (TcpConn s = (first ? l : l6).accept()) {
+                    try (TcpConn s = accept(first ? l : l6, c)) {
                         s.write(new byte[1], 0, 1);
                         assertEquals(1, c.read(new byte[1], 0, 1)); // This one is open, whoever was second.
                     }
@@ -293,6 +293,17 @@ class DialTest {
                 }
             }
         });
+    }
+
+    /** The other end of {@code c}; before it in the queue may be one that came too late to be accepted in its round, and is closed. */
+    private static TcpConn accept(TcpListener l, TcpConn c) throws IOException {
+        for (;;) {
+            TcpConn s = l.accept();
+            if (s.remoteAddr().equals(c.localAddr())) {
+                return s;
+            }
+            s.close();
+        }
     }
 
     /** A caller that has no stack to wait on leaves; what connects all the same is closed. */
