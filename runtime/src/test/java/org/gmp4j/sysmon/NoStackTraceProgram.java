@@ -16,7 +16,10 @@ import org.gmp4j.proc.Ballast;
  */
 final class NoStackTraceProgram {
     private static final String CLASS = "java.lang.StackTraceElement$HashedModules";
+    private static final int STEP = 64;
+    private static final int MOST = 2 << 10;
     private static volatile boolean stop;
+    private static volatile Object left;
 
     private NoStackTraceProgram() {
     }
@@ -24,16 +27,12 @@ final class NoStackTraceProgram {
     public static void main(String[] args) throws Exception {
         int _ = ((IntUnaryOperator) PointLoader.ofCopy(NoFilesProgram.Loop.class)
                 .loadClass(NoFilesProgram.Loop.class.getName()).getConstructor().newInstance()).applyAsInt(10);
-        Class<?> loaded = Class.forName(CLASS, false, null);
-        boolean ruined = false;
-        Ballast.fill();
-        try {
-            loaded = Class.forName(CLASS, true, null);
-        } catch (OutOfMemoryError e) {
-            ruined = true;
+        Class<?> _ = Class.forName(CLASS, false, null);
+        boolean ruined = isRuined(true);
+        for (int room = 0; room <= MOST && !ruined; room += STEP) {
+            ruined = isRuinedWith(room);
         }
-        Ballast.drop();
-        System.out.println("no stack traces " + (ruined && isRuined()));
+        System.out.println("no stack traces " + ruined);
         Gmp gmp = Gmp.builder().procs(1).quantum(Duration.ofMillis(1)).build();
         CountDownLatch over = new CountDownLatch(1);
         gmp.go(() -> {
@@ -48,11 +47,31 @@ final class NoStackTraceProgram {
         Runtime.getRuntime().halt(0);
     }
 
-    private static boolean isRuined() {
+    /**
+     * Initialises the class with so many bytes of memory, about. With too few the call fails before the initialiser runs, with a few more
+     * in it. Whether that has happened shows at the next call with room for the error.
+     */
+    private static boolean isRuinedWith(int room) throws ClassNotFoundException {
+        left = new byte[room];
+        Ballast.fill();
+        left = null;
+        boolean ruined = isRuined(false);
+        Ballast.drop();
+        return ruined;
+    }
+
+    /** @param rehearse look up what is caught, which takes memory the first time, and do no more */
+    private static boolean isRuined(boolean rehearse) throws ClassNotFoundException {
         try {
-            return Class.forName(CLASS, true, null) == null;
-        } catch (ClassNotFoundException | NoClassDefFoundError e) {
+            if (rehearse) {
+                throw new OutOfMemoryError("not yet");
+            }
+            Class<?> _ = Class.forName(CLASS, true, null);
+            return false;
+        } catch (NoClassDefFoundError e) {
             return true;
+        } catch (OutOfMemoryError e) {
+            return false;
         }
     }
 }
