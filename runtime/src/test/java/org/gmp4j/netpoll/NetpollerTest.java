@@ -81,8 +81,9 @@ class NetpollerTest {
     }
 
     /**
-     * What is ready when a time slice ends runs next, and not behind all that had theirs. A thread that gets no CPU for long makes this
-     * one late to see how many they were; so not each time has to be so.
+     * What is ready when a time slice ends runs next, and not behind all that had theirs. Sysmon, which polls when no M has for long, is
+     * made to believe that one did. A thread that gets no CPU for long makes this one late to see how many slices there were; so not
+     * each time has to be so.
      */
     @Stress
     void besideHogs() throws InterruptedException {
@@ -103,6 +104,7 @@ class NetpollerTest {
                 over.set(true);
             });
             awaitWaiters(gmp, 1);
+            long sched = gmp.scheduler().sched; // It asks a goroutine.
             for (int i = 0; i < hogs; i++) {
                 int me = i;
                 gmp.go(() -> {
@@ -124,12 +126,24 @@ class NetpollerTest {
                 }
                 add(fd);
                 int at = slices.get();
-                woken.acquire();
+                while (!woken.tryAcquire() && slices.get() - at < 2 * hogs) {
+                    polled(sched);
+                }
+                if (slices.get() - at >= 2 * hogs) {
+                    woken.acquire(); // Sysmon may poll.
+                }
                 next += seen.get() - at < hogs / 2 ? 1 : 0;
             }
             assertTrue(next >= 5, "behind all hogs");
         }
         Fd.close(fd);
+    }
+
+    /** As if an M had just polled, unless one sleeps in the poller. Ms themselves poll again sooner than these calls. */
+    private static void polled(long sched) {
+        long last = Schedt.lastpollVolatile(sched);
+        long now = System.nanoTime();
+        boolean _ = last != 0 && now - last > 500_000 && Schedt.casLastpoll(sched, last, now);
     }
 
     /** Beside a goroutine that does not yield it is sysmon that polls; and what it finds runs before all that wait already. */
@@ -157,6 +171,10 @@ class NetpollerTest {
                 while (!over.get()) {
                     Thread.onSpinWait();
                 }
+                for (long end = System.nanoTime() + 200_000; System.nanoTime() < end;) {
+                    Thread.onSpinWait(); // Then an M would poll again.
+                }
+                add(fds[2]);
                 GStack.exit(st);
             });
             running.await();
@@ -171,11 +189,6 @@ class NetpollerTest {
                 while (Schedt.runqsizeOpaque(sched) <= waiting + i) { // Those, and what sysmon found.
                     Thread.onSpinWait();
                 }
-            }
-            add(fds[2]); // The next poll finds it, be that an M's: what was found before still comes first.
-            long polled = System.nanoTime();
-            while (System.nanoTime() - polled < 1_000_000) {
-                Thread.onSpinWait(); // An M would poll again.
             }
             over.set(true);
             done.await();
