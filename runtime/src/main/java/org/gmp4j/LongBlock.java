@@ -132,7 +132,16 @@ final class LongBlock extends PhantomReference<LongChan> {
 
     /** The initialiser has run, which must not fail for want of memory. The thread is left to the first buffer. */
     static void rehearsed() {
+        Runnable _ = new Freeing();
         assert ADDRESS != null;
+    }
+
+    /** No lambda: one that had no memory as it was linked is never linked, and no channel of longs could be made any more. */
+    private static final class Freeing implements Runnable {
+        @Override
+        public void run() {
+            freeCollected();
+        }
     }
 
     /** No call takes memory any more: they are made under a channel's lock. */
@@ -143,7 +152,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     private static void startFreeing() {
         boolean started = false;
         try {
-            Thread t = new Thread(null, LongBlock::freeCollected, "gmp-long-chans", 0, false);
+            Thread t = new Thread(null, new Freeing(), "gmp-long-chans", 0, false);
             t.setDaemon(true);
             t.start();
             started = true;
