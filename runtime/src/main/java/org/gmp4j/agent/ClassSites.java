@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 
 /**
  * The linked points of one class, found by the class's name. The class holds this (as a {@link ClassValue}), this holds
@@ -22,6 +23,15 @@ final class ClassSites extends WeakReference<Class<?>> {
         @Override
         protected ClassSites computeValue(Class<?> type) {
             return new ClassSites(type);
+        }
+    };
+    /** Adds the second's one to the first. No lambda: one that has no memory or stack as it is linked is lost for good. */
+    private static final BiFunction<ClassSites[], ClassSites[], ClassSites[]> JOIN = new BiFunction<>() {
+        @Override
+        public ClassSites[] apply(ClassSites[] all, ClassSites[] one) {
+            ClassSites[] joined = Arrays.copyOf(all, all.length + 1);
+            joined[all.length] = one[0];
+            return joined;
         }
     };
     private static final VarHandle LAST;
@@ -56,7 +66,7 @@ final class ClassSites extends WeakReference<Class<?>> {
             site.before = before;
         } while (!LAST.weakCompareAndSetRelease(sites, before, site));
         if (before == null) {
-            BY_NAME.merge(sites.className, new ClassSites[] {sites}, ClassSites::joined);
+            BY_NAME.merge(sites.className, new ClassSites[] {sites}, JOIN);
         }
     }
 
@@ -124,11 +134,5 @@ final class ClassSites extends WeakReference<Class<?>> {
     /** How many classes have sites. */
     static int classes() {
         return BY_NAME.values().stream().mapToInt(a -> a.length).sum();
-    }
-
-    private static ClassSites[] joined(ClassSites[] all, ClassSites[] one) {
-        ClassSites[] joined = Arrays.copyOf(all, all.length + 1);
-        joined[all.length] = one[0];
-        return joined;
     }
 }

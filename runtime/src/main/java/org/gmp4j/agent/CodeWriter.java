@@ -14,9 +14,31 @@ import org.gmp4j.classfile.Opcodes;
 /**
  * Writes one method's {@code Code} attribute with its points.
  *
- * <p>A point takes nothing from the operand stack and leaves nothing there, so the frame of the instruction behind it is
- * its frame: the stack map keeps its frames, only their offsets move. An offset has one of two meanings. As a <em>place to
- * go to</em> (a jump's target, a range's limit, a frame, a line) it means the point in front of the instruction; as
+ * <p>A point is either <em>plain</em>, {@code invokedynamic ()V} in front of the instruction; or, for most loops, <em>on the way
+ * back</em> to the header:
+ *
+ * <pre>
+ *         goto header              // where the instruction before goes on to the header
+ * point:  invokedynamic ()Z        // whether it called the hook
+ *         ifeq header
+ *         nop
+ * header: ...
+ *         if... point              // as every jump back; jumps forward go to the header
+ * </pre>
+ *
+ * So the header is reached from the point in two ways. C2 knows the result on each, and makes two loops of them: a hot one
+ * without a call in it, counted and unrolled as if the point were a load and a branch of the program's; and one around it, of the
+ * rounds that called the hook. With a plain point the call is in the only loop, and its variables may go through memory in
+ * each round ({@link JdkPoint} has figures). The nop keeps the two ways apart: where both are one edge, C2 drops the test. In code
+ * that is entered in the middle of a loop (on-stack replacement) the loop begins at the point, and there is one way again.
+ *
+ * <p>Points are plain at a method's entry, where there is something on the operand stack, and in loops that C2 may vectorise,
+ * which are not armed as a rule.
+ *
+ * <p>A point leaves nothing on the operand stack, so the frame of the instruction behind it is its frame: the stack map keeps
+ * its frames, only their offsets move, and a header with a point on the way back has the same frame once more. An offset has
+ * one of two meanings. As a <em>place to go to</em> (a jump's target, a range's limit, a frame, a line) it means what stands in
+ * front of the instruction, of which a jump to a header with a point on the way back takes only what it needs. As
  * <em>the instruction</em> (the {@code new} of an object whose constructor has not run yet) it means what is behind.
  */
 final class CodeWriter {
@@ -31,12 +53,16 @@ final class CodeWriter {
     private final PointWriter sites;
     private final byte[] b;
     private final Bytes out;
+    /** By header: whether its point is on the way back. */
+    private final boolean[] backs;
     /** Where the old code starts, and how long it is. */
     private final int start;
     private final int length;
     /** From the old offset {@code froms[i]} on, an instruction has moved by {@code shifts[i]}. */
     private final int[] froms;
     private final int[] shifts;
+    /** How much of the shift stands in front of it, and belongs to it. */
+    private final int[] sizes;
     private int moves;
     /** The one found last, or -1. */
     private int found = -1;
@@ -52,13 +78,18 @@ final class CodeWriter {
         length = i4(b, points.code() + 10);
         froms = new int[points.count() + points.jumps().length];
         shifts = new int[froms.length];
+        sizes = new int[froms.length];
+        backs = points.backs().clone();
     }
 
     void write() {
         int code = points.code();
+        boolean anyBack = onlyWhereNothingIsOnTheStack();
         layOut();
         int lengthAt = out.size() + 2;
-        out.copy(b, code, code + 10); // name, length (later), max_stack, max_locals
+        out.copy(b, code, code + 6); // name, length (later)
+        out.u2(Math.max(u2(b, code + 6), anyBack ? 1 : 0)); // max_stack
+        out.copy(b, code + 8, code + 10); // max_locals
         out.i4(moved(length));
         instructions();
         int at = exceptions(start + length);
@@ -76,32 +107,124 @@ final class CodeWriter {
         out.i4At(lengthAt, out.size() - lengthAt - 4);
     }
 
+    /**
+     * Clears {@link #backs} where there is something on the operand stack, or nothing ever gets to.
+     *
+     * @return whether any is left
+     */
+    private boolean onlyWhereNothingIsOnTheStack() {
+        boolean[] empty = new boolean[backs.length];
+        int at = start + length;
+        at += 2 + 8 * u2(b, at);
+        int attributes = u2(b, at);
+        at += 2;
+        for (int i = 0; i < attributes; i++) {
+            if (scan.isUtf8(u2(b, at), "StackMapTable")) {
+                emptyStacks(at + 6, empty);
+            }
+            at += 6 + i4(b, at + 2);
+        }
+        boolean any = false;
+        for (int i = 0; i < backs.length; i++) {
+            backs[i] &= empty[i];
+            any |= backs[i];
+        }
+        return any;
+    }
+
+    private void emptyStacks(int at, boolean[] empty) {
+        int[] headers = points.headers();
+        int next = 0;
+        int count = u2(b, at);
+        at += 2;
+        int pc = -1;
+        for (int i = 0; i < count; i++) {
+            int type = b[at++] & 0xFF;
+            int delta = type;
+            if (type >= SAME_1_EXTENDED) {
+                delta = u2(b, at);
+                at += 2;
+            } else if (type >= SAME_1) {
+                delta = type - SAME_1;
+            }
+            pc += delta + 1;
+            boolean nothing = type < SAME_1 || type >= CHOP;
+            if (type == FULL) {
+                at = afterTypes(at);
+                nothing = u2(b, at) == 0;
+                at = afterTypes(at);
+            } else if (type > SAME_EXTENDED) {
+                at = afterTypes(type - SAME_EXTENDED, at);
+            } else if (!nothing) {
+                at = afterTypes(1, at);
+            }
+            while (next < headers.length && headers[next] < pc) {
+                next++;
+            }
+            if (next < headers.length && headers[next] == pc) {
+                empty[next] = nothing;
+            }
+        }
+    }
+
+    private int afterTypes(int at) {
+        return afterTypes(u2(b, at), at + 2);
+    }
+
+    private int afterTypes(int count, int at) {
+        for (int i = 0; i < count; i++) {
+            int tag = b[at++];
+            at += tag == ITEM_OBJECT || tag == ITEM_UNINITIALIZED ? 2 : 0;
+        }
+        return at;
+    }
+
     /** Finds what moves: everything behind a point, and behind a switch whose padding changes. */
     private void layOut() {
-        int shift = 0;
-        if (points.entry()) {
-            shift = move(0, PointScan.POINT_SIZE);
-        }
+        int shift = points.entry() ? move(0, PointScan.POINT_SIZE, PointScan.POINT_SIZE) : 0;
         int next = 0;
+        int from = 0;
         int[] headers = points.headers();
         for (int jump : points.jumps()) {
             for (; next < headers.length && headers[next] <= jump; next++) {
-                shift = move(headers[next], shift + PointScan.POINT_SIZE);
+                shift = moveHeader(next, from, shift);
+                from = headers[next];
             }
+            from = jump;
             if (isSwitch(b[start + jump])) {
                 int padding = Opcodes.padding(jump + shift) - Opcodes.padding(jump);
                 if (padding != 0) {
-                    shift = move(jump + 1, shift + padding);
+                    shift = move(jump + 1, shift + padding, 0);
                 }
             }
         }
         for (; next < headers.length; next++) {
-            shift = move(headers[next], shift + PointScan.POINT_SIZE);
+            shift = moveHeader(next, from, shift);
+            from = headers[next];
         }
     }
 
-    private int move(int from, int shift) {
+    /** @param from an instruction before it; no instruction between them jumps */
+    private int moveHeader(int i, int from, int shift) {
+        int header = points.headers()[i];
+        int size = !backs[i] ? PointScan.POINT_SIZE
+                : PointScan.BACK_SIZE + (isFallenInto(from, header) ? PointScan.SKIP_SIZE : 0);
+        return move(header, shift + size, size);
+    }
+
+    /** Whether the instruction before {@code pc} may go on to it. */
+    private boolean isFallenInto(int from, int pc) {
+        int before = from;
+        for (int at = from; at < pc; at += Opcodes.length(b, start, at)) {
+            before = at;
+        }
+        int op = b[start + before] & 0xFF;
+        return before == pc || op < Opcodes.GOTO || op > Opcodes.RETURN && op != Opcodes.ATHROW && op != Opcodes.GOTO_W;
+    }
+
+    private int move(int from, int shift, int size) {
         froms[moves] = from;
+        sizes[moves] = size;
         shifts[moves++] = shift;
         return shift;
     }
@@ -123,7 +246,16 @@ final class CodeWriter {
             return pc;
         }
         // An instruction that begins where a move does is what a point stands in front of.
-        return pc + shifts[found] - (froms[found] == pc ? PointScan.POINT_SIZE : 0);
+        return pc + shifts[found] - (froms[found] == pc ? sizes[found] : 0);
+    }
+
+    /** The new offset of where a jump goes to, from {@code from}. */
+    private int target(int from, int pc) {
+        find(pc);
+        if (found < 0 || froms[found] != pc || sizes[found] < PointScan.BACK_SIZE) {
+            return place(pc);
+        }
+        return pc + shifts[found] - (from < pc ? 0 : PointScan.BACK_SIZE);
     }
 
     /** Has {@link #found} be the last move that is not behind {@code pc}. Most are asked for in ascending order. */
@@ -143,13 +275,11 @@ final class CodeWriter {
         int next = 0;
         int[] headers = points.headers();
         if (points.entry()) {
-            point(0);
+            point(0, false);
         }
         for (int jump : points.jumps()) {
             for (; next < headers.length && headers[next] <= jump; next++) {
-                out.copy(b, start + copied, start + headers[next]);
-                copied = headers[next];
-                point(points.depths()[next] | (points.vectors()[next] ? PointWriter.VECTOR : 0));
+                copied = header(next, copied);
             }
             out.copy(b, start + copied, start + jump);
             copied = jump + Opcodes.length(b, start, jump);
@@ -157,17 +287,35 @@ final class CodeWriter {
         }
         // A loop that goes round by an exception alone may come behind the last jump.
         for (; next < headers.length; next++) {
-            out.copy(b, start + copied, start + headers[next]);
-            copied = headers[next];
-            point(points.depths()[next] | (points.vectors()[next] ? PointWriter.VECTOR : 0));
+            copied = header(next, copied);
         }
         out.copy(b, start + copied, start + length);
     }
 
+    /** Copies the instructions before the header, and writes its point. */
+    private int header(int i, int copied) {
+        int header = points.headers()[i];
+        out.copy(b, start + copied, start + header);
+        int depth = points.depths()[i] | (points.vectors()[i] ? PointWriter.VECTOR : 0);
+        if (!backs[i]) {
+            point(depth, false);
+            return header;
+        }
+        if (moved(header) - place(header) > PointScan.BACK_SIZE) {
+            out.u1(Opcodes.GOTO);
+            out.u2(PointScan.SKIP_SIZE + PointScan.BACK_SIZE);
+        }
+        point(depth, true);
+        out.u1(Opcodes.IFEQ);
+        out.u2(4);
+        out.u1(Opcodes.NOP);
+        return header;
+    }
+
     /** @param depth perhaps with {@link PointWriter#VECTOR} */
-    private void point(int depth) {
+    private void point(int depth, boolean onTheWayBack) {
         out.u1(Opcodes.INVOKEDYNAMIC);
-        out.u2(sites.site(depth));
+        out.u2(sites.site(depth, onTheWayBack));
         out.u2(0);
     }
 
@@ -183,7 +331,7 @@ final class CodeWriter {
     }
 
     private int offset(int from, int offset) {
-        return place(from + offset) - moved(from);
+        return target(from, from + offset) - moved(from);
     }
 
     private void switchTable(int op, int pc, int end) {
@@ -252,8 +400,10 @@ final class CodeWriter {
 
     private void frames(int at) {
         int count = u2(b, at);
+        int countAt = out.size();
         out.u2(count);
         at += 2;
+        int written = count;
         int old = -1;
         int last = -1;
         for (int i = 0; i < count; i++) {
@@ -266,11 +416,17 @@ final class CodeWriter {
                 delta = type - SAME_1;
             }
             old += delta + 1;
-            int to = place(old);
+            int to = target(old, old);
             frameHead(type, to - last - 1);
             last = to;
             at = frameTypes(type, at);
+            if (moved(old) - to == PointScan.BACK_SIZE) { // The header has the frame of the point on the way back to it.
+                frameHead(0, PointScan.BACK_SIZE - 1);
+                last += PointScan.BACK_SIZE;
+                written++;
+            }
         }
+        out.u2At(countAt, written);
     }
 
     private void frameHead(int type, int delta) {

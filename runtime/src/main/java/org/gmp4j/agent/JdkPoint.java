@@ -23,6 +23,11 @@ import java.security.ProtectionDomain;
  *     public static void point(Runnable site) { if (!MethodHandleImpl.isCompileConstant(site)) check(site); }
  *     &#64;ForceInline &#64;Hidden
  *     public static void check(Runnable site) { if (wanted != 0) slow(site); }
+ *     // Where the point is on the way back ({@link CodeWriter}): whether slow was called.
+ *     &#64;ForceInline &#64;Hidden &#64;Scoped
+ *     public static boolean back(Runnable site) { return !MethodHandleImpl.isCompileConstant(site) &amp;&amp; checkBack(site); }
+ *     &#64;ForceInline &#64;Hidden
+ *     public static boolean checkBack(Runnable site) { if (wanted == 0) return false; slow(site); return true; }
  *     &#64;DontInline &#64;Hidden
  *     static void slow(Runnable site) { site.run(); }
  * }
@@ -35,8 +40,9 @@ import java.security.ProtectionDomain;
  * compiled code stays valid, so the loop is soon back in it, with nothing compiled again.
  *
  * <p>{@code check} is what an armed call site calls: compiled, a load and a branch.
- * Where it was seen to branch there is a call in the loop, and C2 makes 64-bit constants anew in each round: a loop of five
- * cycles with two of them took 1.25 times as long, and 1.02 where it had not. Rejected: telling C2 that the branch is rare
+ * Where it was seen to branch there is a call on the loop's only way back, and C2 makes 64-bit constants anew in each round, or keeps the
+ * loop's variables on the stack: a loop of five cycles took 1.25 times as long, another of six 1.6. So most points are
+ * on a way back of their own ({@link CodeWriter}). Rejected: telling C2 that the branch is rare
  * ({@code MethodHandleImpl.profileBoolean}), which changed nothing; only nudging, never arming: on one CPU, with
  * loops that have polls, where 99 of 100 requests need 20 us and one 5 ms, the short ones' p90 was 2.4 ms instead of 1.5, for 0.95
  * of the CPU time.
@@ -52,9 +58,11 @@ final class JdkPoint {
     /** The name of every point, in the class file and in nothing else. */
     static final String POINT = "preemptionPoint";
 
-    /** What an unarmed and an armed call site call, on the site. */
+    /** What an unarmed and an armed call site call, on the site; the second two where the point is on the way back. */
     static final MethodHandle UNARMED;
     static final MethodHandle ARMED;
+    static final MethodHandle UNARMED_BACK;
+    static final MethodHandle ARMED_BACK;
     private static final VarHandle WANTED;
     /** A {@link #PROBLEM}: another class loader's copy of us came first, and the points that were linked are its own. */
     static final String ANOTHERS = "gmp4j: the preemption points of this JVM belong to another copy of gmp4j; goroutines of "
@@ -65,6 +73,8 @@ final class JdkPoint {
     static {
         MethodHandle unarmed = null;
         MethodHandle armed = null;
+        MethodHandle unarmedBack = null;
+        MethodHandle armedBack = null;
         VarHandle wanted = null;
         String problem = null;
         try {
@@ -76,6 +86,9 @@ final class JdkPoint {
             if (lookup.findStaticVarHandle(point, "linker", MethodHandle.class).compareAndSet((MethodHandle) null, ours)) {
                 unarmed = lookup.findStatic(point, "point", site);
                 armed = lookup.findStatic(point, "check", site);
+                MethodType back = site.changeReturnType(boolean.class);
+                unarmedBack = lookup.findStatic(point, "back", back);
+                armedBack = lookup.findStatic(point, "checkBack", back);
                 wanted = lookup.findStaticVarHandle(point, "wanted", int.class);
             } else {
                 problem = ANOTHERS;
@@ -86,6 +99,8 @@ final class JdkPoint {
         }
         UNARMED = unarmed;
         ARMED = armed;
+        UNARMED_BACK = unarmedBack;
+        ARMED_BACK = armedBack;
         WANTED = wanted;
         PROBLEM = problem;
     }

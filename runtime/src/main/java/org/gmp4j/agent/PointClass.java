@@ -12,6 +12,7 @@ final class PointClass {
 
     private static final String HANDLE = "java/lang/invoke/MethodHandle";
     private static final String SITE = "(Ljava/lang/Runnable;)V";
+    private static final String BACK = "(Ljava/lang/Runnable;)Z";
     private static final String FORCE_INLINE = "Ljdk/internal/vm/annotation/ForceInline;";
     private static final String DONT_INLINE = "Ljdk/internal/vm/annotation/DontInline;";
     private static final String HIDDEN = "Ljdk/internal/vm/annotation/Hidden;";
@@ -40,6 +41,16 @@ final class PointClass {
         int slow = c.ownMethod("slow", SITE);
         c.addMethod(PUBLIC_STATIC, "check", SITE, 1, 1, 10,
                 new int[] {GETSTATIC, wanted >> 8, wanted, IFEQ, 0, 7, ALOAD_0, INVOKESTATIC, slow >> 8, slow, RETURN},
+                FORCE_INLINE, HIDDEN);
+
+        int checkBack = c.ownMethod("checkBack", BACK);
+        c.addMethod(PUBLIC_STATIC, "back", BACK, 1, 1, 9,
+                new int[] {ALOAD_0, INVOKESTATIC, constant >> 8, constant, IFEQ, 0, 5, ICONST_0, IRETURN, ALOAD_0, INVOKESTATIC,
+                        checkBack >> 8, checkBack, IRETURN},
+                FORCE_INLINE, HIDDEN, SCOPED);
+        c.addMethod(PUBLIC_STATIC, "checkBack", BACK, 1, 1, 8,
+                new int[] {GETSTATIC, wanted >> 8, wanted, IFNE, 0, 5, ICONST_0, IRETURN, ALOAD_0, INVOKESTATIC, slow >> 8, slow,
+                        ICONST_1, IRETURN},
                 FORCE_INLINE, HIDDEN);
 
         int run = c.interfaceMethod("java/lang/Runnable", "run", "()V");

@@ -27,10 +27,11 @@ final class PointScan {
     /**
      * The points of one method: the {@code index}th of the class, its {@code Code} attribute at {@code code}, its name the
      * constant {@code name}. {@code headers} and {@code jumps} are the offsets of the loop headers and of everything that
-     * jumps, both ascending; {@code vectors} are the loops that {@link VectorLoops} knows.
+     * jumps, both ascending; {@code vectors} are the loops that {@link VectorLoops} knows. {@code backs} are those that may have
+     * their point on the way back: see {@link CodeWriter}.
      */
-    record MethodPoints(int index, int code, int name, int[] headers, byte[] depths, boolean[] vectors, boolean entry,
-            int[] jumps) {
+    record MethodPoints(int index, int code, int name, int[] headers, byte[] depths, boolean[] vectors, boolean[] backs,
+            boolean entry, int[] jumps) {
         int count() {
             return headers.length + (entry ? 1 : 0);
         }
@@ -45,6 +46,9 @@ final class PointScan {
     private static final int INTERFACE = 0x0200;
     /** The length of an {@code invokedynamic}. */
     static final int POINT_SIZE = 5;
+    /** The same, an {@code ifeq} and a {@code nop}; and of the {@code goto} that may stand before them. */
+    static final int BACK_SIZE = POINT_SIZE + 4;
+    static final int SKIP_SIZE = 3;
     /** The most padding bytes in front of a switch's table. */
     private static final int PADDING = 3;
 
@@ -396,7 +400,7 @@ final class PointScan {
     private void add(int index, int method, int code, boolean entry) {
         int name = u2(b, method + 2);
         int length = i4(b, code + 10);
-        int grown = length + (loops + (entry ? 1 : 0)) * POINT_SIZE + switches * PADDING;
+        int grown = length + loops * (BACK_SIZE + SKIP_SIZE) + (entry ? POINT_SIZE : 0) + switches * PADDING;
         if (isUtf8(name, "<clinit>")) {
             LeftAlone.CLASS_INITIALIZER.count();
         } else if (grown > JUMP_LIMIT) {
@@ -408,15 +412,17 @@ final class PointScan {
             Arrays.sort(sorted);
             byte[] depths = new byte[loops];
             boolean[] vectors = new boolean[loops];
+            boolean[] backs = new boolean[loops];
             for (int i = 0; i < loops; i++) {
                 depths[i] = (byte) depth(sorted[i]);
                 int last = last(sorted[i]);
                 boolean innermost = i + 1 == loops || sorted[i + 1] > last;
                 vectors[i] = innermost && VectorLoops.mayBe(this, code + 14, sorted[i], last);
+                backs[i] = !vectors[i] && !(entry && sorted[i] == 0);
             }
-            // A loop that starts the method has its point at the entry anyway.
-            found.add(new MethodPoints(index, code, name, sorted, depths, vectors, entry && (loops == 0 || sorted[0] != 0),
-                    Arrays.copyOf(jumps, jumpCount)));
+            // A loop that starts a method which calls itself has one point, at the entry.
+            found.add(new MethodPoints(index, code, name, sorted, depths, vectors, backs,
+                    entry && (loops == 0 || sorted[0] != 0), Arrays.copyOf(jumps, jumpCount)));
         }
     }
 

@@ -11,8 +11,8 @@ import org.gmp4j.classfile.Bytes;
 import org.gmp4j.classfile.Constants;
 
 /**
- * Writes the points into a class: an {@code invokedynamic ()V} in front of the first instruction of each loop header and
- * of each method that calls itself. What has no points is copied byte by byte; constants are only added, so no index
+ * Writes the points into a class: an {@code invokedynamic} in front of the first instruction of each loop header and
+ * of each method that calls itself ({@link CodeWriter}). What has no points is copied byte by byte; constants are only added, so no index
  * changes.
  *
  * <p>The rejected way is {@code java.lang.classfile}: while a program starts and nothing is compiled yet it takes five
@@ -32,11 +32,12 @@ final class PointWriter {
     private int linkCount;
     private int firstLink;
     private int link;
-    private int nameAndType;
+    private int plain;
+    private int back;
 
     /** The method at hand: its name as a constant, and the constants that its points call, by depth. */
     private int methodName;
-    private final int[] sites = new int[2 * VECTOR];
+    private final int[] sites = new int[4 * VECTOR];
 
     private PointWriter(PointScan scan, boolean alone) {
         this.scan = scan;
@@ -60,7 +61,8 @@ final class PointWriter {
         firstLink = bootstrap < 0 ? 0 : u2(b, bootstrap + 6);
         link = constants.staticHandle(alone ? LinkMethod.of(scan, constants)
                 : constants.method(constants.type(JdkPoint.CLASS), JdkPoint.LINK, JdkPoint.LINK_TYPE));
-        nameAndType = constants.nameAndType(JdkPoint.POINT, "()V");
+        plain = constants.nameAndType(JdkPoint.POINT, "()V");
+        back = constants.nameAndType(JdkPoint.POINT, "()Z");
         int attributeName = bootstrap < 0 ? constants.utf8("BootstrapMethods") : 0;
         // The methods go behind the constants, and they decide which constants there are.
         Bytes methods = new Bytes(b.length + b.length / 8);
@@ -127,15 +129,16 @@ final class PointWriter {
         out.copy(b, copied, scan.attributes());
     }
 
-    /** The constant that a point of this depth, perhaps with {@link #VECTOR}, calls, in the method at hand. */
-    int site(int depth) {
-        if (sites[depth] == 0) {
+    /** The constant that a point of this depth, perhaps with {@link #VECTOR}, calls, in the method at hand; on the way back or not. */
+    int site(int depth, boolean onTheWayBack) {
+        int at = depth + (onTheWayBack ? 2 * VECTOR : 0);
+        if (sites[at] == 0) {
             links.u2(link);
             links.u2(2);
             links.u2(methodName);
             links.u2(constants.number(depth));
-            sites[depth] = constants.invokeDynamic(firstLink + linkCount++, nameAndType);
+            sites[at] = constants.invokeDynamic(firstLink + linkCount++, onTheWayBack ? back : plain);
         }
-        return sites[depth];
+        return sites[at];
     }
 }

@@ -41,6 +41,12 @@ public final class Points {
     /** How often a site is disarmed at most; HotSpot stops compiling a method whose code it had to discard 400 times. */
     private static final int MAX_ARMINGS = 16;
 
+    /** What the JDK initialises as it links the first call site of a bootstrap method with arguments. */
+    private static final String[] OF_LINKING = {"java.lang.invoke.MethodHandleImpl$ArrayAccessor",
+            "java.lang.invoke.MethodHandleImpl$ArrayAccess", "java.lang.invoke.MethodHandleImpl$AsVarargsCollector",
+            "java.lang.ClassValue$ClassValueMap", "java.lang.ClassValue$RemovalToken", "java.lang.ClassValue$Entry",
+            "java.util.Collections$CopiesList"};
+
     private static final Object LOCK = new Object();
     /** Under {@link #LOCK}. */
     private static final List<Site> ARMED = new ArrayList<>();
@@ -85,6 +91,13 @@ public final class Points {
             }
         } catch (IllegalAccessException e) {
             throw new IllegalStateException(e);
+        }
+        for (String name : OF_LINKING) {
+            try {
+                Class.forName(name, true, null);
+            } catch (ClassNotFoundException e) {
+                continue; // Another JDK links without it.
+            }
         }
     }
 
@@ -380,7 +393,7 @@ public final class Points {
                 JdkPoint.setWanted(true);
             }
         }
-        Site site = new Site(method, depth % PointWriter.VECTOR, depth >= PointWriter.VECTOR, eager);
+        Site site = new Site(type, method, depth % PointWriter.VECTOR, depth >= PointWriter.VECTOR, eager);
         ClassSites.add(lookup.lookupClass(), site);
         LINKED.increment();
         VarHandle.fullFence(); // Partner: in armAll.

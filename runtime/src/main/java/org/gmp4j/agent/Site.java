@@ -11,8 +11,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  * keep a class loader alive.
  */
 final class Site extends MutableCallSite implements Runnable {
-    private static final MethodType VOID = MethodType.methodType(void.class);
-
     /** The method, and how many loops of the method hold this one. */
     final String method;
     final int depth;
@@ -36,13 +34,14 @@ final class Site extends MutableCallSite implements Runnable {
     /** When it was armed or last stopped a goroutine, by {@link System#nanoTime}; a benign race: any recent value does. */
     volatile long lastUse;
 
-    Site(String method, int depth, boolean vector, boolean eager) {
-        super(VOID);
+    /** @param type {@code ()V}, or {@code ()Z} on the way back */
+    Site(MethodType type, String method, int depth, boolean vector, boolean eager) {
+        super(type);
         this.method = method;
         this.depth = depth;
         this.vector = vector;
         this.eager = eager && !vector;
-        unarmed = JdkPoint.UNARMED.bindTo(this);
+        unarmed = (isBack() ? JdkPoint.UNARMED_BACK : JdkPoint.UNARMED).bindTo(this);
         setTarget(unarmed);
         if (this.eager) {
             prepare();
@@ -59,8 +58,12 @@ final class Site extends MutableCallSite implements Runnable {
     /** Before {@link #arm}: takes the memory for it. */
     void prepare() {
         if (armed == null) {
-            armed = JdkPoint.ARMED.bindTo(this);
+            armed = (isBack() ? JdkPoint.ARMED_BACK : JdkPoint.ARMED).bindTo(this);
         }
+    }
+
+    private boolean isBack() {
+        return type().returnType() == boolean.class;
     }
 
     void arm() {

@@ -5,6 +5,7 @@ import java.util.Arrays;
 
 /** What the scan and the writer must know of instructions: their lengths, and which of them jump or call. */
 public final class Opcodes {
+    public static final int NOP = 0;
     public static final int ACONST_NULL = 1;
     public static final int ICONST_0 = 3;
     public static final int ICONST_1 = 4;
@@ -26,6 +27,7 @@ public final class Opcodes {
     public static final int IINC = 132;
     public static final int IFEQ = 153;
     public static final int IFNE = 154;
+    public static final int GOTO = 167;
     public static final int RET = 169;
     public static final int TABLESWITCH = 170;
     public static final int LOOKUPSWITCH = 171;
@@ -40,6 +42,7 @@ public final class Opcodes {
     public static final int INVOKESTATIC = 184;
     public static final int INVOKEINTERFACE = 185;
     public static final int INVOKEDYNAMIC = 186;
+    public static final int ATHROW = 191;
     public static final int CHECKCAST = 192;
     public static final int WIDE = 196;
     public static final int MULTIANEWARRAY = 197;

@@ -5,6 +5,7 @@ import static java.lang.constant.ConstantDescs.*;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -12,14 +13,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.CodeElement;
+import java.lang.classfile.CodeModel;
+import java.lang.classfile.Instruction;
 import java.lang.classfile.Label;
+import java.lang.classfile.instruction.BranchInstruction;
+import java.lang.classfile.instruction.InvokeDynamicInstruction;
+import java.lang.classfile.instruction.LabelTarget;
 import java.lang.classfile.instruction.SwitchCase;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -185,6 +194,116 @@ class AssembledLoopsTest {
         }
     }
 
+    /** Who comes in passes no point, who goes round does, and what follows the point is two ways to the header, for C2's sake. */
+    @Test
+    void onTheWayBack() throws Exception {
+        byte[] plain = method(b -> {
+            Label header = b.newLabel();
+            Label middle = b.newLabel();
+            b.iconst_0().istore(1).iload(0).iconst_1().iand().ifeq(header).iinc(1, 7);
+            b.labelBinding(header).iinc(1, 1).iload(1).iconst_3().irem().ifeq(middle).iinc(0, -1);
+            b.labelBinding(middle).iinc(0, -1).iload(0).ifgt(header);
+            b.iload(1).ireturn();
+        });
+        check(plain);
+        assertEquals(List.of("ICONST_0", "ISTORE_1", "ILOAD_0", "ICONST_1", "IAND", "IFEQ 11", "IINC", "GOTO 11",
+                "INVOKEDYNAMIC ()Z", "IFEQ 11", "NOP", "IINC", "ILOAD_1", "ICONST_3", "IREM", "IFEQ 17", "IINC", "IINC", "ILOAD_0",
+                "IFGT 8", "ILOAD_1", "IRETURN"), instructions(PointWriter.write(PointScan.of(plain))));
+    }
+
+    /** What stands in front of the header does not go on to it, and no instruction may stand where nothing gets to. */
+    @Test
+    void nothingGoesOnToTheHeader() throws Exception {
+        List<Consumer<CodeBuilder>> ends = List.of(b -> b.iload(1).ireturn(), b -> b.aconst_null().athrow(),
+                b -> b.nop().goto_(b.startLabel()));
+        for (Consumer<CodeBuilder> end : ends) {
+            byte[] plain = method(b -> {
+                Label header = b.newLabel();
+                Label test = b.newLabel();
+                b.iinc(0, -2).iload(0).istore(1).iload(0).ifgt(test);
+                end.accept(b);
+                b.labelBinding(header).iinc(1, 1);
+                b.labelBinding(test).iinc(0, -1).iload(0).ifgt(header);
+                b.iload(1).ireturn();
+            });
+            assertNull(ClassComparison.difference(plain, PointWriter.write(PointScan.of(plain))));
+            List<String> all = instructions(PointWriter.write(PointScan.of(plain)));
+            int last = all.lastIndexOf("INVOKEDYNAMIC ()Z");
+            assertFalse(all.get(last - 1).equals("GOTO " + (last + 3)), all.toString());
+            assertEquals(List.of(), ClassFile.of().verify(PointWriter.write(PointScan.of(plain))));
+        }
+    }
+
+    /** An operand that looks like a return or a throw is none: the header is gone on to. */
+    @Test
+    void operandsThatLookLikeEnds() throws Exception {
+        for (int operand : new int[] {0xAC, 0xB1, 0xBF, 0xA7}) {
+            byte[] plain = method(b -> {
+                Label header = b.newLabel();
+                b.iconst_0().istore(1).sipush(operand).pop().iinc(1, (byte) operand);
+                b.labelBinding(header).iinc(1, 1).iinc(0, -1).iload(0).ifgt(header);
+                b.iload(1).ireturn();
+            });
+            check(plain);
+            assertTrue(instructions(PointWriter.write(PointScan.of(plain))).contains("GOTO 9"));
+        }
+    }
+
+    /** Where there is something on the stack, or C2 may vectorise, the point is in front of the header, on every way to it. */
+    @Test
+    void inFrontOfTheHeader() throws Exception {
+        byte[] stack = method(b -> {
+            Label header = b.newLabel();
+            b.bipush(9);
+            b.labelBinding(header).iload(0).iadd().iinc(0, -1).iload(0).ifgt(header);
+            b.ireturn();
+        });
+        check(stack);
+        assertEquals("INVOKEDYNAMIC ()V", instructions(PointWriter.write(PointScan.of(stack))).get(1));
+        byte[] vector = method(b -> {
+            Label header = b.newLabel();
+            b.bipush(50).newarray(java.lang.classfile.TypeKind.INT).astore(1);
+            b.labelBinding(header).aload(1).iload(0).iload(0).iastore().iinc(0, -1).iload(0).ifgt(header);
+            b.iload(0).ireturn();
+        });
+        check(vector);
+        assertTrue(instructions(PointWriter.write(PointScan.of(vector))).contains("INVOKEDYNAMIC ()V"));
+    }
+
+    /** A method that used no stack has room for what the point leaves. */
+    @Test
+    void noStack() {
+        byte[] plain = build(c -> c.withMethodBody("m", MethodTypeDesc.of(CD_void, CD_int), STATIC, b -> {
+            Label header = b.newBoundLabel();
+            b.iinc(0, 1).goto_(header);
+        }));
+        assertEquals(List.of(), ClassFile.of().verify(PointWriter.write(PointScan.of(plain))));
+    }
+
+    /** The instructions of the first method, with the number of the one that each jumps to. */
+    private static List<String> instructions(byte[] classFile) {
+        CodeModel code = ClassFile.of().parse(classFile).methods().getFirst().code().orElseThrow();
+        Map<Label, Integer> places = new HashMap<>();
+        int n = 0;
+        for (CodeElement e : code) {
+            if (e instanceof LabelTarget t) {
+                places.put(t.label(), n);
+            }
+            n += e instanceof Instruction ? 1 : 0;
+        }
+        List<String> all = new ArrayList<>();
+        for (CodeElement e : code) {
+            if (e instanceof Instruction i) {
+                all.add(i.opcode() + switch (i) {
+                    case BranchInstruction b -> " " + places.get(b.target());
+                    case InvokeDynamicInstruction d -> " " + d.type().stringValue();
+                    default -> "";
+                });
+            }
+        }
+        return all;
+    }
+
     @Test
     void wideJumps() throws Exception {
         check(method(b -> {
@@ -214,12 +333,13 @@ class AssembledLoopsTest {
     @Test
     void longMethods() throws Exception {
         int rest = 17;
-        check(long_(8_000 - rest - PointScan.POINT_SIZE));
-        leftAlone(LeftAlone.JIT_LIMIT, long_(8_000 - rest - PointScan.POINT_SIZE + 1));
+        int point = PointScan.BACK_SIZE + PointScan.SKIP_SIZE;
+        check(long_(8_000 - rest - point));
+        leftAlone(LeftAlone.JIT_LIMIT, long_(8_000 - rest - point + 1));
         leftAlone(LeftAlone.JIT_LIMIT, long_(8_000 - rest));
         check(long_(8_001 - rest));
-        check(long_(Short.MAX_VALUE - rest - PointScan.POINT_SIZE));
-        leftAlone(LeftAlone.METHOD_TOO_LONG, long_(Short.MAX_VALUE - rest - PointScan.POINT_SIZE + 1));
+        check(long_(Short.MAX_VALUE - rest - point));
+        leftAlone(LeftAlone.METHOD_TOO_LONG, long_(Short.MAX_VALUE - rest - point + 1));
     }
 
     private static void leftAlone(LeftAlone reason, byte[] b) {

@@ -8,6 +8,7 @@ import java.lang.classfile.CodeElement;
 import java.lang.classfile.Instruction;
 import java.lang.classfile.Label;
 import java.lang.classfile.MethodModel;
+import java.lang.classfile.Opcode;
 import java.lang.classfile.attribute.CodeAttribute;
 import java.lang.classfile.attribute.StackMapFrameInfo;
 import java.lang.classfile.attribute.StackMapFrameInfo.ObjectVerificationTypeInfo;
@@ -21,12 +22,15 @@ import java.lang.classfile.instruction.LineNumber;
 import java.lang.classfile.instruction.LocalVariable;
 import java.lang.classfile.instruction.LocalVariableType;
 import java.lang.classfile.instruction.LookupSwitchInstruction;
+import java.lang.classfile.instruction.NopInstruction;
 import java.lang.classfile.instruction.TableSwitchInstruction;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * What the JDK's class-file library says of a class with points: but for them, it is the class without. Every place in the
@@ -49,8 +53,8 @@ final class ClassComparison {
             return "another class";
         }
         for (int i = 0; i < as.size(); i++) {
-            List<String> x = lines(as.get(i));
-            List<String> y = lines(bs.get(i));
+            List<String> x = lines(as.get(i), as.get(i));
+            List<String> y = lines(bs.get(i), as.get(i));
             for (int j = 0; j < Math.max(x.size(), y.size()); j++) {
                 String p = j < x.size() ? x.get(j) : "nothing";
                 String q = j < y.size() ? y.get(j) : "nothing";
@@ -83,36 +87,92 @@ final class ClassComparison {
         return points;
     }
 
-    private static List<String> lines(MethodModel method) {
+    /**
+     * The elements of a method without its points, and with them what belongs to those on the way back: a goto over the point, and
+     * behind it an ifeq, a nop and the place that both lead to.
+     */
+    private static List<CodeElement> withoutPoints(CodeAttribute code, CodeAttribute plain) {
+        List<CodeElement> all = code.elementList();
+        List<Instruction> old = plain.elementStream().<Instruction>mapMulti((e, to) -> {
+            if (e instanceof Instruction i) {
+                to.accept(i);
+            }
+        }).toList();
+        BitSet points = new BitSet(); // A nop is one object, wherever it stands.
+        for (int i = 0; i < all.size(); i++) {
+            if (!isPoint(all.get(i))) {
+                continue;
+            }
+            points.set(i);
+            if (((InvokeDynamicInstruction) all.get(i)).type().equalsString("()Z")) {
+                BranchInstruction over = (BranchInstruction) all.get(i + 1);
+                if (over.opcode() != Opcode.IFEQ || !(all.get(i + 2) instanceof NopInstruction)
+                        || !labels(all, i + 3).contains(over.target())) {
+                    throw new AssertionError("a point on the way back with " + all.subList(i, i + 4));
+                }
+                points.set(i + 1, i + 3);
+                int before = i - 1;
+                while (before >= 0 && !(all.get(before) instanceof Instruction)) {
+                    before--;
+                }
+                if (before >= 0 && all.get(before) instanceof BranchInstruction skip && skip.opcode() == Opcode.GOTO
+                        && labels(all, i + 3).contains(skip.target())
+                        && !(old.get(instructions(all, points, before)) instanceof BranchInstruction b && b.opcode() == Opcode.GOTO)) {
+                    points.set(before);
+                }
+            }
+        }
+        return IntStream.range(0, all.size()).filter(i -> !points.get(i)).<CodeElement>mapToObj(all::get).toList();
+    }
+
+    /** How many instructions that are of no point stand before an element. */
+    private static int instructions(List<CodeElement> all, BitSet points, int before) {
+        return (int) IntStream.range(0, before).filter(i -> !points.get(i) && all.get(i) instanceof Instruction).count();
+    }
+
+    /** The labels at and behind an element, up to the next instruction. */
+    private static List<Label> labels(List<CodeElement> all, int at) {
+        List<Label> labels = new ArrayList<>();
+        for (; at < all.size() && !(all.get(at) instanceof Instruction); at++) {
+            if (all.get(at) instanceof LabelTarget t) {
+                labels.add(t.label());
+            }
+        }
+        return labels;
+    }
+
+    private static List<String> lines(MethodModel method, MethodModel plain) {
         List<String> lines = new ArrayList<>();
         lines.add(method.methodName().stringValue() + method.methodType().stringValue() + method.flags().flagsMask());
         method.attributes().forEach(a -> lines.add(a.attributeName().stringValue()));
         if (!(method.code().orElse(null) instanceof CodeAttribute code)) {
             return lines;
         }
+        List<CodeElement> elements = withoutPoints(code, (CodeAttribute) plain.code().get());
         Map<Label, Integer> places = new HashMap<>();
         int n = 0;
-        for (CodeElement e : code) {
+        for (CodeElement e : elements) {
             if (e instanceof LabelTarget t) {
                 places.put(t.label(), n);
-            } else if (e instanceof Instruction && !isPoint(e)) {
+            } else if (e instanceof Instruction) {
                 n++;
             }
         }
-        lines.add("stack " + code.maxStack() + " locals " + code.maxLocals());
+        lines.add("stack " + Math.max(1, code.maxStack()) + " locals " + code.maxLocals());
         n = 0;
-        for (CodeElement e : code) {
-            if (!isPoint(e)) {
-                String line = line(e, places);
-                if (line != null) {
-                    lines.add(n + " " + line);
-                }
-                n += e instanceof Instruction ? 1 : 0;
+        for (CodeElement e : elements) {
+            String line = line(e, places);
+            if (line != null) {
+                lines.add(n + " " + line);
             }
+            n += e instanceof Instruction ? 1 : 0;
         }
         code.findAttribute(Attributes.stackMapTable()).ifPresent(t -> {
             for (StackMapFrameInfo f : t.entries()) {
-                lines.add("frame " + places.get(f.target()) + types(f.locals(), places) + types(f.stack(), places));
+                String line = "frame " + places.get(f.target()) + types(f.locals(), places) + types(f.stack(), places);
+                if (!line.equals(lines.getLast())) { // a point on the way back and its header have the same
+                    lines.add(line);
+                }
             }
         });
         return lines;

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodType;
 import java.nio.IntBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -177,17 +178,17 @@ class VectorLoopsTest {
     /** Linked while points are eager: armed at once, and not to be disarmed. */
     @Test
     void eagerPointsAreArmedWhenLinked() {
-        assertTrue(new Site("m", 0, false, true).isArmed);
-        assertFalse(new Site("m", 0, true, true).isArmed, "it may be vectorised");
-        assertFalse(new Site("m", 0, false, false).isArmed);
+        assertTrue(new Site(MethodType.methodType(void.class), "m", 0, false, true).isArmed);
+        assertFalse(new Site(MethodType.methodType(void.class), "m", 0, true, true).isArmed, "it may be vectorised");
+        assertFalse(new Site(MethodType.methodType(void.class), "m", 0, false, false).isArmed);
     }
 
     /** Those linked before are armed too, and none is disarmed that C2 does not vectorise. */
     @Test
     void allAreArmed() {
-        Site plain = new Site("m", 0, false, false);
-        Site another = new Site("m", 0, false, false);
-        Site vector = new Site("m", 0, true, false);
+        Site plain = new Site(MethodType.methodType(void.class), "m", 0, false, false);
+        Site another = new Site(MethodType.methodType(void.class), "m", 0, false, false);
+        Site vector = new Site(MethodType.methodType(void.class), "m", 0, true, false);
         ClassSites.add(VectorLoopsTest.class, plain);
         ClassSites.add(VectorLoopsTest.class, another);
         ClassSites.add(VectorLoopsTest.class, vector);
@@ -216,7 +217,7 @@ class VectorLoopsTest {
         Points.setHook(() -> { }, () -> true);
         try {
             for (boolean vector : new boolean[] {false, true}) {
-                Site site = new Site("m", 0, vector, false);
+                Site site = new Site(MethodType.methodType(void.class), "m", 0, vector, false);
                 ClassSites.add(VectorLoopsTest.class, site);
                 long armings = Points.counters().armings();
                 site.run();
@@ -227,7 +228,7 @@ class VectorLoopsTest {
                 assertEquals(armings + (vector ? 0 : 1), Points.counters().armings());
                 assertEquals(armings + (vector ? 0 : 1), Points.counters().armings(), "once");
             }
-            Site passed = new Site("m", 0, false, false);
+            Site passed = new Site(MethodType.methodType(void.class), "m", 0, false, false);
             ClassSites.add(VectorLoopsTest.class, passed);
             Points.setHook(() -> { });
             passed.run();

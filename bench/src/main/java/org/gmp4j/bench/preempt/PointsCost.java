@@ -3,10 +3,12 @@ package org.gmp4j.bench.preempt;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.gmp4j.agent.Points;
 import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.bench.points.Kernel;
@@ -14,12 +16,17 @@ import org.gmp4j.bench.points.KernelLoader;
 import org.gmp4j.bench.points.Kernels;
 
 /**
- * What points cost loops. Each JVM holds every kernel four times, compiled apart: plain, plain once more (what differs there
- * is noise), with points, and with points that were armed once. They run in turns; ratios are of medians.
+ * What points cost loops. Each JVM holds every kernel five times, compiled apart: plain, plain once more (what differs there
+ * is noise), with points, with points that were armed once, and with points that are armed as by {@code points=eager} and have
+ * stopped somebody. They run in turns; ratios are of medians.
  */
 final class PointsCost {
     private static final long WARM_NANOS = 400_000_000;
-    private static final String[] VARIANTS = {"plain again", "unarmed", "disarmed"};
+    private static final String[] VARIANTS = {"plain again", "unarmed", "disarmed", "armed"};
+    private static final int DISARMED = 3;
+    private static final int ARMED = 4;
+    private static final long STOP_EVERY_MILLIS = 1;
+    private static final long STOP_FOR_NANOS = 20_000;
 
     private PointsCost() {}
 
@@ -30,11 +37,11 @@ final class PointsCost {
         for (int i = 0; i < runs; i++) {
             for (String line : child.lines(PointsCost.class, false)) {
                 String[] f = line.split(" ");
-                double[] r = {Double.parseDouble(f[1]), Double.parseDouble(f[2]), Double.parseDouble(f[3])};
-                ratios.computeIfAbsent(f[0], k -> new ArrayList<>()).add(r);
+                ratios.computeIfAbsent(f[0], k -> new ArrayList<>())
+                        .add(Arrays.stream(f).skip(1).mapToDouble(Double::parseDouble).toArray());
             }
         }
-        child.out().printf(Locale.ROOT, "  %-20s %12s %12s %12s%n", "", VARIANTS[0], VARIANTS[1], VARIANTS[2]);
+        child.out().println("  %-20s".formatted("") + Arrays.stream(VARIANTS).map(" %12s"::formatted).collect(Collectors.joining()));
         double[] logs = new double[VARIANTS.length];
         ratios.forEach((kernel, all) -> {
             double[] m = new double[VARIANTS.length];
@@ -45,33 +52,58 @@ final class PointsCost {
             }
             row(child, kernel, m);
         });
-        row(child, "geometric mean", Math.exp(logs[0]), Math.exp(logs[1]), Math.exp(logs[2]));
+        row(child, "geometric mean", Arrays.stream(logs).map(Math::exp).toArray());
     }
 
     private static void row(Child child, String name, double... r) {
-        child.out().printf(Locale.ROOT, "  %-20s %12.3f %12.3f %12.3f%n", name, r[0], r[1], r[2]);
+        child.out().println("  %-20s".formatted(name)
+                + Arrays.stream(r).mapToObj(x -> String.format(Locale.ROOT, " %12.3f", x)).collect(Collectors.joining()));
     }
 
-    /** In a JVM whose agent adds no points itself: a line a kernel, its name and three ratios. */
-    public static void main(String[] args) {
+    /** In a JVM whose agent adds no points itself: a line a kernel, its name and the ratios. */
+    public static void main(String[] args) throws InterruptedException {
         for (String name : args.length > 0 ? List.of(args) : Kernels.NAMES) {
             KernelLoader[] loaders = {new KernelLoader(false), new KernelLoader(false), new KernelLoader(true),
-                new KernelLoader(true)};
+                new KernelLoader(true), new KernelLoader(true)};
             Kernel[] copies = new Kernel[loaders.length];
             long result = 0;
             for (int i = 0; i < copies.length; i++) {
                 copies[i] = loaders[i].kernel(name);
+                Points.setEager(i == ARMED);
                 result = copies[i].run();
             }
+            Points.setEager(false);
             warm(copies);
-            int last = copies.length - 1;
-            loaders[last].arm(copies[last]);
-            warm(copies[last]);
+            loaders[DISARMED].arm(copies[DISARMED]);
+            warm(copies[DISARMED]);
             Points.disarmAll();
+            warmWithStops(copies[ARMED]);
             warm(copies);
             double[] nanos = times(copies, result);
-            System.out.println(name + " " + nanos[1] / nanos[0] + " " + nanos[2] / nanos[0] + " " + nanos[3] / nanos[0]);
+            System.out.println(name + Arrays.stream(nanos).skip(1).mapToObj(t -> " " + t / nanos[0]).collect(Collectors.joining()));
         }
+    }
+
+    /** Points are wanted for a moment in each millisecond, so that C2 has seen them stop somebody. */
+    private static void warmWithStops(Kernel kernel) throws InterruptedException {
+        Thread stops = Thread.ofPlatform().start(() -> {
+            try {
+                for (;;) {
+                    Thread.sleep(STOP_EVERY_MILLIS);
+                    Points.setWanted(true);
+                    long end = System.nanoTime() + STOP_FOR_NANOS;
+                    while (System.nanoTime() < end) {
+                        Thread.onSpinWait();
+                    }
+                    Points.setWanted(false);
+                }
+            } catch (InterruptedException e) {
+                return; // Enough.
+            }
+        });
+        warm(kernel);
+        stops.interrupt();
+        stops.join();
     }
 
     private static void warm(Kernel... copies) {
