@@ -8,12 +8,10 @@ import java.io.IOException;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.constantpool.MemberRefEntry;
 import java.lang.classfile.constantpool.PoolEntry;
-import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -21,9 +19,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 import org.gmp4j.testing.ApiSources;
 import org.gmp4j.testing.ApiSources.Member;
@@ -49,10 +47,30 @@ class ContractTest {
             "DefaultGmp#make", "DefaultGmp#makeIfWanted", // Closes it when its scheduler could not start.
             "Mutex#withLock", "Mutex#with"); // Inside the runtime for some instructions; of Mutex's own see below.
 
-    /** Methods that may wait without having all forms, and why. */
+    private static final String SEGMENT = "the forms take its asByteBuffer()";
+    private static final String BYTES = "the forms take ByteBuffer.wrap of it";
+    private static final String SEVERAL = "a deadline is their limit, which a context's end may set: Context.afterFunc";
+    /** Methods that may wait without having all forms, and why: all of a name, or one overload. */
     private static final Map<String, String> WITHOUT = Map.ofEntries(
             Map.entry("Gmp#main", "program mode: the process ends with it"),
             Map.entry("Gmp#call", "Gmp.submit gives a Task, which has the forms"),
+            Map.entry("Go#sleep", "Within would be a second limit of time"),
+            Map.entry("Conn#read(MemorySegment)", SEGMENT),
+            Map.entry("Conn#read(byte(), int, int)", BYTES),
+            Map.entry("Conn#read(ByteBuffer())", SEVERAL),
+            Map.entry("Conn#read(ByteBuffer(), int, int)", SEVERAL),
+            Map.entry("Conn#read(MemorySegment())", SEVERAL),
+            Map.entry("Conn#write(MemorySegment)", SEGMENT),
+            Map.entry("Conn#write(byte(), int, int)", BYTES),
+            Map.entry("Conn#write(ByteBuffer())", SEVERAL),
+            Map.entry("Conn#write(ByteBuffer(), int, int)", SEVERAL),
+            Map.entry("Conn#write(MemorySegment())", SEVERAL),
+            Map.entry("DatagramConn#read(ByteBuffer(), int, int)", SEVERAL),
+            Map.entry("DatagramConn#read(MemorySegment())", SEVERAL),
+            Map.entry("DatagramConn#write(MemorySegment)", SEGMENT),
+            Map.entry("DatagramConn#write(byte(), int, int)", BYTES),
+            Map.entry("DatagramConn#write(ByteBuffer(), int, int)", SEVERAL),
+            Map.entry("DatagramConn#write(MemorySegment())", SEVERAL),
             Map.entry("Gmp#close", "an interrupt ends it, close(Duration) is its limited form"),
             Map.entry("Task#join", "get and get(time) are Future's forms"),
             Map.entry("Task#get", "Future's: get(time), an interrupt ends it; joinUnless takes a context"),
@@ -113,10 +131,11 @@ class ContractTest {
         for (Member m : waiting()) {
             if (!isForm(m)) {
                 String missing = missing(m);
-                if (!missing.isEmpty() && !WITHOUT.containsKey(key(m))) {
+                String key = WITHOUT.containsKey(m.id()) ? m.id() : key(m);
+                if (!missing.isEmpty() && !WITHOUT.containsKey(key)) {
                     without.add(m.id() + " has no form" + missing);
                 } else if (!missing.isEmpty()) {
-                    used.add(key(m));
+                    used.add(key);
                 }
             }
         }
@@ -132,24 +151,49 @@ class ContractTest {
     }
 
     private static String missing(Member m) throws ClassNotFoundException {
-        List<Method> all = List.of(load(m.owner()).getMethods());
         StringBuilder missing = new StringBuilder();
-        if (!has(all, m, "Interruptibly", _ -> false)) {
+        if (!has(m, "Interruptibly", Set.of())) {
             missing.append(" …Interruptibly");
         }
-        if (!has(all, m, "Unless", Cancelable.class::isAssignableFrom)) {
+        if (!has(m, "Unless", Set.of("Cancelable", "Context"))) {
             missing.append(" …Unless");
         }
-        if (!has(all, m, "Within", Duration.class::equals)) {
+        if (!has(m, "Within", Set.of("Duration"))) {
             missing.append(" …Within");
         }
         return missing.toString();
     }
 
-    /** Whether there is a method with this suffix, or one of the same name with a parameter of such a type. */
-    private static boolean has(List<Method> all, Member m, String suffix, Predicate<Class<?>> parameter) {
-        return all.stream().anyMatch(x -> x.getName().equals(m.name() + suffix)
-                || x.getName().equals(m.name()) && Arrays.stream(x.getParameterTypes()).anyMatch(parameter));
+    /**
+     * Whether there is a method with this suffix, or one of the same name with a parameter of such a type, that otherwise takes what this one
+     * takes: an overload has forms of its own.
+     */
+    private static boolean has(Member m, String suffix, Set<String> ends) throws ClassNotFoundException {
+        Class<?> owner = load(m.owner());
+        List<String> types = m.types().stream().map(ContractTest::plain).toList();
+        for (Member f : MEMBERS) {
+            boolean suffixed = f.name().equals(m.name() + suffix);
+            if (!f.isMethod() || !suffixed && !f.name().equals(m.name()) || !load(f.owner()).isAssignableFrom(owner)) {
+                continue;
+            }
+            List<String> others = new ArrayList<>(f.types().stream().map(ContractTest::plain).toList());
+            boolean removed = ends.stream().anyMatch(others::remove); // One of them.
+            if ((suffixed || removed) && same(types, others)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A type without annotations and type arguments. */
+    private static String plain(String type) {
+        return type.replaceAll("@\\w+ ", "").replaceAll("<.*>", "").strip();
+    }
+
+    /** Whether the types are the same; a type variable may stand for any. */
+    private static boolean same(List<String> a, List<String> b) {
+        return a.size() == b.size() && IntStream.range(0, a.size()).allMatch(i -> a.get(i).equals(b.get(i))
+                || a.get(i).length() == 1 || b.get(i).length() == 1);
     }
 
     /** Each such form is used where all kinds of threads and all endings meet. */

@@ -18,7 +18,11 @@
  * <li>in a form named {@code …Interruptibly} by an interrupt of any thread: {@link java.lang.InterruptedException}; the status is cleared;
  * <li>in a form named {@code …Unless} by a context, with its error.
  * </ul>
- * An interrupt of any other thread ends nothing: it is still there when the call returns. In a bubble of {@code Synctest} a call that
+ * The forms of a read or a write take a {@link java.nio.ByteBuffer}: one that wraps an array, say, or is a segment's
+ * {@code asByteBuffer()}. What takes several buffers is limited by a deadline alone, which a context's end may set:
+ * {@code ctx.afterFunc(…)} with {@code conn.setDeadlineAfter(Duration.ZERO)}.
+ *
+ * <p>An interrupt of any other thread ends nothing: it is still there when the call returns. In a bubble of {@code Synctest} a call that
  * waits holds its clock, and deadlines go by the machine's.
  *
  * <p>A socket that nobody closes is a leaked descriptor; the collector does not close it.

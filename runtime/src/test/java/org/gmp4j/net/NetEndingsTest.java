@@ -14,6 +14,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -356,6 +357,27 @@ class NetEndingsTest {
             assertEquals("InterruptedException", Kind.said(always(() -> from.writeToInterruptibly(b.clear(), to.localAddr()))));
             assertEquals(2, to.read(b.clear()) + to.read(b.clear()));
             assertThrows(SocketTimeoutException.class, () -> to.readWithin(b.clear(), Duration.ZERO), "none was sent by those that ended");
+        }
+    }
+
+    /** Calls without forms of their own are limited by a deadline, which the end of a context sets: those that wait already, and the next. */
+    @Test
+    void aContextsEndSetsADeadline() throws Exception {
+        ByteBuffer[] buffers = {ByteBuffer.allocate(1), ByteBuffer.allocate(2)};
+        MemorySegment[] segments = {MemorySegment.ofArray(new byte[1]), MemorySegment.ofArray(new byte[2])};
+        List<Function<TcpConn, Callable<?>>> reads = List.of(c -> () -> c.read(buffers), c -> () -> c.read(buffers, 1, 1), c -> () -> c.read(segments),
+                c -> () -> c.read(segments[1]), c -> () -> c.read(new byte[3], 1, 2));
+        for (Function<TcpConn, Callable<?>> read : reads) {
+            try (Pair p = Pair.open()) {
+                Context ctx = Context.background().withCancel();
+                BooleanSupplier _ = ctx.afterFunc(Io.io(() -> p.a().setDeadlineAfter(Duration.ZERO)));
+                Thread _ = Thread.startVirtualThread(() -> {
+                    LockSupport.parkNanos(SOON.toNanos());
+                    ctx.cancel();
+                });
+                assertThrows(SocketTimeoutException.class, () -> read.apply(p.a()).call());
+                assertThrows(SocketTimeoutException.class, () -> read.apply(p.a()).call());
+            }
         }
     }
 
