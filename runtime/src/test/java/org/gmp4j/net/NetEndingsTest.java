@@ -27,6 +27,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -35,10 +36,13 @@ import java.util.function.Function;
 import org.gmp4j.Chan;
 import org.gmp4j.context.Context;
 import org.gmp4j.net.Io.Pair;
+import org.gmp4j.synctest.Synctest;
 import org.gmp4j.testing.Kind;
 import org.gmp4j.testing.Kind.Form;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
+import org.gmp4j.time.Time;
+import org.gmp4j.time.Timer;
 import org.junit.jupiter.api.Test;
 
 /** All waits for sockets, of all kinds of threads, ended in all ways: by what they wait for, an interrupt, a deadline, a context, a close. */
@@ -378,6 +382,21 @@ class NetEndingsTest {
                 assertThrows(SocketTimeoutException.class, () -> read.apply(p.a()).call());
                 assertThrows(SocketTimeoutException.class, () -> read.apply(p.a()).call());
             }
+        }
+    }
+
+    /** A bubble's clock may stand still because of a wait for a socket: its limit goes by the machine's. */
+    @Test
+    void inABubble() throws Exception {
+        try (Pair p = Pair.open()) {
+            Synctest.test(() -> {
+                AtomicBoolean moved = new AtomicBoolean();
+                Timer later = Time.afterFunc(LONG, () -> moved.set(true));
+                assertThrows(SocketTimeoutException.class, () -> p.a().readWithin(ByteBuffer.allocate(1), SOON));
+                boolean still = !moved.get();
+                boolean _ = later.stop();
+                assertTrue(still, "the clock has moved on");
+            });
         }
     }
 
