@@ -53,6 +53,7 @@ final class DialApart {
             made.set(d.dial(ctx, address));
             failed.close();
         } catch (Throwable t) { // Whatever it is, somebody waits for it.
+            closeUnclaimed(); // What was made, if it could not be told.
             failed.send(t);
         }
         if (abandoned) {
