@@ -21,6 +21,7 @@ import picocli.CommandLine.Spec;
             "",
             "  ticker      gaps of a goroutine that ticks each millisecond beside code that does not yield, 1 P",
             "  hogs        how long a turn takes beside 1 and 4 hogs, and the hogs' shares, 1 P",
+            "  shorthogs   how late a sleep is beside goroutines that need the CPU for 2 to 50 ms, 1 P, quantum 1 ms",
             "  throughput  what two hogs on a P lose against one",
             "  blocked     from a call that blocks to another goroutine on the P",
             "  syscall     a system call's entry and exit",
@@ -33,7 +34,7 @@ import picocli.CommandLine.Spec;
         })
 public final class PreemptCommand implements Callable<Integer> {
     private static final List<String> ALL =
-            List.of("ticker", "hogs", "throughput", "blocked", "syscall", "stop", "points", "load");
+            List.of("ticker", "hogs", "shorthogs", "throughput", "blocked", "syscall", "stop", "points", "load");
 
     @Spec
     private CommandSpec spec;
@@ -77,6 +78,7 @@ public final class PreemptCommand implements Callable<Integer> {
             switch (w) {
                 case "ticker" -> Ticker.measure(child);
                 case "hogs" -> child.show(Hogs.class);
+                case "shorthogs" -> ShortHogs.measure(child);
                 case "throughput" -> child.show(Throughput.class);
                 case "blocked" -> child.show(Blocked.class);
                 case "syscall" -> child.show(SyscallCost.class);
