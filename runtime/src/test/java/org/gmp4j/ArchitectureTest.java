@@ -59,6 +59,8 @@ class ArchitectureTest {
     private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.ThreadCalls",
             "stack.SwitchCalls", "stack.JdkContainer", "stack.Stack");
 
+    private static final Path PROC_USES = Path.of("src/test/resources/proc-uses.txt");
+
     private static final int MOST_LINES = 600; // Some 500 are the aim.
 
     /** What sysmon may know of the loop that it watches. */
@@ -177,6 +179,32 @@ class ArchitectureTest {
     @Test
     void waitingKnowsHowToParkAndNoMore() {
         assertEquals(new TreeSet<>(PARKING), known("wait", "proc"));
+    }
+
+    /**
+     * Which files of {@code proc} know which stands in a file: what one more uses is seen when it changes, and a use that is gone leaves.
+     */
+    @Test
+    void filesOfProcKnowNoMore() throws IOException {
+        Map<String, Set<String>> uses = new TreeMap<>();
+        for (JavaClass c : ALL) {
+            if (ours(c) && room(c).equals("proc")) {
+                Set<String> known = uses.computeIfAbsent(top(c), _ -> new TreeSet<>());
+                for (Dependency d : c.getDirectDependenciesFromSelf()) {
+                    JavaClass target = d.getTargetClass().getBaseComponentType();
+                    if (ours(target) && room(target).equals("proc") && !top(target).equals(top(c))) {
+                        known.add(top(target));
+                    }
+                }
+            }
+        }
+        List<String> lines = new ArrayList<>();
+        uses.forEach((from, to) -> lines.add(from + ": " + String.join(" ", to)));
+        List<String> stated = Files.readAllLines(PROC_USES).stream().filter(l -> !l.startsWith("#")).map(String::strip).toList();
+        List<String> changed = new ArrayList<>();
+        lines.stream().map(String::strip).filter(l -> !stated.contains(l)).forEach(l -> changed.add("+ " + l));
+        stated.stream().filter(l -> lines.stream().noneMatch(x -> x.strip().equals(l))).forEach(l -> changed.add("- " + l));
+        assertEquals(List.of(), changed, "in " + PROC_USES);
     }
 
     /** The classes of one room that another uses. */
