@@ -56,6 +56,8 @@ public final class Points {
     private static final LongAdder LINKED = new LongAdder();
     private static final LongAdder REACHED = new LongAdder();
     private static final LongAdder NUDGES = new LongAdder();
+    /** How many more calls of the hook may stop nobody. A benign race: some are not counted. */
+    private static int patience;
 
     /**
      * What setWanted last said; and whether any point was linked. Until then JdkPoint is left alone, which makes a class that keeps our
@@ -210,6 +212,19 @@ public final class Points {
 
     /** Whether points call the hook. Set it before a nudge, clear it when nobody is left to be stopped. */
     public static void setWanted(boolean wanted) {
+        setWanted(wanted, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Has points call the hook until that many calls have stopped nobody. Whoever is to be stopped may be in native code or asleep, and
+     * the armed loops of all others would call the hook in each round, which takes thirty times as long.
+     */
+    public static void want(int patience) {
+        setWanted(true, patience);
+    }
+
+    private static void setWanted(boolean wanted, int patience) {
+        Points.patience = patience;
         Points.wanted = wanted;
         if (used) {
             JdkPoint.setWanted(wanted);
@@ -406,10 +421,14 @@ public final class Points {
     static void reached(Site site) {
         REACHED.increment();
         BooleanSupplier s = stops;
-        if (s != null && s.getAsBoolean()) {
-            site.lastUse = System.nanoTime();
-            if (!site.isArmed && !site.vector && site.learn()) {
-                learn(site);
+        if (s != null) {
+            if (s.getAsBoolean()) {
+                site.lastUse = System.nanoTime();
+                if (!site.isArmed && !site.vector && site.learn()) {
+                    learn(site);
+                }
+            } else if (--patience < 0) {
+                setWanted(false); // It may undo what sysmon says at this moment: sysmon says it again at its next look.
             }
         }
         Runnable r = hook;

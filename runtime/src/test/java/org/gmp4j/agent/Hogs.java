@@ -14,6 +14,12 @@ public final class Hogs {
         }
     }
 
+    static void rounds(int n) {
+        for (int i = 0; i < n; i++) {
+            sink = i;
+        }
+    }
+
     static void counting() {
         long i = 0;
         while (i != Long.MAX_VALUE) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.ref.WeakReference;
@@ -249,6 +250,28 @@ class PointsTest {
         });
         Points.setWanted(true);
         hog.stopped();
+    }
+
+    /** A point that nobody is to stop at costs no more after so many calls of the hook; one that stops somebody counts not. */
+    @Test
+    void patienceEnds() throws Exception {
+        int[] calls = {0};
+        boolean[] stops = {false};
+        Points.setHook(() -> {
+            if (++calls[0] == 1_000) {
+                throw new Stop();
+            }
+        }, () -> stops[0]);
+        Method rounds = PointLoader.ofCopy(Hogs.class).loadClass(Hogs.class.getName()).getDeclaredMethod("rounds", int.class);
+        rounds.setAccessible(true);
+        Points.want(100);
+        var _ = rounds.invoke(null, 900);
+        assertEquals(101, calls[0]);
+        var _ = rounds.invoke(null, 900);
+        assertEquals(101, calls[0], "until points are wanted again");
+        Points.want(100);
+        stops[0] = true;
+        assertThrows(InvocationTargetException.class, () -> rounds.invoke(null, 900));
     }
 
     @Test

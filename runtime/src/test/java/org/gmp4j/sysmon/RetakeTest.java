@@ -51,12 +51,44 @@ class RetakeTest {
         }
     }
 
-    /** Where the CPU time of a thread cannot be read, nobody waits for it: the P is taken. */
-    @Test
-    void noClock() throws ReflectiveOperationException {
+    private static LongUnaryOperator loop() throws ReflectiveOperationException {
         LongUnaryOperator loop = (LongUnaryOperator) PointLoader.ofCopy(Loop.class).loadClass(Loop.class.getName())
                 .getConstructor().newInstance();
         assertTrue(loop.applyAsLong(1) != 0 && Points.any(), "a point has been linked");
+        return loop;
+    }
+
+    /** How often a loop that nobody wants to stop calls the hook. */
+    private static long inVain() throws ReflectiveOperationException {
+        LongUnaryOperator loop = loop();
+        long before = Points.counters().reached();
+        assertTrue(loop.applyAsLong(ArmPoints.PATIENCE * 2) != 0);
+        return Points.counters().reached() - before;
+    }
+
+    /** One that comes to no point is waited for at once, and then less; the loops of others call the hook no more often. */
+    @Test
+    void patienceEnds() throws ReflectiveOperationException {
+        long mp = Mem.alloc(m.layout(), 1);
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            Machine lost = Machines.of(gmp.scheduler(), mp);
+            M.setProcid(mp, 1 << 23);
+            ArmPoints points = new ArmPoints();
+            assertTrue(loop().applyAsLong(1) != 0);
+            assertTrue(points.overran(lost, 1));
+            assertEquals(ArmPoints.PATIENCE + 2, inVain(), ArmPoints.PATIENCE / 10);
+            assertFalse(points.overran(lost, 1));
+            assertEquals(ArmPoints.LATER_PATIENCE, inVain(), ArmPoints.LATER_PATIENCE / 10);
+            points.looked(false, System.nanoTime());
+        } finally {
+            Mem.recycle(m.layout(), mp);
+        }
+    }
+
+    /** Where the CPU time of a thread cannot be read, nobody waits for it: the P is taken. */
+    @Test
+    void noClock() throws ReflectiveOperationException {
+        LongUnaryOperator loop = loop();
         long mp = Mem.alloc(m.layout(), 1);
         try (TestGmp gmp = TestGmp.procs(1)) {
             Machine unread = Machines.of(gmp.scheduler(), mp);
@@ -73,9 +105,7 @@ class RetakeTest {
     /** One that ran alone for long is told to yield when work comes, and is looked at again as soon as any other. */
     @Test
     void lookedAtCloselyOnceTold() throws ReflectiveOperationException, InterruptedException {
-        LongUnaryOperator loop = (LongUnaryOperator) PointLoader.ofCopy(Loop.class).loadClass(Loop.class.getName())
-                .getConstructor().newInstance();
-        assertTrue(loop.applyAsLong(1) != 0 && Points.any(), "a point has been linked");
+        LongUnaryOperator loop = loop();
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
             Retake retake = retake(gmp.scheduler());
             AtomicBoolean end = new AtomicBoolean();
