@@ -228,7 +228,7 @@ class PointsTest {
             Thread.sleep(1);
         }
         Points.setHook(() -> {
-        }); // From here on it is passed, and stops nobody.
+        }, () -> false); // From here on it is passed, and stops nobody.
         Thread.sleep(20);
         assertEquals(1, Points.disarm(TimeUnit.MILLISECONDS.toNanos(10)));
         Points.setWanted(false);
