@@ -3,9 +3,9 @@ package org.gmp4j;
 
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.struct.Sudog;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;

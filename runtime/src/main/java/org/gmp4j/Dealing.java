@@ -6,8 +6,8 @@ import java.util.List;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.Topology;
-import org.gmp4j.proc.Config;
-import org.gmp4j.proc.Placement;
+import org.gmp4j.config.Config;
+import org.gmp4j.config.Placement;
 import org.gmp4j.queue.Places;
 
 /**

@@ -10,7 +10,7 @@ import java.util.function.Function;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
-import org.gmp4j.proc.DebugVars;
+import org.gmp4j.config.DebugVars;
 import org.gmp4j.proc.DefaultPool;
 import org.gmp4j.struct.ProcessFlag;
 

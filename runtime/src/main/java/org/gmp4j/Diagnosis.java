@@ -5,11 +5,11 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 import org.gmp4j.check.Invariants;
+import org.gmp4j.config.DebugVars;
 import org.gmp4j.jfr.FlightRecording;
 import org.gmp4j.metrics.Dashboard;
 import org.gmp4j.metrics.JmxBean;
 import org.gmp4j.metrics.MetricsServer;
-import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.Recorder;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.Throw;

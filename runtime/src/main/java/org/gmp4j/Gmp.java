@@ -25,7 +25,7 @@ import org.gmp4j.metrics.MetricsServer;
 import org.gmp4j.metrics.Profile;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Traceback;
+import org.gmp4j.report.Traceback;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;

@@ -11,9 +11,9 @@ import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.struct.Sudog;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
@@ -416,7 +416,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
     }
 
-    /** Wakes the waiter that was taken out of a queue, reachable by this channel meanwhile ({@code proc.LeakSearch}). */
+    /** Wakes the waiter that was taken out of a queue, reachable by this channel meanwhile ({@code report.LeakSearch}). */
     void wake(long sg) {
         Waiting.ready(sg);
         Reference.reachabilityFence(this);

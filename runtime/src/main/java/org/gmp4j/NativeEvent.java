@@ -13,10 +13,10 @@ import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 

@@ -9,9 +9,9 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.Goexit;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Waiting;
 
 /** A goroutine that is waited for, and how it ended: written by the goroutine, read by the waiter. */

@@ -4,7 +4,7 @@ package org.gmp4j;
 import java.util.function.IntSupplier;
 
 import org.gmp4j.affinity.Topology;
-import org.gmp4j.proc.Config;
+import org.gmp4j.config.Config;
 
 /** How many Ps there can be and should be. */
 final class Procs {

@@ -2,8 +2,6 @@
 package org.gmp4j;
 
 import java.time.Duration;
-
-import org.gmp4j.affinity.StealOrder;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,15 +13,17 @@ import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
+import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.config.Config;
+import org.gmp4j.config.DebugVars;
+import org.gmp4j.config.Placement;
 import org.gmp4j.context.Context;
 import org.gmp4j.context.ContextException;
 import org.gmp4j.netpoll.Netpoller;
-import org.gmp4j.proc.Config;
-import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Placement;
 import org.gmp4j.proc.Outside;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.report.Report;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.sync.Cond;
 import org.gmp4j.sync.Mutex;
@@ -96,7 +96,7 @@ final class Rehearsal {
     private void run(boolean program) {
         Scheduler s = Scheduler.rehearsal(new Config(1, null, Placement.NONE, StealOrder.UNIFORM, 0, QUANTUM_NANOS, QUANTUM_NANOS,
                 Integer.MAX_VALUE, -1, MAX_STACK, new Failures(this), false, program, 0, DebugVars.parse("")), new TimerHeaps(),
-                new Netpoller(), Sysmon.MAKER);
+                new Netpoller(), Sysmon.MAKER, Report.ALL);
         try {
             all(new Gmp(s, null));
         } catch (Throwable t) { // Maybe of a wait that ended because another has failed.

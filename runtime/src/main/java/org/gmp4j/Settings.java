@@ -15,13 +15,14 @@ import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.config.Config;
+import org.gmp4j.config.DebugVars;
+import org.gmp4j.config.Placement;
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.netpoll.Netpoller;
-import org.gmp4j.proc.Config;
-import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.Placement;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.report.Report;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.ProcessFlag;
@@ -232,8 +233,8 @@ final class Settings implements Gmp.Builder {
         diagnosis = null;
         boolean done = false;
         try {
-            s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER)
-                    : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER);
+            s = name == null ? Scheduler.schedinit(config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER, Report.ALL)
+                    : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER, Report.ALL);
             diagnosis = new Diagnosis(s, served);
             diagnosis.begin();
             if (stalled != null) {

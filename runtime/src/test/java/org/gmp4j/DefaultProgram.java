@@ -26,7 +26,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-
 import javax.management.ObjectName;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
@@ -34,7 +33,7 @@ import com.sun.net.httpserver.HttpServer;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
 import jdk.management.VirtualThreadSchedulerMXBean;
-import org.gmp4j.proc.Config;
+import org.gmp4j.config.Config;
 import org.gmp4j.proc.GStack;
 
 /**

@@ -7,21 +7,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.config.Config;
+import org.gmp4j.config.DebugVars;
+import org.gmp4j.config.Placement;
 import org.gmp4j.ffi.gmp.g;
-import org.gmp4j.proc.Config;
-import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Netpoll;
-import org.gmp4j.proc.Placement;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.Raw;
+import org.gmp4j.report.Report;
 import org.gmp4j.timer.TimerHeaps;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,7 +75,7 @@ class FatalTest {
 
         private static void threadExhaustion() {
             Scheduler s = Scheduler.schedinit(new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 5, -1, 1 << 20, null, true, true, 0,
-                    DebugVars.parse(null)), new TimerHeaps(), Netpoll.NONE, Sysmon::new);
+                    DebugVars.parse(null)), new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
             Chan<Integer> c = Chan.make();
             for (int i = 0; i < 10; i++) {
                 s.go(() -> PinningCall.run(c::recv));

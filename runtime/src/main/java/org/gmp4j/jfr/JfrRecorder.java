@@ -11,11 +11,11 @@ import org.gmp4j.jfr.Events.SyscallRetaken;
 import org.gmp4j.jfr.Events.ThreadBegin;
 import org.gmp4j.jfr.Events.ThreadEnd;
 import org.gmp4j.jfr.Events.WorldStop;
+import org.gmp4j.print.Frames;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Recorder;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Traceback;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
@@ -128,7 +128,7 @@ final class JfrRecorder extends Recorder {
         if (G.goid(gp) != goid) {
             return null;
         }
-        List<StackTraceElement> users = Traceback.users(frames, false);
+        List<StackTraceElement> users = Frames.users(frames, false);
         for (StackTraceElement f : users) {
             if (!"java.base".equals(f.getModuleName())) {
                 return f.toString();

@@ -2,7 +2,7 @@
 package org.gmp4j.lock;
 
 /**
- * Something that goroutines wait for, or its lock. While a search for leaks is under way ({@code proc.LeakSearch}) it has a reference to
+ * Something that goroutines wait for, or its lock. While a search for leaks is under way ({@code report.LeakSearch}) it has a reference to
  * its waiters. So the collector finds them reachable exactly if it finds this reachable: code that can reach this can wake them.
  */
 public abstract class Keeper {

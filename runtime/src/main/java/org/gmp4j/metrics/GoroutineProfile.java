@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Traceback;
+import org.gmp4j.report.Traceback;
 
 /**
  * The goroutines of a scheduler by what they do: those in the same state, at the same place, with the same labels are one

@@ -4,14 +4,13 @@ package org.gmp4j.metrics;
 import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.TreeMap;
-
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.JMException;
 import javax.management.MBeanServerFactory;
 import javax.management.ObjectName;
 
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Traceback;
+import org.gmp4j.report.Traceback;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.sysmon.Stalls;
 

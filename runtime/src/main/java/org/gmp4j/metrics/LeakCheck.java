@@ -8,7 +8,7 @@ import java.util.Set;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Traceback;
+import org.gmp4j.report.Traceback;
 import org.gmp4j.struct.G;
 
 /**

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Traceback;
+import org.gmp4j.report.Traceback;
 
 /**
  * What one scheduler counts: {@code Gmp.metrics()}. Names and meanings are those of Go's {@code runtime/metrics} where Go has the

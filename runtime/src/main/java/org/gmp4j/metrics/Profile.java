@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-import org.gmp4j.proc.WaitProfile;
+import org.gmp4j.events.WaitProfile;
 
 /**
  * Where goroutines spent time: on a CPU, waiting, or holding what others waited for. Immutable.

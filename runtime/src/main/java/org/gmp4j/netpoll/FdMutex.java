@@ -6,8 +6,8 @@ import java.lang.invoke.VarHandle;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.Throw;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Sema;
 

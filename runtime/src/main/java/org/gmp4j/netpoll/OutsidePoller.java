@@ -8,7 +8,7 @@ import org.gmp4j.ffi.Errno;
 import org.gmp4j.ffi.Fd;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.Memory;
-import org.gmp4j.proc.Uncaught;
+import org.gmp4j.report.Uncaught;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.wait.Waiting;

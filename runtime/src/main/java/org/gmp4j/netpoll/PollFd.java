@@ -9,7 +9,7 @@ import org.gmp4j.ffi.SocketIo;
 import org.gmp4j.ffi.Sockets;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
-import org.gmp4j.proc.WaitReason;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
 

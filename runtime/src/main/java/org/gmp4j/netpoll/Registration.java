@@ -5,11 +5,11 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Outside;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.PollDesc;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Waiting;
 
 /**

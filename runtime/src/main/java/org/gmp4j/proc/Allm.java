@@ -62,7 +62,7 @@ final class Allm {
                 Mem.recycle(m.layout(), fresh.mp);
             }
             if (found == TOO_MANY && s.config.program()) {
-                throw Fatal.fatal(s, "runtime: program exceeds %d-thread limit\n".formatted(Schedt.maxmcount(s.sched)),
+                throw s.reports.fatal(s, "runtime: program exceeds %d-thread limit\n".formatted(Schedt.maxmcount(s.sched)),
                         "thread exhaustion");
             }
             return found;

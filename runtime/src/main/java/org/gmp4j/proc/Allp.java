@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 
 import java.util.Arrays;
 
+import org.gmp4j.config.Placement;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.queue.Idle;

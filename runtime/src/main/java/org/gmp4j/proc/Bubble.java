@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.WaitReason;
 
 /**
  * Goroutines with a clock of their own, which moves on when all of them wait for each other ({@code syncGroup}): see

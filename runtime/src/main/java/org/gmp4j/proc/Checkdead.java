@@ -165,7 +165,7 @@ final class Checkdead implements LongPredicate {
 
     /** Reports; not under the lock. Nothing runs that could change how many goroutines live. */
     static void report(Scheduler s) {
-        throw Fatal.fatal(s, "", Newproc.gcount(s) == 0 ? "no goroutines (main called runtime.Goexit) - deadlock!"
+        throw s.reports.fatal(s, "", Newproc.gcount(s) == 0 ? "no goroutines (main called runtime.Goexit) - deadlock!"
                 : "all goroutines are asleep - deadlock!");
     }
 }

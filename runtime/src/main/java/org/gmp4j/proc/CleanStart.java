@@ -6,6 +6,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.RuntimeMutex;
+import org.gmp4j.print.Stderr;
 import org.gmp4j.stack.Host.HostThread;
 import org.gmp4j.struct.Mem;
 

@@ -6,6 +6,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
+import org.gmp4j.config.Config;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.JdkScheduler;
 import org.gmp4j.stack.JdkState;

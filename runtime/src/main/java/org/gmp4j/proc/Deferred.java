@@ -7,6 +7,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.lock.Note;
+import org.gmp4j.print.Stderr;
 import org.gmp4j.struct.Schedt;
 
 /**

@@ -13,7 +13,7 @@ import org.gmp4j.stack.JdkThreads;
  * <li>its function returned, threw, or called goexit;
  * <li>deferred work runs, last first; goexit in there replaces an exception, an exception replaces goexit;
  * <li>structured scopes that it left open are closed;
- * <li>whoever awaits it ({@link Awaited}) is told; where nobody did, an exception is reported ({@link Uncaught});
+ * <li>whoever awaits it ({@link Awaited}) is told; where nobody did, an exception is reported ({@code Uncaught});
  * <li>its bubble counts it out.
  * </ol>
  * Then {@link Goexit0#goexit0} for a pooled stack; a thread with an identity returns to the JDK's code, and its M wakes the threads
@@ -125,7 +125,7 @@ final class Ends {
                 told.ended(end);
             }
         } catch (Throwable t) { // Thrown by what was told.
-            Uncaught.report(st, t);
+            st.s.reports.uncaught(st, t);
         }
     }
 }

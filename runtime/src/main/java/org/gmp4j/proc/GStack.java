@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import java.lang.invoke.VarHandle;
 import java.util.Map;
 
+import org.gmp4j.lock.Keeper;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
@@ -76,7 +77,7 @@ public final class GStack extends Stack {
     /** Tells its waits of interrupts; null until a wait needs it. Written by the goroutine, and kept for the next ones on this stack. */
     InterruptHook interruptHook;
 
-    /** Whether goroutines take turns on this stack; false for a thread with an identity, which was started as threads are. */
+    /** See {@link #isPooled}. */
     final boolean pooled;
 
     /** One deferred call. */
@@ -319,12 +320,34 @@ public final class GStack extends Stack {
 
     /** Whether to record which code held a lock for which this goroutine waits. */
     public boolean profilesLocks() {
-        return s.mutexProfile.on();
+        return s.mutexProfile.isOn();
     }
 
     /** This goroutine, which is inside {@link #enter}, has given back a lock for which another waited {@code nanos} ns. */
     public void held(long nanos) {
-        s.mutexProfile.held(this, nanos);
+        s.mutexProfile.held(labels, s.config.debug().system(), nanos);
+    }
+
+    /** Where this goroutine was started; null when that was not noted. */
+    public String site() {
+        return site;
+    }
+
+    /** Whether goroutines take turns on this stack; false for a thread with an identity, which was started as threads are. */
+    public boolean isPooled() {
+        return pooled;
+    }
+
+    /**
+     * One of the objects that whoever is to end the present wait of this goroutine has a reference to; with the world stopped.
+     *
+     * @param i which of them, from 0 on
+     * @return null behind the last one; for 0 also when they are not known, or the wait may be ended early
+     */
+    public Keeper waitsFor(int i) {
+        Park.Unlock by = parkUnlock;
+        Object what = parkLock;
+        return endable || by == null || what == null ? null : by.waitsFor(what, i);
     }
 
     /** Says whether the present wait of this goroutine may be ended early; on this stack. */
@@ -359,7 +382,7 @@ public final class GStack extends Stack {
     }
 
     /**
-     * Reports how this goroutine ended, if by an exception: to its bubble, or by the policy in {@link Uncaught}. What follows
+     * Reports how this goroutine ended, if by an exception: to its bubble, or by the policy in {@code Uncaught}. What follows
      * the call comes after the report. Never throws.
      *
      * @param end null, {@link Goexit#INSTANCE} or an exception
@@ -371,7 +394,7 @@ public final class GStack extends Stack {
         if (bubble != null) {
             bubble.failed(end);
         } else {
-            Uncaught.report(this, end);
+            s.reports.uncaught(this, end);
         }
     }
 
@@ -430,7 +453,7 @@ public final class GStack extends Stack {
 
     @Override
     protected void escaped(Throwable t) {
-        Uncaught.reportEscaped(t);
+        s.reports.escaped(t);
     }
 
     /** As {@link JdkReady#netReady}, for a goroutine that this stack belongs to. */

@@ -111,7 +111,7 @@ final class JdkReady {
         long g = st.gp; // Ours: the ticket is closed and the G is on no queue.
         GStatus.casgstatus(g, GStatus.GWAITING, GStatus.GRUNNABLE);
         if (yielded || !Park.onP(s)) {
-            LeakSearch.woken(s, g);
+            HiddenStacks.woken(s, g);
             Reference.reachabilityFence(st);
             Tracing.unblocked(s, g);
             SchedLock.lock(s.sched);

@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 
 import java.util.Map;
 
+
 /**
  * The function of a goroutine together with the labels that it begins with, which are those of its starter, and with the place where it
  * was started, if that is recorded. Goroutines with neither, nearly all, cost a load and a branch when they are started.
@@ -11,24 +12,24 @@ import java.util.Map;
  * @param site where it was started; null when that was not noted
  * @param fn what it does
  */
-record Labelled(Map<String, String> labels, String site, Runnable fn) implements Runnable {
+public record Labelled(Map<String, String> labels, String site, Runnable fn) implements Runnable {
     @Override
     public void run() {
         fn.run(); // Not called by GStack, which sets the labels and runs fn itself.
     }
 
     /** The labels that a goroutine with this function will have; null for none. */
-    static Map<String, String> of(Runnable fn) {
+    public static Map<String, String> of(Runnable fn) {
         return fn instanceof Labelled l ? l.labels : null;
     }
 
     /** Where a goroutine with this function was started; null when that was not noted. */
-    static String siteOf(Runnable fn) {
+    public static String siteOf(Runnable fn) {
         return fn instanceof Labelled l ? l.site : null;
     }
 
     /** The user's function. */
-    static Runnable function(Runnable fn) {
+    public static Runnable function(Runnable fn) {
         return fn instanceof Labelled l ? l.fn : fn;
     }
 }

@@ -3,10 +3,11 @@ package org.gmp4j.proc;
 
 import java.util.concurrent.ThreadLocalRandom;
 
+import org.gmp4j.config.Placement;
 import org.gmp4j.events.EventRing;
 import org.gmp4j.events.Tracer;
-import org.gmp4j.stack.Host;
 import org.gmp4j.queue.StealWalk;
+import org.gmp4j.stack.Host;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 

@@ -13,6 +13,7 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.WaitReason;
 
 /**
  * {@code mcall}: how a goroutine hands control to its M's own stack (g0), and what the M does there.

@@ -3,10 +3,10 @@ package org.gmp4j.proc;
 
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
+import org.gmp4j.print.ThrowableText;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.Host.HostThread;
 import org.gmp4j.struct.M;
-import org.gmp4j.struct.P;
 
 /**
  * New Ms: {@code newm newosproc mstart}. All objects that a new M needs are made before its thread starts: on the thread itself there
@@ -36,7 +36,7 @@ final class Newm {
 
     /** Runs what {@link #tryNewm} needs when there is no memory: a string constant takes some when it is first used. */
     static boolean rehearse() {
-        return Fatal.isHeap(new OutOfMemoryError("GC overhead")) && !Fatal.isHeap(new OutOfMemoryError("none"))
+        return ThrowableText.isHeap(new OutOfMemoryError("GC overhead")) && !ThrowableText.isHeap(new OutOfMemoryError("none"))
                 && reason(true) != reason(false) && LIMIT != STARTED;
     }
 
@@ -60,9 +60,9 @@ final class Newm {
                 M.setSpinningOpaque(m.mp, 0);
                 s.allm.unstarted(m);
             }
-            boolean heap = Fatal.isHeap(e);
+            boolean heap = ThrowableText.isHeap(e);
             if (!heap && s.config.program()) {
-                throw Fatal.fatal(s, "runtime: failed to create new OS thread (have %d already): %s\n"
+                throw s.reports.fatal(s, "runtime: failed to create new OS thread (have %d already): %s\n"
                         .formatted(s.mcount(), e.getMessage()), "newosproc");
             }
             if (!heap) {
@@ -120,7 +120,7 @@ final class Newm {
             Recorder.machine(m, false);
             m.s.mexited(m);
         } catch (Throwable e) {
-            Fatal.broken(m.s, e);
+            m.s.reports.broken(m.s, e);
         }
     }
 

@@ -10,6 +10,7 @@ import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.WaitReason;
 
 /**
  * {@code gopark} and {@code goready}: how a goroutine waits and is woken.
@@ -33,7 +34,7 @@ public final class Park {
 
         /**
          * The objects that the goroutine waits for, from the lock that gopark was given; a waker needs a reference to one of them. For
-         * {@link LeakSearch}, in a stopped world.
+         * {@code LeakSearch}, in a stopped world.
          *
          * @param i the number of the object, from 0
          * @return null when there are no more; for 0, when they are not known: then the goroutine is never reported as leaked
@@ -62,7 +63,7 @@ public final class Park {
         st.parkLock = lock;
         m.op = Mcall.PARK;
         G.setWaitreasonOpaque(st.gp, reason.ordinal());
-        if (st.s.blockProfile.on()) {
+        if (st.s.blockProfile.isOn()) {
             watched(st, m, reason);
         } else {
             Mcall.mcall(st, m);
@@ -77,7 +78,7 @@ public final class Park {
         Mcall.mcall(st, m);
         Recorder.waitOver(event, st, reason);
         if (since != 0) {
-            st.s.blockProfile.waited(st, System.nanoTime() - since);
+            st.s.blockProfile.waited(st.labels, st.s.config.debug().system(), System.nanoTime() - since);
         }
     }
 
@@ -108,7 +109,7 @@ public final class Park {
             }
             Runq.runqput(s.sched, pp, gp, next);
         } else {
-            LeakSearch.woken(s, gp);
+            HiddenStacks.woken(s, gp);
             s.traceOutside(Ev.UNBLOCK, 0, gp);
             SchedLock.lock(s.sched);
             GlobalRunq.globrunqput(s.sched, gp);

@@ -6,6 +6,7 @@ import java.util.function.BooleanSupplier;
 import org.gmp4j.agent.Points;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.Signals;
+import org.gmp4j.print.Stderr;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;

@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
+import org.gmp4j.print.Stderr;
 
 /** Threads of a scheduler under {@code SCHED_FIFO}, where that is permitted. What they start does not inherit it, by the kernel's flag. */
 final class Realtime {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import org.gmp4j.events.WaitProfile;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.WaitReason;
 
 /**
  * What is told of things that happen seldom, or last long, so that it can record them: JFR's events. There is none until somebody
  * records, and the floors below know only this class, as the module {@code jdk.jfr} may not be there.
  *
  * <p>While there is none, a wait costs what it costs without: one flag says whether it is to be looked at, for the block profile or
- * for this ({@link WaitProfile#on}). All else asks for {@link #now} where thousands of instructions are spent anyway.
+ * for this ({@link WaitProfile#isOn}). All else asks for {@link #now} where thousands of instructions are spent anyway.
  *
  * <p>It is called on goroutines' stacks inside {@link GStack#enter}, on Ms and on sysmon, where nothing may fail and no goroutine may
  * switch: so it is pinned there, has room on the stack, and what it throws for want of memory costs one event. What begins and ends

@@ -7,13 +7,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
+import org.gmp4j.config.Config;
+import org.gmp4j.config.Placement;
 import org.gmp4j.events.Names;
 import org.gmp4j.events.Tracer;
+import org.gmp4j.events.WaitProfile;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.SchedLock;
-import org.gmp4j.queue.Idle;
+import org.gmp4j.print.Stderr;
+import org.gmp4j.print.ThrowableText;
 import org.gmp4j.queue.VictimOrder;
+import org.gmp4j.stack.JdkContainer;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
@@ -46,7 +51,7 @@ public final class Scheduler {
     /** Written once, by {@link LiveSchedulers}, before others see the scheduler. */
     String label;
     final Timers timers;
-    final Goroutines goroutines;
+    final JdkContainer goroutines;
     Netpoll netpoll; // Not final: tests replace it.
 
     volatile VictimOrder victimOrder;
@@ -61,8 +66,8 @@ public final class Scheduler {
     /** Where goroutines waited; and where they held locks that others waited for. */
     public final WaitProfile blockProfile = new WaitProfile();
     public final WaitProfile mutexProfile = new WaitProfile();
-    /** The search for leaks that is under way; null for none. Set and cleared with the world stopped. */
-    volatile LeakSearch leakSearch;
+    /** While a search for leaks is under way, else null. Set and cleared with the world stopped. */
+    volatile HiddenStacks hidden;
     private volatile BooleanSupplier idleHook;
     private volatile boolean mainExited;
     private volatile boolean procsByHand;
@@ -82,11 +87,13 @@ public final class Scheduler {
     final SpareThreads spare = new SpareThreads(this);
     final Leftovers leftovers = new Leftovers();
     private final Monitor monitor;
+    final Reports reports;
     private final Closing closing = new Closing(this);
     /** Set while a thread takes a P by its {@link Gate}: one at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 
-    private Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor) {
+    private Scheduler(String name, Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor, Reports reports) {
+        this.reports = reports;
         this.config = config;
         this.places = config.debug().createsites() ? new Names() : null;
         this.netpoll = netpoll;
@@ -101,7 +108,7 @@ public final class Scheduler {
         boolean made = false;
         try {
             this.allp = new Allp(sched, timers, this.monitor);
-            this.goroutines = new Goroutines(name, slots);
+            this.goroutines = reports.container(name, slots);
             made = true;
         } finally {
             if (!made) {
@@ -116,24 +123,24 @@ public final class Scheduler {
      * @param monitor makes its monitor; called with the scheduler before that is complete
      * @throws OutOfMemoryError when there is no memory for it, or no thread for its sysmon; nothing is left of it then
      */
-    public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor) {
-        return schedinit("gmp" + NAMES.getAndIncrement(), config, timers, netpoll, monitor);
+    public static Scheduler schedinit(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor,
+            Reports reports) {
+        return schedinit("gmp" + NAMES.getAndIncrement(), config, timers, netpoll, monitor, reports);
     }
 
     /** A scheduler that runs none of the user's code, before the first that does. */
-    public static Scheduler rehearsal(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor) {
-        Fatal.install();
-        Uncaught.prepare();
+    public static Scheduler rehearsal(Config config, Timers timers, Netpoll netpoll, Function<Scheduler, Monitor> monitor,
+            Reports reports) {
+        reports.prepare();
         Warm.up();
-        return schedinit("gmp-rehearsal", config, timers, netpoll, monitor);
+        return schedinit("gmp-rehearsal", config, timers, netpoll, monitor, reports);
     }
 
     /** The same with a name of its own. */
     public static Scheduler schedinit(String name, Config config, Timers timers, Netpoll netpoll,
-            Function<Scheduler, Monitor> monitor) {
-        Fatal.install();
-        Uncaught.prepare();
-        Scheduler s = new Scheduler(name, config, timers, netpoll, monitor);
+            Function<Scheduler, Monitor> monitor, Reports reports) {
+        reports.prepare();
+        Scheduler s = new Scheduler(name, config, timers, netpoll, monitor, reports);
         boolean started = false;
         try {
             s.begin();
@@ -189,7 +196,7 @@ public final class Scheduler {
     }
 
     /** The same without allocating: for callers that hold a lock. */
-    static Scheduler[] live() {
+    public static Scheduler[] live() {
         return LiveSchedulers.all();
     }
 
@@ -373,7 +380,23 @@ public final class Scheduler {
         mainReturned = true;
     }
 
-    boolean mainReturned() {
+    /** Program mode: an exception that ends the program is being reported. */
+    public void setPanicking() {
+        panicking = true;
+    }
+
+    /** Whether it runs all virtual threads of the JVM that name no scheduler. */
+    public boolean isInPlaceOfJdk() {
+        return inPlaceOfJdk;
+    }
+
+    /** With the world stopped: a search for leaks begins, or with null ends. */
+    public void hide(HiddenStacks stacks) {
+        hidden = stacks;
+    }
+
+    /** Whether it did. */
+    public boolean mainReturned() {
         return mainReturned;
     }
 

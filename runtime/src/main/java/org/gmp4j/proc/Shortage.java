@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
+import org.gmp4j.print.Stderr;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;

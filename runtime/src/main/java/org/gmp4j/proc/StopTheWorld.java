@@ -3,6 +3,7 @@ package org.gmp4j.proc;
 
 import java.util.concurrent.Semaphore;
 
+import org.gmp4j.config.Placement;
 import org.gmp4j.events.Ev;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
@@ -10,8 +11,8 @@ import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
-import org.gmp4j.queue.VictimOrder;
 import org.gmp4j.queue.SudogCache;
+import org.gmp4j.queue.VictimOrder;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;

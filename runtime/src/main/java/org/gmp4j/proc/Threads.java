@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import java.util.BitSet;
 import java.util.List;
 
+import org.gmp4j.config.Placement;
 import org.gmp4j.events.Ev;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.NativeException;

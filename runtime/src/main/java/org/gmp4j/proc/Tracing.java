@@ -12,6 +12,7 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.WaitReason;
 
 /** Turns the {@link Tracer} of a scheduler on and off, and writes the events that are rare or come from several places. */
 public final class Tracing {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import java.util.function.LongConsumer;
+
+import org.gmp4j.struct.G;
+import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.Schedt;
 
 /**
@@ -78,13 +82,26 @@ public final class Upkeep {
     }
 
     /**
-     * Notes for a part of the goroutines since when they wait.
+     * Writes the present time to goroutines that wait and were not seen waiting before; for the minutes in the header of a traceback.
+     * Now and then, because to read the clock in each park would cost more than the park's stores. A goroutine that
+     * parks clears the time of its last wait. A time that is written late, when the goroutine waits again, is wrong by no more than
+     * this look took.
      *
-     * @param part where to go on: 0 for the first
-     * @return the next part, 0 when this was the last
+     * @param part which goroutines: 0, then what this returned, until that is 0
+     * @return the next part; 0 when this was the last
      */
     public int timeWaits(int part, long now) {
-        return Traceback.timeWaits(s, part, now);
+        return s.slots.forEachIn(part, new Since(now | 1)); // Not 0, which is for none.
+    }
+
+    /** Writes the time to one goroutine, if it waits and has none. (Not a lambda: sysmon would link that, maybe without memory.) */
+    private record Since(long now) implements LongConsumer {
+        @Override
+        public void accept(long gp) {
+            if (GStatus.readgstatus(gp) == GStatus.GWAITING && G.waitsinceOpaque(gp) == 0) {
+                G.setWaitsinceOpaque(gp, now);
+            }
+        }
     }
 
     /** Follows what others do to the process: its signal handlers and its limits of CPUs. */
@@ -101,21 +118,11 @@ public final class Upkeep {
         }
     }
 
-    /** {@code schedtrace}: a line on stderr, of a scheduler that has lived for so many nanoseconds. */
-    public void trace(long nanos) {
-        SchedTrace.print(s, nanos);
-    }
-
     /** Polls the network, and readies the goroutines that it finds. The caller has taken {@code sched.lastpoll}. */
     public void pollNetwork() {
         long list = s.netpoll.poll(s, 0);
         if (list != 0) {
             Inject.injectPolled(s, list);
         }
-    }
-
-    /** Reports a bug of the runtime that sysmon ran into. */
-    public void broken(Throwable t) {
-        Fatal.broken(s, t);
     }
 }

@@ -21,7 +21,6 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.IntField;
 import org.gmp4j.struct.LongField;
-import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
@@ -38,7 +37,7 @@ import org.gmp4j.struct.Schedt;
 final class Warm {
     /** Classes that an M, sysmon, or a goroutine inside the runtime may first need when there is no memory. */
     private static final String[] CLASSES = {"Threads", "Threads$Exit", "Newm", "JdkReady", "Syscall", "StopTheWorld", "StopTheWorld$Procs",
-        "Inject", "Mcall", "Preempt", "Wakep", "Park", "Outside", "Checkdead", "Stderr", "Newproc", "Goexit0", "FindRunnable", "Tracing",
+        "Inject", "Mcall", "Preempt", "Wakep", "Park", "Outside", "Checkdead", "Newproc", "Goexit0", "FindRunnable", "Tracing",
         "Recorder", "Recorder$Taken"};
 
     private static final IntField INT = Mem.intField(p.layout(), "id");

@@ -9,11 +9,11 @@ import java.util.function.Supplier;
 
 import org.gmp4j.Cancelable;
 import org.gmp4j.proc.Deferred;
-import org.gmp4j.proc.Fatal;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.proc.WaitReason;
+import org.gmp4j.report.Fatal;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.Throw;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
 import org.gmp4j.wait.Waiting;

@@ -4,10 +4,10 @@ package org.gmp4j.sysmon;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-import org.gmp4j.proc.DebugVars;
+import org.gmp4j.config.DebugVars;
+import org.gmp4j.print.Stderr;
+import org.gmp4j.print.ThrowableText;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Stderr;
-import org.gmp4j.proc.ThrowableText;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;

@@ -11,6 +11,8 @@ import org.gmp4j.proc.Monitor;
 import org.gmp4j.proc.Processor;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Upkeep;
+import org.gmp4j.report.Fatal;
+import org.gmp4j.report.SchedTrace;
 import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
@@ -213,7 +215,7 @@ public final class Sysmon implements Monitor {
             upkeep.close();
             untilDone(end, Schedt.sysmonnoteAddress(s.sched));
         } catch (Throwable t) {
-            upkeep.broken(t);
+            Fatal.broken(s, t);
         }
     }
 
@@ -298,7 +300,7 @@ public final class Sysmon implements Monitor {
                 case POLL -> pollNetwork(now);
                 case FOLLOW -> upkeep.follow();
                 case SECOND -> upkeep.everySecond();
-                default -> upkeep.trace(now - began);
+                default -> SchedTrace.print(s, now - began);
             }
         } catch (OutOfMemoryError e) {
             noMemory++;

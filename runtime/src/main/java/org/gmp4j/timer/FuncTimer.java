@@ -7,7 +7,7 @@ import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Outside;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.proc.Uncaught;
+import org.gmp4j.report.Uncaught;
 
 /** A timer that starts a function: as a goroutine of the scheduler where the timer was made, else as a virtual thread. */
 public final class FuncTimer extends RuntimeTimer {

@@ -7,7 +7,7 @@ import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.lock.Note;
 import org.gmp4j.proc.Outside;
-import org.gmp4j.proc.Uncaught;
+import org.gmp4j.report.Uncaught;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;

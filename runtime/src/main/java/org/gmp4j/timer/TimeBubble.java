@@ -9,8 +9,8 @@ import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.WaitReason;
 
 /**
  * A bubble's clock and its timers, a heap of their own. One thread, the driver, moves the clock: when all goroutines wait it

@@ -6,12 +6,11 @@ import java.util.Arrays;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Park;
-import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Timers;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
+import org.gmp4j.struct.WaitReason;
 
 /**
  * The timers of a scheduler: a {@link TimerHeap} for each P, in which {@link #sleep} puts goroutines and {@link RuntimeTimer}

@@ -14,8 +14,8 @@ import java.util.Map;
 import org.gmp4j.events.Ev;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.proc.Tracing.State;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.WaitReason;
 
 /**
  * Makes lanes of the events of one scheduler: of each P with what ran on it, of each goroutine with its states, of tasks and regions, and

@@ -8,8 +8,8 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.InterruptHook;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.queue.WaitQ;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.timer.RuntimeTimer;
 
 /**

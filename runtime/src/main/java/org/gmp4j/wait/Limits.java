@@ -6,7 +6,7 @@ import java.util.Objects;
 
 import org.gmp4j.Cancelable;
 import org.gmp4j.proc.Bubble;
-import org.gmp4j.proc.WaitReason;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimeBubble;
 

@@ -9,8 +9,8 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.struct.Sudog;
+import org.gmp4j.struct.WaitReason;
 
 /**
  * {@code notifyList}: the waiters of a condition, by ticket. A waiter draws a ticket while it still holds the condition's
@@ -224,7 +224,7 @@ public final class NotifyList {
             list = Sudog.next(sg); // Before the wake: the waiter may give the sudog to another.
             Waiting.wake(sg);
         }
-        Reference.reachabilityFence(lock); // Until then it keeps what waits for it: proc.LeakSearch.
+        Reference.reachabilityFence(lock); // Until then it keeps what waits for it: report.LeakSearch.
     }
 
     /** Calls the next ticket, if one is out; inside {@link GStack#enter}. */
@@ -245,7 +245,7 @@ public final class NotifyList {
         if (sg != 0) {
             Waiting.wake(sg);
         }
-        Reference.reachabilityFence(lock); // Until then it keeps what waits for it: proc.LeakSearch.
+        Reference.reachabilityFence(lock); // Until then it keeps what waits for it: report.LeakSearch.
     }
 
     /** Takes the sleeper with ticket {@code t} out; most often it is the first. */

@@ -7,13 +7,13 @@ import java.lang.ref.Reference;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.queue.SemaRoot;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.Throw;
+import org.gmp4j.struct.WaitReason;
 
 /**
  * {@code semacquire} and {@code semrelease}: a counting semaphore, what the locks of {@code org.gmp4j.sync} sleep on. It
@@ -194,7 +194,7 @@ public final class Sema extends SemaRoot.Key {
         int since = Sudog.caseIndex(sg);
         boolean here = st != null && gp != 0 && GSlots.owner(gp) == st.scheduler(); // It will stand in this P's runnext.
         Waiting.wake(sg);
-        Reference.reachabilityFence(this); // Until then it keeps what waits for it: proc.LeakSearch.
+        Reference.reachabilityFence(this); // Until then it keeps what waits for it: report.LeakSearch.
         if (since != 0 && st != null) {
             st.held(waited(since, stamp()));
         }

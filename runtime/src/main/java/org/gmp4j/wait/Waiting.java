@@ -10,7 +10,6 @@ import org.gmp4j.lock.Note;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Outside;
 import org.gmp4j.proc.Park;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.queue.SudogCache;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.JdkThreads;
@@ -19,6 +18,7 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.SudogSlots;
+import org.gmp4j.struct.WaitReason;
 
 /**
  * Waiting on a heap object (a channel, a wait group), for goroutines and for threads that are not Ms alike.

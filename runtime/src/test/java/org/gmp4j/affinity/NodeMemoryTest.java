@@ -25,20 +25,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.gmp4j.Gmp;
+import org.gmp4j.config.Config;
+import org.gmp4j.config.DebugVars;
+import org.gmp4j.config.Placement;
 import org.gmp4j.events.Batch;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.memory.Mcache;
-import org.gmp4j.proc.Config;
-import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Netpoll;
-import org.gmp4j.proc.Placement;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.queue.Places;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.sysmon.Sysmon;
+import org.gmp4j.report.Report;
 import org.gmp4j.timer.TimerHeaps;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -70,7 +71,7 @@ class NodeMemoryTest {
 
     private static Scheduler start(int procs, Placement placement) {
         return Scheduler.schedinit(new Config(procs, null, placement, StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20, null,
-                false, false, 0, DebugVars.OFF), new TimerHeaps(), Netpoll.NONE, Sysmon::new);
+                false, false, 0, DebugVars.OFF), new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
     }
 
     /** The policy of the mapping with this address. */

@@ -23,20 +23,21 @@ import org.junit.jupiter.api.Test;
  */
 class LinkedEarlyTest {
     /** Floors that are below goroutines, or watch them. */
-    private static final List<String> PACKAGES = List.of("sysmon", "proc", "queue", "lock", "struct", "timer", "wait", "netpoll", "stack");
+    private static final List<String> PACKAGES = List.of("sysmon", "proc", "queue", "lock", "struct", "timer", "wait", "netpoll", "stack", "report",
+            "print", "config");
     private static final Set<String> ELSEWHERE = Set.of(
             // As a scheduler is made, or the network first used; or on the JDK's threads.
             "proc/DefaultPool.<init>", "netpoll/FdRehearsal.all",
             "netpoll/Registration.<clinit>", "stack/JdkPollers$Change.<init>", "stack/JdkPollers$Change.inFront",
             // For a user, which is told; nothing has happened then.
             "netpoll/FdWaits.setDeadline", "netpoll/OutsidePoller.make", "timer/OutsideTimers.make", "proc/CleanStart.startTemplate",
-            "proc/Traceback.all", "proc/Traceback.each", "proc/Traceback.list", "proc/Traceback.numbers", "proc/Traceback.states",
-            "proc/Traceback.lambda$states$0", "proc/Tracing.set", "proc/Tracing.lambda$set$0",
-            "proc/Goroutines.stacks", "struct/GSlots.forEach", "proc/LeakSearch.once", "proc/LeakSearch.load",
-            "proc/LeakSearch$Canary.<clinit>", "proc/CpuSampler.<init>", "proc/CpuSampler.loop",
-            "stack/JdkContainer.threads", "proc/SchedTrace.detail",
+            "report/Traceback.all", "report/Traceback.each", "report/Traceback.list", "report/Traceback.numbers", "report/Traceback.states",
+            "report/Traceback.lambda$states$0", "proc/Tracing.set", "proc/Tracing.lambda$set$0",
+            "report/Goroutines.stacks", "struct/GSlots.forEach", "report/LeakSearch.once", "report/LeakSearch.load",
+            "report/LeakSearch$Canary.<clinit>", "report/CpuSampler.<init>", "report/CpuSampler.loop",
+            "stack/JdkContainer.threads", "report/SchedTrace.detail",
             // At the end.
-            "proc/Exiters.onlyTheyAreLeft", "proc/Fatal.guard", "proc/Fatal.print", "proc/Fatal.stacks");
+            "proc/Exiters.onlyTheyAreLeft", "report/Fatal.guard", "report/Fatal.print", "report/Fatal.stacks");
 
     @Test
     void noLambdas() throws IOException {

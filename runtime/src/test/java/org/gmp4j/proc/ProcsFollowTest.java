@@ -8,7 +8,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.config.Config;
+import org.gmp4j.config.DebugVars;
+import org.gmp4j.config.Placement;
 import org.gmp4j.sysmon.Sysmon;
+import org.gmp4j.report.Report;
 import org.gmp4j.timer.TimerHeaps;
 import org.junit.jupiter.api.Test;
 
@@ -20,7 +24,7 @@ class ProcsFollowTest {
         AtomicBoolean stop = new AtomicBoolean();
         Config config = new Config(
                 2, cpus::get, Placement.NONE, StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 100, -1, 1 << 20, null, false, false, 0, DebugVars.OFF);
-        Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), Netpoll.NONE, Sysmon::new);
+        Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
         s.go(() -> { // Something must run: sysmon looks at no P while all are idle.
             while (!stop.get()) {
                 Preempt.point();

@@ -14,11 +14,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.config.Config;
+import org.gmp4j.config.DebugVars;
+import org.gmp4j.config.Placement;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.struct.M;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.testing.TestGmp;
+import org.gmp4j.report.Report;
 import org.gmp4j.timer.TimerHeaps;
 import org.junit.jupiter.api.Test;
 
@@ -87,7 +91,7 @@ class RealtimeTest {
     @Test
     void refused() throws InterruptedException {
         Scheduler s = Scheduler.schedinit(new Config(1, null, Placement.NONE, StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20,
-                null, false, false, 200, DebugVars.OFF), new TimerHeaps(), Netpoll.NONE, Sysmon::new);
+                null, false, false, 200, DebugVars.OFF), new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
         CountDownLatch ran = new CountDownLatch(1);
         s.go(ran::countDown);
         ran.await();

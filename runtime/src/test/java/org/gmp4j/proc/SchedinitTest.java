@@ -3,7 +3,10 @@ package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-
+import org.gmp4j.config.Config;
+import org.gmp4j.config.DebugVars;
+import org.gmp4j.config.Placement;
+import org.gmp4j.report.Report;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
@@ -53,7 +56,7 @@ class SchedinitTest {
             int refused = 0;
             for (int i = 0; i < TRIES; i++) {
                 try {
-                    Scheduler _ = Scheduler.schedinit(config, new NoTimers(), Netpoll.NONE, Sysmon::new);
+                    Scheduler _ = Scheduler.schedinit(config, new NoTimers(), Netpoll.NONE, Sysmon::new, Report.ALL);
                 } catch (OutOfMemoryError e) {
                     refused++;
                 }

@@ -23,6 +23,7 @@ import org.gmp4j.Go;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.metrics.GoroutineProfile.Group;
 import org.gmp4j.metrics.Metrics;
+import org.gmp4j.report.SchedTrace;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 

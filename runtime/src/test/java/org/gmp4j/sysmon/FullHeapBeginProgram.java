@@ -3,13 +3,14 @@ package org.gmp4j.sysmon;
 
 
 import org.gmp4j.Gmp;
+import org.gmp4j.config.Config;
+import org.gmp4j.config.DebugVars;
+import org.gmp4j.config.Placement;
 import org.gmp4j.proc.Ballast;
-import org.gmp4j.proc.Config;
-import org.gmp4j.proc.DebugVars;
 import org.gmp4j.proc.Monitor;
 import org.gmp4j.proc.Netpoll;
-import org.gmp4j.proc.Placement;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.report.Report;
 import org.gmp4j.timer.TimerHeaps;
 
 /** A scheduler of which all is made when the heap becomes full, but for its sysmon's thread. */
@@ -56,7 +57,7 @@ final class FullHeapBeginProgram {
     public static void main(String[] args) throws Exception {
         Gmp gmp = Gmp.builder().procs(1).build(); // Rehearses.
         Scheduler s = Scheduler.schedinit(new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20, null, false, false, 0,
-                DebugVars.parse("")), new TimerHeaps(), Netpoll.NONE, Late::new);
+                DebugVars.parse("")), new TimerHeaps(), Netpoll.NONE, Late::new, Report.ALL);
         boolean closed = s.close(-1); // Waits for the thread.
         int answer = gmp.call(() -> 42);
         System.out.println(closed ? answer : 0);

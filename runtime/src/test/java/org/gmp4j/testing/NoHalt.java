@@ -18,7 +18,7 @@ public final class NoHalt implements BeforeEachCallback, AfterEachCallback {
     /** As {@code Fatal.install} has it: a corrupt scheduler in any other test ends the run. */
     @Override
     public void afterEach(ExtensionContext context) throws ReflectiveOperationException {
-        Method thrown = Class.forName("org.gmp4j.proc.Fatal").getDeclaredMethod("thrown", Throw.class);
+        Method thrown = Class.forName("org.gmp4j.report.Fatal").getDeclaredMethod("thrown", Throw.class);
         thrown.setAccessible(true);
         Throw.setHook(t -> {
             try {

@@ -8,8 +8,8 @@ import java.util.concurrent.CountDownLatch;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.proc.WaitReason;
 import org.gmp4j.queue.WaitQ;
+import org.gmp4j.struct.WaitReason;
 import org.junit.jupiter.api.Test;
 
 /** What ends a wait, at the moments that are hard to meet. The other tests are {@code EndingsTest} and {@code LockEndingsTest}. */

@@ -4,7 +4,7 @@ package org.gmp4j.bench.jmh;
 import org.gmp4j.Go;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
-import org.gmp4j.proc.WaitReason;
+import org.gmp4j.struct.WaitReason;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 

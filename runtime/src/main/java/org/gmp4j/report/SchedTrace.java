@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.report;
 
 import org.gmp4j.lock.SchedLock;
+import org.gmp4j.print.Stderr;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Processor;
+import org.gmp4j.proc.Scheduler;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
@@ -9,18 +13,19 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.WaitReason;
 
 /** {@code GMPDEBUG=schedtrace=N,scheddetail=1}: the state of the scheduler in Go's line shape, to stderr. */
-final class SchedTrace {
+public final class SchedTrace {
     private SchedTrace() {
     }
 
-    static void print(Scheduler s, long sinceStart) {
+    public static void print(Scheduler s, long sinceStart) {
         Stderr.print(text(s, sinceStart, s.config.debug().scheddetail()));
     }
 
     /** The lines; taken under sched.lock, so the lists are whole, while Ps and Gs move. */
-    static String text(Scheduler s, long sinceStart, boolean detail) {
+    public static String text(Scheduler s, long sinceStart, boolean detail) {
         long sched = s.sched;
         SchedLock.lock(sched);
         try {

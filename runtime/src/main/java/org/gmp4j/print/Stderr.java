@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.print;
 
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -40,12 +40,12 @@ public final class Stderr {
     }
 
     /** The bytes of a text for {@link #write}, to be made while there is memory. */
-    static byte[] bytes(String text) {
+    public static byte[] bytes(String text) {
         return text.getBytes(CHARSET);
     }
 
     /** Writes bytes; needs no memory. */
-    static void write(byte[] text) {
+    public static void write(byte[] text) {
         try {
             OUT.write(text);
         } catch (IOException e) {
@@ -54,7 +54,7 @@ public final class Stderr {
     }
 
     /** Prints an exception with its stack and its causes, as far as it lets us. */
-    static void print(Throwable t) {
+    public static void print(Throwable t) {
         try {
             t.printStackTrace(new PrintStream(OUT, false, CHARSET)); // With a lock of its own.
         } catch (Throwable e) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.report;
 
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.HiddenStacks;
+import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkContainer;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.GSlots;
@@ -26,7 +29,7 @@ final class Goroutines extends JdkContainer {
     protected Collection<Stack> stacks() {
         List<Stack> all = new ArrayList<>();
         slots.forEach(gp -> {
-            if (LeakSearch.stackOf((Scheduler) GSlots.owner(gp), gp) instanceof GStack st && st.pooled) {
+            if (HiddenStacks.of((Scheduler) GSlots.owner(gp), gp) instanceof GStack st && st.isPooled()) {
                 all.add(st);
             }
         });
@@ -35,7 +38,7 @@ final class Goroutines extends JdkContainer {
 
     @Override
     protected String label(Stack st) {
-        long gp = ((GStack) st).gp;
+        long gp = ((GStack) st).gp();
         if (gp == 0 || GSlots.stack(gp) != st) {
             return null;
         }

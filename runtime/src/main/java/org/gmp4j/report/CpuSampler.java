@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.report;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -9,6 +9,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.print.Frames;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
@@ -81,8 +85,8 @@ public final class CpuSampler {
                 StackTraceElement[] all = running.get(i).getStackTrace();
                 GStack st = stacks.get(i);
                 if (all.length != 0) {
-                    Map<String, String> labels = st.labels;
-                    Place p = new Place(Traceback.users(all, Traceback.system(s)), labels == null ? Map.of() : labels);
+                    Map<String, String> labels = st.labels();
+                    Place p = new Place(Frames.users(all, s.config.debug().system()), labels == null ? Map.of() : labels);
                     found.computeIfAbsent(p, k -> new LongAdder()).increment();
                 }
             }
@@ -94,7 +98,7 @@ public final class CpuSampler {
     private void look(Machine m, List<Thread> running, List<GStack> stacks) {
         long gp = M.curgOpaque(m.mp);
         if (gp != 0 && (GStatus.readgstatus(gp) & ~GStatus.GSCAN) == GStatus.GRUNNING && G.goid(gp) != 0
-                && GSlots.stack(gp) instanceof GStack st && st.s == s && st.thread != Thread.currentThread()) {
+                && GSlots.stack(gp) instanceof GStack st && st.scheduler() == s && st.thread != Thread.currentThread()) {
             running.add(st.thread);
             stacks.add(st);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.config;
 
 import java.util.BitSet;
 import java.util.List;
@@ -35,7 +35,7 @@ public record Placement(List<BitSet> sets, Places places, int mostProcs, Dealer 
     }
 
     /** Which entry of {@link #sets} is that of a P. */
-    int slot(int p) {
+    public int slot(int p) {
         return p % sets.size();
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -9,7 +9,11 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Upkeep;
 import org.gmp4j.struct.G;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +26,7 @@ class TracebackTest {
     void minutes() {
         try (TestGmp gmp = TestGmp.procs(1)) {
             gmp.run(() -> {
-                Scheduler s = GStack.current().s;
+                Scheduler s = GStack.current().scheduler();
                 long[] g = new long[1];
                 Thread[] t = new Thread[1];
                 Chan<Integer> c = Chan.make();
@@ -58,9 +62,10 @@ class TracebackTest {
     }
 
     private static void look(Scheduler s) {
+        Upkeep upkeep = new Upkeep(s);
         int part = 0;
         do {
-            part = Traceback.timeWaits(s, part, System.nanoTime());
+            part = upkeep.timeWaits(part, System.nanoTime());
         } while (part != 0);
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.print;
 
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -17,8 +17,8 @@ public final class ThrowableText {
     private ThrowableText() {
     }
 
-    /** Initialises this class, no more: see {@link Uncaught#prepare}. */
-    static void prepare() {
+    /** Initialises this class, no more: see {@code Uncaught.prepare}. */
+    public static void prepare() {
     }
 
     /** What {@code toString} gives; where that fails, the class and what it threw. */
@@ -31,7 +31,7 @@ public final class ThrowableText {
     }
 
     /** Its stack; empty where it does not give one. */
-    static StackTraceElement[] frames(Throwable t) {
+    public static StackTraceElement[] frames(Throwable t) {
         try {
             StackTraceElement[] frames = t.getStackTrace();
             return frames == null ? NONE : frames;
@@ -41,7 +41,7 @@ public final class ThrowableText {
     }
 
     /** Appends {@code "\tcaused by: "} and a line for each cause, each cause once. */
-    static void causes(StringBuilder b, Throwable t) {
+    public static void causes(StringBuilder b, Throwable t) {
         Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         boolean _ = seen.add(t);
         for (Throwable c = cause(t); c != null && seen.size() <= MOST_CAUSES && seen.add(c); c = cause(c)) {
@@ -58,12 +58,19 @@ public final class ThrowableText {
     }
 
     /** All of it, in the JDK's form where the exception lets it. */
-    static String full(Throwable t) {
+    public static String full(Throwable t) {
         StringBuilder b = new StringBuilder(line(t)).append('\n');
         for (StackTraceElement e : frames(t)) {
             b.append("\tat ").append(e).append('\n');
         }
         causes(b, t);
         return b.toString();
+    }
+
+    /** Whether the heap was full, rather than the metaspace, the number of threads or memory outside of the heap. */
+    public static boolean isHeap(Throwable t) {
+        String message = t.getMessage();
+        return t instanceof OutOfMemoryError
+                && (message == null || message.contains("heap") || message.contains("GC overhead"));
     }
 }

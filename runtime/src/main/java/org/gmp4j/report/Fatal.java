@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.report;
 
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
+import org.gmp4j.config.DebugVars;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.Signals;
+import org.gmp4j.print.Stderr;
+import org.gmp4j.print.ThrowableText;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.Throw;
 
 /**
@@ -89,7 +94,7 @@ public final class Fatal {
         try {
             Stderr.print("\n" + SchedTrace.dump(s));
         } catch (RuntimeException | Error e) {
-            Stderr.print("(dump of " + s.name + " failed: " + e + ")\n");
+            Stderr.print("(dump of " + s.name() + " failed: " + e + ")\n");
         }
     }
 
@@ -100,7 +105,7 @@ public final class Fatal {
                 printed++; // By the reporter alone.
             });
         } catch (RuntimeException | Error e) {
-            Stderr.print("(stacks of " + s.name + " failed: " + e + ")\n");
+            Stderr.print("(stacks of " + s.name() + " failed: " + e + ")\n");
         }
     }
 
@@ -173,13 +178,6 @@ public final class Fatal {
         }
     }
 
-    /** Whether the heap was full, rather than the metaspace, the number of threads or memory outside of the heap. */
-    static boolean isHeap(Throwable t) {
-        String message = t.getMessage();
-        return t instanceof OutOfMemoryError
-                && (message == null || message.contains("heap") || message.contains("GC overhead"));
-    }
-
     private static void halt() {
         for (;;) {
             try {
@@ -191,7 +189,7 @@ public final class Fatal {
     }
 
     /** An exception came out of the loop of an M or of sysmon: a bug of ours. */
-    static void broken(Scheduler s, Throwable t) {
+    public static void broken(Scheduler s, Throwable t) {
         if (t instanceof Throw && AS_ERROR) {
             t.printStackTrace();
             return;
@@ -200,7 +198,7 @@ public final class Fatal {
             try {
                 if (t instanceof OutOfMemoryError) {
                     Stderr.write(OUT_OF_MEMORY);
-                    if (isHeap(t)) { // The rest needs heap, and takes time in which other threads fail.
+                    if (ThrowableText.isHeap(t)) { // The rest needs heap, and takes time in which other threads fail.
                         whenThereIsMemory(t);
                         return;
                     }
@@ -258,7 +256,7 @@ public final class Fatal {
      * @param by the caller's stack, null for a thread
      */
     public static void misuseBy(GStack by, String message) {
-        for (Scheduler s : by == null ? Scheduler.live() : new Scheduler[] {by.s}) {
+        for (Scheduler s : by == null ? Scheduler.live() : new Scheduler[] {by.scheduler()}) {
             if (s.config.program() && !s.mainReturned()) {
                 throw fatal(s, "", message);
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.config;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -35,6 +35,11 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSock
         SYSTEM,
         /** The same, and the process ends by SIGABRT, which leaves a core file where the system makes them. */
         CRASH
+    }
+
+    /** Whether frames of the runtime are shown too. */
+    public boolean system() {
+        return traceback.compareTo(Level.SYSTEM) >= 0;
     }
 
     /** Everything off. */

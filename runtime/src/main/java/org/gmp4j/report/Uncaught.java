@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.report;
 
 import java.util.function.BiConsumer;
 
+import org.gmp4j.print.Stderr;
+import org.gmp4j.print.ThrowableText;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.G;
 
@@ -62,8 +66,8 @@ public final class Uncaught {
     }
 
     private static void tell(GStack st, Throwable t) {
-        Scheduler s = st.s;
-        Thread.UncaughtExceptionHandler ofThread = st.pooled ? null : threadHandler(st.thread);
+        Scheduler s = st.scheduler();
+        Thread.UncaughtExceptionHandler ofThread = st.isPooled() ? null : threadHandler(st.thread);
         BiConsumer<Long, Throwable> handler = s.config.uncaught();
         if (ofThread != null) {
             try {
@@ -75,14 +79,14 @@ public final class Uncaught {
             return;
         } else if (handler != null) {
             try {
-                handler.accept(G.goid(st.gp), t);
+                handler.accept(G.goid(st.gp()), t);
             } catch (Throwable e) {
                 handlerFailed(st, t, e);
             }
         } else if (s.config.program()) {
-            s.panicking = true;
+            s.setPanicking();
             Fatal.end(s, text(st, t));
-        } else if (s.inPlaceOfJdk && !st.pooled) {
+        } else if (s.isInPlaceOfJdk() && !st.isPooled()) {
             st.thread.getThreadGroup().uncaughtException(st.thread, t); // Its code was written for threads, not for goroutines.
         } else {
             print(text(st, t));
@@ -97,7 +101,7 @@ public final class Uncaught {
 
     private static void handlerFailed(GStack st, Throwable t, Throwable e) {
         if (e != Goexit.INSTANCE) { // A handler may end by goexit.
-            Stderr.print("gmp4j: goroutine " + G.goid(st.gp) + ": the uncaught-exception handler threw "
+            Stderr.print("gmp4j: goroutine " + G.goid(st.gp()) + ": the uncaught-exception handler threw "
                     + ThrowableText.line(e) + ", told of " + ThrowableText.line(t) + "\n");
         }
     }
@@ -113,14 +117,14 @@ public final class Uncaught {
     private static String text(GStack st, Throwable t) {
         StringBuilder b = new StringBuilder();
         if (t instanceof StackOverflowError) {
-            b.append("runtime: goroutine stack exceeds ").append(st.s.config.maxStack()).append("-byte limit\n");
+            b.append("runtime: goroutine stack exceeds ").append(st.scheduler().config.maxStack()).append("-byte limit\n");
         }
-        if (t instanceof StackOverflowError && st.s.config.program()) {
+        if (t instanceof StackOverflowError && st.scheduler().config.program()) {
             b.append("fatal error: stack overflow\n");
         } else {
             b.append("panic: ").append(ThrowableText.line(t)).append('\n');
             ThrowableText.causes(b, t);
         }
-        return b.append('\n').append(Traceback.ofThrowable(st.gp, t)).toString();
+        return b.append('\n').append(Traceback.ofThrowable(st.gp(), t)).toString();
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.events;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -7,14 +7,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
+import org.gmp4j.print.Frames;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
 
 /**
  * Where goroutines of a scheduler waited, or held what others waited for: by stack and labels, how often and how long. Off until
- * {@link #setRate}; off, a wait costs a load and a branch that is always the same.
+ * {@link #setRate}; off, a wait costs two loads and branches that are always the same.
  *
- * <p>A sample is taken on the goroutine's own stack, inside {@link GStack#enter}, when its wait is over, or when it has given the lock
+ * <p>A sample is taken on the goroutine's own stack, inside {@code GStack.enter}, when its wait is over, or when it has given the lock
  * back. It must not fail there: without room on the stack, or memory, no sample is taken. The map has a lock of the JDK's, for which
  * the goroutine waits pinned.
  */
@@ -51,70 +52,66 @@ public final class WaitProfile {
     }
 
     private final Map<Key, Place> places = new HashMap<>();
-    /** 0 for off; what another value means is up to the caller of {@link #on}. */
+    /** 0 for off; what another value means is up to the caller of {@link #isOn}. */
     private volatile long rate;
-    /** Whether the {@link Recorder} wants waits. Written under the monitor. */
-    private boolean recorded;
-    /** Whether anybody wants them. Likewise. */
-    private volatile boolean on;
+    /** Whether the {@code Recorder} wants waits. */
+    private volatile boolean recorded;
 
     /** Sets it; 0 turns it off, and what was found stays. */
-    public synchronized void setRate(long rate) {
+    public void setRate(long rate) {
         this.rate = rate;
-        on = rate != 0 || recorded;
     }
 
-    /** Sets whether the {@link Recorder} wants waits. */
-    public synchronized void setRecorded(boolean recorded) {
+    /** Sets whether the {@code Recorder} wants waits. */
+    public void setRecorded(boolean recorded) {
         this.recorded = recorded;
-        on = rate != 0 || recorded;
-    }
-
-    boolean on() {
-        return on;
     }
 
     /** Whether a wait is looked at when it is over. */
     public boolean isOn() {
-        return on;
+        return rate != 0 || recorded;
     }
 
-    long rate() {
+    /** As {@link #setRate} has set it. */
+    public long rate() {
         return rate;
     }
 
     /**
      * A wait that took {@code nanos} is over. If it is shorter than the rate, in ns, it is sampled with a probability in proportion to its
      * length, and always otherwise.
+     *
+     * @param labels the goroutine's; null for none
+     * @param system whether frames of the runtime are to be shown
      */
-    void waited(GStack st, long nanos) {
+    public void waited(Map<String, String> labels, boolean system, long nanos) {
         long r = rate;
         if (r == 0) {
             return;
         }
         if (nanos >= r) {
-            add(st, 1, nanos);
+            add(labels, system, 1, nanos);
         } else if (nanos > 0 && ThreadLocalRandom.current().nextLong(r) < nanos) {
-            add(st, (double) r / nanos, r);
+            add(labels, system, (double) r / nanos, r);
         }
     }
 
     /** A lock was given back for which another goroutine has waited {@code nanos}: one in {@code rate} such events is sampled. */
-    void held(GStack st, long nanos) {
+    public void held(Map<String, String> labels, boolean system, long nanos) {
         long r = rate;
         if (r != 0 && (r == 1 || ThreadLocalRandom.current().nextLong(r) == 0)) {
-            add(st, r, (double) r * nanos);
+            add(labels, system, r, (double) r * nanos);
         }
     }
 
-    private void add(GStack st, double count, double nanos) {
+    private void add(Map<String, String> labelled, boolean system, double count, double nanos) {
         if (Headroom.left() < Headroom.toTake() + ROOM) {
             return;
         }
         JdkThreads.pin();
         try {
-            Map<String, String> labels = st.labels == null ? Map.of() : st.labels;
-            List<StackTraceElement> frames = Traceback.users(new Throwable().getStackTrace(), Traceback.system(st.s));
+            Map<String, String> labels = labelled == null ? Map.of() : labelled;
+            List<StackTraceElement> frames = Frames.users(new Throwable().getStackTrace(), system);
             synchronized (places) {
                 Key key = new Key(frames, labels);
                 Place p = places.get(key);

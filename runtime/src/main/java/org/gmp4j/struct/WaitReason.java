@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.struct;
+
+import org.gmp4j.proc.Bubble;
 
 /**
  * Why a goroutine waits: the value of {@code g.waitreason} and the text in its traceback. To add one, add a constant at
@@ -69,7 +71,7 @@ public enum WaitReason {
     }
 
     /** Whether, in a bubble of {@link Bubble}, only another goroutine of it, or its clock, ends the wait. */
-    boolean durable() {
+    public boolean durable() {
         return switch (this) {
             case CHAN_RECEIVE_DURABLE, CHAN_SEND_DURABLE, CHAN_RECEIVE_NIL, CHAN_SEND_NIL, SELECT_DURABLE, SELECT_NO_CASES, SLEEP,
                     WAIT_GROUP, COND_WAIT, SEMACQUIRE, FOREVER, SYNCTEST_WAIT -> true;
@@ -78,7 +80,7 @@ public enum WaitReason {
     }
 
     /** Whether such waits are in the block profile: those for channels, locks and groups, as in Go's. */
-    boolean profiled() {
+    public boolean profiled() {
         return switch (this) {
             case CHAN_RECEIVE, CHAN_SEND, SELECT, CHAN_RECEIVE_DURABLE, CHAN_SEND_DURABLE, SELECT_DURABLE, WAIT_GROUP, SEMACQUIRE,
                     MUTEX_LOCK, RWMUTEX_LOCK, RWMUTEX_RLOCK, COND_WAIT -> true;

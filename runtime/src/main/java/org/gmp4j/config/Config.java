@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.config;
 
 import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
@@ -33,12 +33,12 @@ public record Config(int procs, IntSupplier autoProcs, Placement placement, Stea
     public static final int MOST_PROCS = 4096;
 
     /** How long a thief leaves runnext to the P that is about to take it, in nanoseconds; Go's value. */
-    static final long POLITE_NANOS = 3_000;
+    private static final long POLITE_NANOS = 3_000;
 
     /** The same under a latency policy: about two switches. The owner takes its runnext sooner than that if it can. */
-    static final long POLITE_LATENCY_NANOS = 300;
+    private static final long POLITE_LATENCY_NANOS = 300;
 
-    long politeNanos() {
+    public long politeNanos() {
         return spinNanos == 0 ? POLITE_NANOS : POLITE_LATENCY_NANOS;
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.report;
 
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
@@ -12,12 +12,18 @@ import java.util.function.Consumer;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.Keeper;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.HiddenStacks;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Park;
+import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Ark;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
+import org.gmp4j.struct.WaitReason;
 
 /**
  * Looks for goroutines that nothing alive can wake, as Go's {@code goroutineleak} profile: the JVM's collector says what is reachable.
@@ -36,19 +42,19 @@ import org.gmp4j.struct.M;
  *
  * <p>A goroutine that is alive is never taken for leaked. Collectors do not clear a weak reference to an object that any code can still
  * reach. Waits that can also be ended through off-heap memory, whose addresses no collector sees, are left out: those for timers, the
- * network, native events, and those with a limit of time, an interrupt or a context ({@link GStack#endable}, {@code waitsFor}). So are
+ * network, native events, and those with a limit of time, an interrupt or a context ({@link GStack#waitsFor}). So are
  * waits in the JDK without a {@linkplain LockSupport#getBlocker blocker}, for a socket or a monitor for example. Plain threads and
  * goroutines of other schedulers go on while the world is stopped, and may wake a goroutine that is being looked at. Until it is runnable
  * they hold what it waits for (the {@code reachabilityFence}s behind each {@code Waiting.ready}), and then they put it back into the
- * tables ({@link #woken}). Flag and status are Dekker's pattern: the waker moves the status by CAS, then reads the flag; the search sets
- * the flag, clears the entry, then reads the status.
+ * tables ({@link HiddenStacks}). Flag and status are Dekker's pattern: the waker moves the status by CAS, then reads the flag; the
+ * search sets the flag, clears the entry, then reads the status.
  *
  * <p>The converse does not hold: SEEING.md says which leaks are not found. Rejected: a heap dump, which takes as long as writing the heap,
  * and whose frames of compiled code lack objects that the compiler took apart, so that a live goroutine may look leaked; JVMTI, whose
  * first use makes each switch slower for good (HACKING.md); really giving leaked goroutines up to the collector, which would run no
  * {@code finally}, and off-heap queues would still name them.
  */
-public final class LeakSearch {
+public final class LeakSearch extends HiddenStacks {
     private static final int NONE = -1;
     private static final int TRIES = 3;
     private static final long NAP_NANOS = 50_000;
@@ -100,7 +106,7 @@ public final class LeakSearch {
     /** False, and nothing reported, when it did not even find the goroutine that it made for that ({@link Canary}). */
     private static boolean once(Scheduler s, Consumer<Traceback.Goroutine> to) {
         Canary canary = new Canary();
-        Newproc.newproc(s, canary);
+        s.go(canary);
         canary.awaitParked();
         long[][] found = new long[1][];
         try {
@@ -147,7 +153,7 @@ public final class LeakSearch {
             try {
                 HeapMutex mine = lock;
                 lock = null; // The starter refers to this object, and must not count as able to wake the goroutine.
-                gp = st.gp;
+                gp = st.gp();
                 Park.gopark(st, NOTHING, mine, WaitReason.FOREVER, 0);
             } finally {
                 GStack.exit(st);
@@ -212,7 +218,7 @@ public final class LeakSearch {
     }
 
     private void consider(long gp, Cargo c) {
-        if (GStatus.readgstatus(gp) != GStatus.GWAITING || !(GSlots.stack(gp) instanceof GStack st) || st.bubble != null) {
+        if (GStatus.readgstatus(gp) != GStatus.GWAITING || !(GSlots.stack(gp) instanceof GStack st) || st.bubble() != null) {
             return;
         }
         if (WaitReason.of(G.waitreasonOpaque(gp)) == WaitReason.JDK) {
@@ -232,22 +238,17 @@ public final class LeakSearch {
 
     /** Gives all objects that the goroutine waits for a reference to it; false when they are not known. */
     private static boolean keep(GStack st, Cargo c) {
-        Park.Unlock unlock = st.parkUnlock;
-        Object lock = st.parkLock;
-        if (st.endable || unlock == null || lock == null || unlock.waitsFor(lock, 0) == null) {
-            return false;
-        }
         int i = 0;
-        for (Keeper k = unlock.waitsFor(lock, 0); k != null; k = unlock.waitsFor(lock, ++i)) {
+        for (Keeper k = st.waitsFor(0); k != null; k = st.waitsFor(++i)) {
             c.keepers.add(k);
             k.kept = k.kept == null ? st : new Kept(st, k.kept);
         }
-        return true;
+        return i > 0;
     }
 
     private void hide() {
         Cargo c = (Cargo) ark.get();
-        s.leakSearch = this;
+        s.hide(this);
         for (int i = 0; i < n; i++) {
             long gp = gs[i];
             GSlots.setStack(gp, null);
@@ -277,34 +278,14 @@ public final class LeakSearch {
             GSlots.setStack(gs[i], c.stacks.get(i));
             GSlots.setFn(gs[i], c.fns.get(i));
         }
-        s.leakSearch = null;
+        s.hide(null);
         c.release();
     }
 
-    /** A goroutine was woken, and is runnable, by a thread that is not on a P of its scheduler. */
-    static void woken(Scheduler s, long gp) {
-        LeakSearch l = s.leakSearch;
-        if (l != null) {
-            GStack st = l.stack(gp);
-            if (st != null) {
-                GSlots.setStack(gp, st);
-            }
-        }
-    }
-
-    private GStack stack(long gp) {
+    @Override
+    protected GStack stack(long gp) {
         int index = G.index(gp);
         int i = index < at.length ? at[index] : NONE;
         return i == NONE ? null : (GStack) refs[i].get();
-    }
-
-    /** The stack of a goroutine, for readers while a search may be under way; null when it has none. */
-    static GStack stackOf(Scheduler s, long gp) {
-        GStack st = (GStack) GSlots.stack(gp);
-        LeakSearch l = s.leakSearch;
-        if (st != null) {
-            return st;
-        }
-        return l != null ? l.stack(gp) : (GStack) GSlots.stack(gp); // Else it was put back since the first look.
     }
 }

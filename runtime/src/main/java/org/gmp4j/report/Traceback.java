@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.report;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
+import org.gmp4j.print.Frames;
+import org.gmp4j.print.ThrowableText;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.HiddenStacks;
+import org.gmp4j.proc.Labelled;
+import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.WaitReason;
 
 /** Goroutines in Go's traceback form: a header with state and wait reason, then the frames. */
 public final class Traceback {
@@ -32,18 +38,18 @@ public final class Traceback {
 
     /** The same, one at a time. */
     static void each(Scheduler s, Consumer<String> to) {
-        boolean system = system(s);
+        boolean system = s.config.debug().system();
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
             if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
                 StringBuilder b = new StringBuilder();
                 header(b, gp, status);
-                Stack st = LeakSearch.stackOf(s, gp);
+                Stack st = HiddenStacks.of(s, gp);
                 if (st == null) {
                     Runnable fn = GSlots.fn(gp);
                     b.append("\t(not started) ").append(fn == null ? "" : Labelled.function(fn).getClass().getName()).append('\n');
                 } else {
-                    frames(b, st.thread.getStackTrace(), system);
+                    Frames.append(b, st.thread.getStackTrace(), system);
                 }
                 createdBy(b, gp, site(s, gp));
                 to.accept(b.toString());
@@ -97,13 +103,13 @@ public final class Traceback {
         if (status == GStatus.GDEAD || status == GStatus.GIDLE) {
             return null;
         }
-        boolean system = system(s);
-        GStack st = LeakSearch.stackOf(s, gp);
+        boolean system = s.config.debug().system();
+        GStack st = HiddenStacks.of(s, gp);
         Runnable fn = st == null ? GSlots.fn(gp) : null;
         StackTraceElement[] all = st == null ? new StackTraceElement[0] : st.thread.getStackTrace();
-        List<StackTraceElement> frames = users(all, system);
-        Map<String, String> labels = st == null ? Labelled.of(fn) : st.labels;
-        String site = st == null ? Labelled.siteOf(fn) : st.site;
+        List<StackTraceElement> frames = Frames.users(all, system);
+        Map<String, String> labels = st == null ? Labelled.of(fn) : st.labels();
+        String site = st == null ? Labelled.siteOf(fn) : st.site();
         return new Goroutine(G.goid(gp), state(gp, status), G.lockedm(gp) != 0, frames,
                 fn == null ? "" : Labelled.function(fn).getClass().getName(), labels == null ? Map.of() : labels, site == null ? "" : site);
     }
@@ -124,32 +130,10 @@ public final class Traceback {
         return states;
     }
 
-    /**
-     * Writes the present time to goroutines that wait and were not seen waiting before; for the minutes in the header of a traceback.
-     * Sysmon calls it now and then, because to read the clock in each park would cost more than the park's stores. A goroutine that
-     * parks clears the time of its last wait. A time that is written late, when the goroutine waits again, is wrong by no more than
-     * this look took.
-     *
-     * @param part which goroutines: 0, then what this returned, until that is 0
-     */
-    static int timeWaits(Scheduler s, int part, long now) {
-        return s.slots.forEachIn(part, new Since(now | 1)); // Not 0, which is for none.
-    }
-
-    /** Writes the time to one goroutine, if it waits and has none. (Not a lambda: sysmon would link that, maybe without memory.) */
-    private record Since(long now) implements LongConsumer {
-        @Override
-        public void accept(long gp) {
-            if (GStatus.readgstatus(gp) == GStatus.GWAITING && G.waitsinceOpaque(gp) == 0) {
-                G.setWaitsinceOpaque(gp, now);
-            }
-        }
-    }
-
     /** The goroutine that an exception ended. */
     static String ofThrowable(long gp, Throwable t) {
         StringBuilder b = new StringBuilder("goroutine ").append(G.goid(gp)).append(" [running]:\n");
-        frames(b, ThrowableText.frames(t), system((Scheduler) GSlots.owner(gp)));
+        Frames.append(b, ThrowableText.frames(t), ((Scheduler) GSlots.owner(gp)).config.debug().system());
         createdBy(b, gp, site((Scheduler) GSlots.owner(gp), gp));
         return b.toString();
     }
@@ -185,8 +169,8 @@ public final class Traceback {
 
     /** Where it was started, empty when that was not noted. */
     private static String site(Scheduler s, long gp) {
-        GStack st = LeakSearch.stackOf(s, gp);
-        String site = st == null ? Labelled.siteOf(GSlots.fn(gp)) : st.site;
+        GStack st = HiddenStacks.of(s, gp);
+        String site = st == null ? Labelled.siteOf(GSlots.fn(gp)) : st.site();
         return site == null ? "" : " at " + site;
     }
 
@@ -196,47 +180,5 @@ public final class Traceback {
         } else if (!site.isEmpty()) {
             b.append("created").append(site).append('\n');
         }
-    }
-
-    static boolean system(Scheduler s) {
-        return s.config.debug().traceback().compareTo(DebugVars.Level.SYSTEM) >= 0;
-    }
-
-    /** Without frames of the runtime and of the JDK's switching code unless {@code system}; all, when there are no others. */
-    public static List<StackTraceElement> users(StackTraceElement[] all, boolean system) {
-        List<StackTraceElement> frames = new ArrayList<>(all.length);
-        for (StackTraceElement e : all) {
-            if (e != null && (system || !internal(e))) {
-                boolean _ = frames.add(e);
-            }
-        }
-        return frames.isEmpty() ? List.of(all) : List.copyOf(frames);
-    }
-
-    /** Frames of the runtime and of the JDK's switching code are left out unless {@code system}, but never all. */
-    private static void frames(StringBuilder b, StackTraceElement[] frames, boolean system) {
-        boolean shown = false;
-        for (StackTraceElement e : frames) {
-            if (e != null && (system || !internal(e))) {
-                shown = true;
-                b.append('\t').append(e).append('\n');
-            }
-        }
-        if (!shown) {
-            for (StackTraceElement e : frames) {
-                b.append('\t').append(e).append('\n');
-            }
-        }
-    }
-
-    private static boolean internal(StackTraceElement e) {
-        String c = e.getClassName();
-        return c.startsWith("org.gmp4j.proc.") || c.startsWith("org.gmp4j.wait.") || c.startsWith("org.gmp4j.sysmon.")
-                || c.startsWith("org.gmp4j.queue.") || c.startsWith("org.gmp4j.lock.")
-                || c.startsWith("org.gmp4j.struct.") || c.startsWith("org.gmp4j.stack.") || c.startsWith("org.gmp4j.ffi.")
-                || c.equals("org.gmp4j.Hchan") || c.equals("org.gmp4j.ChanEnding") || c.equals("org.gmp4j.Selectgo")
-                || c.equals("org.gmp4j.Select") && !e.getMethodName().equals("run")
-                || c.startsWith("java.lang.VirtualThread") || c.startsWith("jdk.internal.vm.Continuation")
-                || c.equals("java.lang.Thread") && e.getMethodName().equals("getStackTrace"); // Of the thread that writes this.
     }
 }

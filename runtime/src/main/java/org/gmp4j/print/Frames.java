@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.print;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+
+/** Which frames of a stack a user is shown: not those of the runtime, nor of the JDK's switching code, but never none. */
+public final class Frames {
+    private Frames() {
+    }
+
+    /**
+     * The frames to be shown.
+     *
+     * @param system show them all
+     */
+    public static List<StackTraceElement> users(StackTraceElement[] all, boolean system) {
+        List<StackTraceElement> frames = new ArrayList<>(all.length);
+        for (StackTraceElement e : all) {
+            if (e != null && (system || !internal(e))) {
+                boolean _ = frames.add(e);
+            }
+        }
+        // It may hold null: an exception gives what it likes.
+        return Collections.unmodifiableList(frames.isEmpty() ? Arrays.asList(all) : frames);
+    }
+
+    /** Appends the same, a line each. */
+    public static void append(StringBuilder b, StackTraceElement[] all, boolean system) {
+        for (StackTraceElement e : users(all, system)) {
+            b.append('\t').append(e).append('\n');
+        }
+    }
+
+    private static boolean internal(StackTraceElement e) {
+        String c = e.getClassName();
+        return c.startsWith("org.gmp4j.proc.") || c.startsWith("org.gmp4j.wait.") || c.startsWith("org.gmp4j.sysmon.")
+                || c.startsWith("org.gmp4j.report.") || c.startsWith("org.gmp4j.queue.") || c.startsWith("org.gmp4j.lock.")
+                || c.startsWith("org.gmp4j.struct.") || c.startsWith("org.gmp4j.stack.") || c.startsWith("org.gmp4j.ffi.")
+                || c.startsWith("org.gmp4j.events.") || c.equals("org.gmp4j.Hchan") || c.equals("org.gmp4j.ChanEnding")
+                || c.equals("org.gmp4j.Selectgo") || c.equals("org.gmp4j.Select") && !e.getMethodName().equals("run")
+                || c.startsWith("java.lang.VirtualThread") || c.startsWith("jdk.internal.vm.Continuation")
+                || c.equals("java.lang.Thread") && e.getMethodName().equals("getStackTrace"); // Of the thread that writes this.
+    }
+}
