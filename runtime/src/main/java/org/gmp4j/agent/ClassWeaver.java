@@ -39,14 +39,21 @@ public final class ClassWeaver {
     public byte[] weave(byte[] classFile) {
         PointScan scan = PointScan.of(classFile);
         LeftAlone reason = scan.leftAlone();
-        if (reason == null && (!options.includes(scan.name(), false) || PointTransformer.isOurs(scan.name()))) {
-            reason = LeftAlone.EXCLUDED;
+        byte[] woven = null;
+        try {
+            if (reason == null && (!options.includes(scan.name(), false) || PointTransformer.isOurs(scan.name()))) {
+                reason = LeftAlone.EXCLUDED;
+            }
+            if (reason == null) {
+                woven = PointWriter.writeAlone(scan);
+            }
+        } catch (IndexOutOfBoundsException e) { // It is broken where the scan does not look: the JVM would refuse it.
+            reason = LeftAlone.FAILED;
         }
-        if (reason != null) {
+        if (woven == null) {
             Integer _ = leftAlone.merge(reason, 1, Integer::sum);
             return null;
         }
-        byte[] woven = PointWriter.writeAlone(scan);
         classes++;
         methods += scan.found().size();
         for (MethodPoints m : scan.found()) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
-import static java.lang.classfile.attribute.StackMapFrameInfo.VerificationTypeInfo.ITEM_OBJECT;
-import static java.lang.classfile.attribute.StackMapFrameInfo.VerificationTypeInfo.ITEM_UNINITIALIZED;
-
 import static org.gmp4j.classfile.Bytes.i4;
 import static org.gmp4j.classfile.Bytes.u2;
 
@@ -42,12 +39,6 @@ import org.gmp4j.classfile.Opcodes;
  * <em>the instruction</em> (the {@code new} of an object whose constructor has not run yet) it means what is behind.
  */
 final class CodeWriter {
-    private static final int SAME_1 = 64;
-    private static final int SAME_1_EXTENDED = 247;
-    private static final int CHOP = 248;
-    private static final int SAME_EXTENDED = 251;
-    private static final int FULL = 255;
-
     private final PointScan scan;
     private final MethodPoints points;
     private final PointWriter sites;
@@ -120,7 +111,7 @@ final class CodeWriter {
         at += 2;
         for (int i = 0; i < attributes; i++) {
             if (scan.isUtf8(u2(b, at), "StackMapTable")) {
-                emptyStacks(at + 6, empty);
+                emptyStacks(new Frames(b, at + 6), empty);
             }
             at += 6 + i4(b, at + 2);
         }
@@ -132,51 +123,17 @@ final class CodeWriter {
         return any;
     }
 
-    private void emptyStacks(int at, boolean[] empty) {
+    private void emptyStacks(Frames frames, boolean[] empty) {
         int[] headers = points.headers();
         int next = 0;
-        int count = u2(b, at);
-        at += 2;
-        int pc = -1;
-        for (int i = 0; i < count; i++) {
-            int type = b[at++] & 0xFF;
-            int delta = type;
-            if (type >= SAME_1_EXTENDED) {
-                delta = u2(b, at);
-                at += 2;
-            } else if (type >= SAME_1) {
-                delta = type - SAME_1;
-            }
-            pc += delta + 1;
-            boolean nothing = type < SAME_1 || type >= CHOP;
-            if (type == FULL) {
-                at = afterTypes(at);
-                nothing = u2(b, at) == 0;
-                at = afterTypes(at);
-            } else if (type > SAME_EXTENDED) {
-                at = afterTypes(type - SAME_EXTENDED, at);
-            } else if (!nothing) {
-                at = afterTypes(1, at);
-            }
-            while (next < headers.length && headers[next] < pc) {
+        while (frames.next()) {
+            while (next < headers.length && headers[next] < frames.pc()) {
                 next++;
             }
-            if (next < headers.length && headers[next] == pc) {
-                empty[next] = nothing;
+            if (next < headers.length && headers[next] == frames.pc()) {
+                empty[next] = frames.stackIsEmpty();
             }
         }
-    }
-
-    private int afterTypes(int at) {
-        return afterTypes(u2(b, at), at + 2);
-    }
-
-    private int afterTypes(int count, int at) {
-        for (int i = 0; i < count; i++) {
-            int tag = b[at++];
-            at += tag == ITEM_OBJECT || tag == ITEM_UNINITIALIZED ? 2 : 0;
-        }
-        return at;
     }
 
     /** Finds what moves: everything behind a point, and behind a switch whose padding changes. */
@@ -234,7 +191,7 @@ final class CodeWriter {
     }
 
     /** The new offset of an instruction. */
-    private int moved(int pc) {
+    int moved(int pc) {
         find(pc);
         return found < 0 ? pc : pc + shifts[found];
     }
@@ -374,7 +331,7 @@ final class CodeWriter {
         if (scan.isUtf8(name, "StackMapTable")) {
             int lengthAt = out.size() + 2;
             out.copy(b, at, at + 6);
-            frames(at + 6);
+            frames(new Frames(b, at + 6));
             out.i4At(lengthAt, out.size() - lengthAt - 4);
         } else if (scan.isUtf8(name, "LineNumberTable")) {
             out.copy(b, at, at + 8);
@@ -398,77 +355,22 @@ final class CodeWriter {
         return true;
     }
 
-    private void frames(int at) {
-        int count = u2(b, at);
+    private void frames(Frames frames) {
         int countAt = out.size();
-        out.u2(count);
-        at += 2;
-        int written = count;
-        int old = -1;
+        out.u2(0); // later
+        int written = 0;
         int last = -1;
-        for (int i = 0; i < count; i++) {
-            int type = b[at++] & 0xFF;
-            int delta = type;
-            if (type >= SAME_1_EXTENDED) {
-                delta = u2(b, at);
-                at += 2;
-            } else if (type >= SAME_1) {
-                delta = type - SAME_1;
-            }
-            old += delta + 1;
-            int to = target(old, old);
-            frameHead(type, to - last - 1);
+        for (; frames.next(); written++) {
+            int pc = frames.pc();
+            int to = target(pc, pc);
+            frames.write(to - last - 1, this, out);
             last = to;
-            at = frameTypes(type, at);
-            if (moved(old) - to == PointScan.BACK_SIZE) { // The header has the frame of the point on the way back to it.
-                frameHead(0, PointScan.BACK_SIZE - 1);
+            if (moved(pc) - to == PointScan.BACK_SIZE) { // The header has the frame of the point on the way back to it.
+                Frames.writeSame(PointScan.BACK_SIZE - 1, out);
                 last += PointScan.BACK_SIZE;
                 written++;
             }
         }
         out.u2At(countAt, written);
-    }
-
-    private void frameHead(int type, int delta) {
-        if (type < SAME_1_EXTENDED) {
-            int base = type < SAME_1 ? 0 : SAME_1;
-            if (delta < SAME_1) {
-                out.u1(base + delta);
-                return;
-            }
-            type = base == 0 ? SAME_EXTENDED : SAME_1_EXTENDED;
-        }
-        out.u1(type);
-        out.u2(delta);
-    }
-
-    private int frameTypes(int type, int at) {
-        if (type == FULL) {
-            int locals = u2(b, at);
-            out.u2(locals);
-            at = types(locals, at + 2);
-            int stack = u2(b, at);
-            out.u2(stack);
-            return types(stack, at + 2);
-        }
-        if (type > SAME_EXTENDED) {
-            return types(type - SAME_EXTENDED, at);
-        }
-        return type >= SAME_1 && type < CHOP ? types(1, at) : at;
-    }
-
-    private int types(int count, int at) {
-        for (int i = 0; i < count; i++) {
-            int tag = b[at++];
-            out.u1(tag);
-            if (tag == ITEM_OBJECT) {
-                out.u2(u2(b, at));
-                at += 2;
-            } else if (tag == ITEM_UNINITIALIZED) {
-                out.u2(moved(u2(b, at)));
-                at += 2;
-            }
-        }
-        return at;
     }
 }

@@ -18,9 +18,9 @@ public enum LeftAlone {
     OLD_CLASS_FILE,
     /** A class file of a version or a shape that we do not know. */
     UNKNOWN_FORMAT,
-    /** A class whose constant pool is full. */
+    /** A class in whose constant pool there is no room for what the points need. */
     CONSTANT_POOL_FULL,
-    /** A class that could not be rewritten; this is a fault of ours. */
+    /** A class that could not be rewritten: its file is broken, or this is a fault of ours. */
     FAILED,
     /** A method: the class initialiser. A goroutine inside one cannot leave its thread. */
     CLASS_INITIALIZER,

@@ -41,8 +41,10 @@ final class PointScan {
     private static final int JIT_LIMIT = 8_000;
     /** Up to this length a jump of two bytes reaches everywhere. */
     private static final int JUMP_LIMIT = Short.MAX_VALUE;
-    /** Leaves room for what the points need of the 65,535 constants. */
-    private static final int POOL_LIMIT = 64_000;
+    /** As a class file counts them: one more than there are. */
+    private static final int MAX_CONSTANTS = 65_535;
+    /** What the points of a class need at most, however many they are; a jar that is woven needs most. */
+    static final int CONSTANTS_OF_CLASS = 60;
     private static final int INTERFACE = 0x0200;
     /** The length of an {@code invokedynamic}. */
     static final int POINT_SIZE = 5;
@@ -70,7 +72,7 @@ final class PointScan {
     private int methods;
     /** The class's attributes. */
     private int attributes;
-    /** The constant "Code", once seen. */
+    /** The constant "Code" that was seen last, or -1. */
     private int codeName = -1;
 
     /** The loops of the method at hand. */
@@ -100,7 +102,19 @@ final class PointScan {
         if (scan.reason == null) {
             scan.reason = scan.found.isEmpty() ? LeftAlone.NO_LOOPS : scan.hasPoints() ? LeftAlone.HAS_POINTS : null;
         }
+        if (scan.reason == null && !scan.hasRoom()) {
+            scan.reason = LeftAlone.CONSTANT_POOL_FULL;
+        }
         return scan;
+    }
+
+    /** Whether the constants that the points need can be added: of a method its name; of a point the call, and how deep it is. */
+    private boolean hasRoom() {
+        int needed = CONSTANTS_OF_CLASS;
+        for (MethodPoints m : found) {
+            needed += 1 + 2 * m.count();
+        }
+        return pool.length + needed <= MAX_CONSTANTS;
     }
 
     /** Whether the class has points already: nothing else names the class that they link to. */
@@ -211,9 +225,6 @@ final class PointScan {
 
     private void readPool() {
         int count = u2(b, 8);
-        if (count > POOL_LIMIT) {
-            reason = LeftAlone.CONSTANT_POOL_FULL;
-        }
         pool = new int[count];
         byte[] in = b; // Locals and tables: what runs before anything is compiled is most of the cost.
         byte[] sizes = CONSTANT_SIZES;
@@ -282,7 +293,7 @@ final class PointScan {
     }
 
     private boolean isCode(int name) {
-        if (codeName < 0 && isUtf8(name, "Code")) {
+        if (name != codeName && isUtf8(name, "Code")) { // A class may have the same text twice.
             codeName = name;
         }
         return name == codeName;

@@ -406,6 +406,9 @@ public final class Points {
             used = true;
             if (wanted) {
                 JdkPoint.setWanted(true);
+                if (!wanted) { // It was cleared meanwhile, perhaps before we set it: nobody would clear it again.
+                    JdkPoint.setWanted(false);
+                }
             }
         }
         Site site = new Site(type, method, depth % PointWriter.VECTOR, depth >= PointWriter.VECTOR, eager);

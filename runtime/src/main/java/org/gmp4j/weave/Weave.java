@@ -232,6 +232,7 @@ public final class Weave {
         leftAlone(LeftAlone.HAS_POINTS, "had points already", report);
         leftAlone(LeftAlone.OLD_CLASS_FILE, "are older than Java 7 and stay without points", report);
         leftAlone(LeftAlone.UNKNOWN_FORMAT, "have a format that is not known, and stay as they are", report);
+        leftAlone(LeftAlone.FAILED, "are broken or of a kind that is not known, and stay as they are", report);
         leftAlone(LeftAlone.CONSTANT_POOL_FULL, "have no room for another constant, and stay as they are", report);
         for (String note : notes) {
             report.println(note + ".");

@@ -8,10 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassModel;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeElement;
 import java.lang.classfile.CodeModel;
@@ -24,6 +26,7 @@ import java.lang.classfile.instruction.SwitchCase;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -344,7 +347,7 @@ class AssembledLoopsTest {
 
     private static void leftAlone(LeftAlone reason, byte[] b) {
         long before = reason.counted();
-        assertNull(PointTransformer.addPoints(b));
+        assertTrue(PointTransformer.addPoints(b) == null, "it has points");
         assertEquals(before + 1, reason.counted());
     }
 
@@ -365,12 +368,77 @@ class AssembledLoopsTest {
         byte[] future = method(AssembledLoopsTest::spin);
         future[7] = 99;
         leftAlone(LeftAlone.UNKNOWN_FORMAT, future);
-        leftAlone(LeftAlone.CONSTANT_POOL_FULL, build(c -> {
-            for (int i = 0; i < 64_000; i++) {
-                c.constantPool().intEntry(i);
+    }
+
+    /** A class of 800 methods with loops has points as long as there is room for all the constants that they need. */
+    @Test
+    void constantsUpToTheLimit() {
+        int room = 65_535 - PointScan.of(manyLoops(0)).poolCount() - PointScan.CONSTANTS_OF_CLASS - 800 * 5;
+        byte[] woven = PointWriter.writeAlone(PointScan.of(manyLoops(room)));
+        assertEquals(List.of(), ClassFile.of().verify(woven));
+        leftAlone(LeftAlone.CONSTANT_POOL_FULL, manyLoops(room + 1));
+        assertNotNull(PointTransformer.addPoints(manyLoops(room)));
+        PointScan one = PointScan.of(method(AssembledLoopsTest::spin));
+        int added = PointScan.of(PointWriter.writeAlone(one)).poolCount() - one.poolCount();
+        assertTrue(added <= PointScan.CONSTANTS_OF_CLASS + 3, added + " constants for one point");
+    }
+
+    private static byte[] manyLoops(int constants) {
+        return build(c -> {
+            for (int i = 0; i < constants; i++) {
+                c.constantPool().intEntry(i + 1_000);
             }
-            c.withMethodBody("m", MTD_void, STATIC, AssembledLoopsTest::spin);
-        }));
+            for (int i = 0; i < 800; i++) {
+                c.withMethodBody("m" + i, INT, STATIC, b -> {
+                    Label outer = b.newBoundLabel();
+                    b.iinc(0, -1);
+                    Label inner = b.newBoundLabel();
+                    b.iinc(0, -1).iload(0).ifgt(inner).iload(0).iconst_1().iand().ifne(outer).iload(0).ireturn();
+                });
+            }
+        });
+    }
+
+    /** A frame of a type that no JVM has yet: where one has it, we would make nonsense of it. */
+    @Test
+    void framesOfAnotherType() {
+        byte[] bad = method(b -> {
+            Label header = b.newLabel();
+            b.iinc(0, -1);
+            b.labelBinding(header).iinc(0, -1).iload(0).ifgt(header).iload(0).ireturn();
+        });
+        int at = new String(bad, StandardCharsets.ISO_8859_1).lastIndexOf("\0\0\0\3\0\1\3");
+        assertTrue(at > 0);
+        bad[at + 6] = (byte) 246;
+        bad = notOurs(bad);
+        PointScan scan = PointScan.of(bad);
+        assertNull(scan.leftAlone());
+        assertThrows(IndexOutOfBoundsException.class, () -> PointWriter.write(scan));
+        ClassWeaver weaver = new ClassWeaver(null);
+        assertNull(weaver.weave(bad));
+        assertEquals(1, weaver.leftAlone(LeftAlone.FAILED));
+    }
+
+    /** In a package of the same length that is not ours, whose classes are left alone where a jar is woven. */
+    private static byte[] notOurs(byte[] classFile) {
+        return new String(classFile, StandardCharsets.ISO_8859_1).replace("org/gmp4j/", "com/acme4/").getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    /** The text "Code" may be two constants. */
+    @Test
+    void codeByTwoNames() {
+        byte[] plain = build(c -> c.withMethodBody("m", MTD_void, STATIC, AssembledLoopsTest::spin)
+                .withMethodBody("Cod_", MTD_void, STATIC, AssembledLoopsTest::spin));
+        String text = new String(plain, StandardCharsets.ISO_8859_1);
+        plain[text.indexOf("Cod_") + 3] = 'e';
+        ClassModel model = ClassFile.of().parse(plain);
+        int name = model.methods().getLast().methodName().index();
+        assertEquals("Code", model.methods().getLast().methodName().stringValue());
+        PointScan scan = PointScan.of(plain);
+        int code = scan.found().getLast().code();
+        plain[code] = (byte) (name >> 8);
+        plain[code + 1] = (byte) name;
+        assertEquals(2, PointScan.of(plain).found().size());
     }
 
     @Test
@@ -382,11 +450,12 @@ class AssembledLoopsTest {
         }
     }
 
-    /** Whatever the bytes are, the transformer neither throws nor loops. */
+    /** Whatever the bytes are, neither the transformer nor the weaver throws or loops. */
     @Test
     void brokenClassFiles() {
-        byte[] good = PointLoader.bytes(LoopShapes.class);
+        byte[] good = notOurs(PointLoader.bytes(LoopShapes.class));
         PointTransformer transformer = new PointTransformer(PointOptions.of(AgentOptions.of(null), new java.util.Properties()));
+        ClassWeaver weaver = new ClassWeaver(null);
         Random random = new Random(42);
         for (int i = 0; i < 3_000; i++) {
             byte[] bad = i % 2 == 0 ? Arrays.copyOf(good, random.nextInt(good.length)) : good.clone();
@@ -394,6 +463,7 @@ class AssembledLoopsTest {
                 bad[random.nextInt(bad.length)] = (byte) random.nextInt();
             }
             transformer.transform(null, AssembledLoopsTest.class.getClassLoader(), "a/B", null, null, bad);
+            byte[] _ = weaver.weave(bad);
         }
     }
 

@@ -141,6 +141,52 @@ final class ClassComparison {
         return labels;
     }
 
+    /** The jumps of methods with points that go back, or nowhere, and not to a point. */
+    static List<String> passedBy(byte[] classFile) {
+        List<String> wrong = new ArrayList<>();
+        for (MethodModel m : FILES.parse(classFile).methods()) {
+            List<CodeElement> all = m.code().map(code -> ((CodeAttribute) code).elementList()).orElse(List.of());
+            if (all.stream().noneMatch(ClassComparison::isPoint)) {
+                continue;
+            }
+            Map<Label, Boolean> behind = new HashMap<>(); // whether there is a point
+            for (int i = 0; i < all.size(); i++) {
+                CodeElement e = all.get(i);
+                if (e instanceof LabelTarget t) {
+                    int next = i;
+                    while (next < all.size() && !(all.get(next) instanceof Instruction)) {
+                        next++;
+                    }
+                    behind.put(t.label(), next < all.size() && isPoint(all.get(next)));
+                }
+                for (Label to : targets(e)) {
+                    if (Boolean.FALSE.equals(behind.get(to))) {
+                        wrong.add(m.methodName() + " " + e);
+                    }
+                }
+            }
+        }
+        return wrong;
+    }
+
+    private static List<Label> targets(CodeElement e) {
+        List<Label> targets = new ArrayList<>();
+        switch (e) {
+            case BranchInstruction b -> targets.add(b.target());
+            case TableSwitchInstruction s -> {
+                targets.add(s.defaultTarget());
+                s.cases().forEach(c -> targets.add(c.target()));
+            }
+            case LookupSwitchInstruction s -> {
+                targets.add(s.defaultTarget());
+                s.cases().forEach(c -> targets.add(c.target()));
+            }
+            default -> {
+            }
+        }
+        return targets;
+    }
+
     private static List<String> lines(MethodModel method, MethodModel plain) {
         List<String> lines = new ArrayList<>();
         lines.add(method.methodName().stringValue() + method.methodType().stringValue() + method.flags().flagsMask());

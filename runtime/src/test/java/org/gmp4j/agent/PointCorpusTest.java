@@ -53,6 +53,7 @@ class PointCorpusTest {
         if (difference != null) {
             wrong.add(name + ": " + difference);
         }
+        ClassComparison.passedBy(points).forEach(e -> wrong.add(name + ", goes back past its point: " + e));
         if (verify) {
             ClassFile.of().verify(points).forEach(e -> wrong.add(name + ": " + e));
             ClassFile.of().verify(PointWriter.writeAlone(scan)).forEach(e -> wrong.add(name + ", woven: " + e));
