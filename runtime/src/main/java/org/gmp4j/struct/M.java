@@ -30,7 +30,6 @@ public final class M {
     private static final LongField PROCID = Mem.longField(m.layout(), "procid");
     private static final IntField CPU = Mem.intField(m.layout(), "cpu");
     private static final IntField EXITED = Mem.intField(m.layout(), "exited");
-    private static final IntField PARK = Mem.intField(m.layout(), "park");
     private static final long PARK_OFFSET = Mem.offset(m.layout(), "park");
     private static final IntField BLOCKED = Mem.intField(m.layout(), "blocked");
     private static final IntField SIGREQ = Mem.intField(m.layout(), "sigreq");

@@ -27,7 +27,6 @@ public final class P {
     private static final LongField NINPLACE = Mem.longField(p.layout(), "ninplace");
     private static final LongField IDLESINCE = Mem.longField(p.layout(), "idlesince");
     private static final LongField IDLETIME = Mem.longField(p.layout(), "idletime");
-    private static final IntField TIMERSLOCK = Mem.intField(p.layout(), "timersLock");
     private static final long TIMERSLOCK_OFFSET = Mem.offset(p.layout(), "timersLock");
     private static final IntField TIMERSLEN = Mem.intField(p.layout(), "timersLen");
     private static final IntField TIMERSCAP = Mem.intField(p.layout(), "timersCap");

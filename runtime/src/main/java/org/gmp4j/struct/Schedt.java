@@ -16,7 +16,6 @@ public final class Schedt {
     /** sysmonwait: sysmon looks at goroutines that run; an M that enters a system call wakes it. */
     public static final int SYSMON_HEARS = 3;
 
-    private static final IntField LOCK = Mem.intField(schedt.layout(), "lock");
     private static final long LOCK_OFFSET = Mem.offset(schedt.layout(), "lock");
     private static final IntField MAXMCOUNT = Mem.intField(schedt.layout(), "maxmcount");
     private static final LongField MIDLE = Mem.longField(schedt.layout(), "midle");
@@ -46,14 +45,11 @@ public final class Schedt {
     private static final LongField NJDKWAIT = Mem.longField(schedt.layout(), "njdkwait");
     private static final LongField LASTPOLL = Mem.longField(schedt.layout(), "lastpoll");
     private static final LongField POLLUNTIL = Mem.longField(schedt.layout(), "pollUntil");
-    private static final IntField POLLBREAK = Mem.intField(schedt.layout(), "pollBreak");
     private static final long POLLBREAK_OFFSET = Mem.offset(schedt.layout(), "pollBreak");
     private static final IntField POLLINGNET = Mem.intField(schedt.layout(), "pollingNet");
     private static final IntField NETPOLLWAITERS = Mem.intField(schedt.layout(), "netpollWaiters");
     private static final IntField NETPOLLWAKESIG = Mem.intField(schedt.layout(), "netpollWakeSig");
-    private static final IntField SYSMONNOTE = Mem.intField(schedt.layout(), "sysmonnote");
     private static final long SYSMONNOTE_OFFSET = Mem.offset(schedt.layout(), "sysmonnote");
-    private static final IntField STOPNOTE = Mem.intField(schedt.layout(), "stopnote");
     private static final long STOPNOTE_OFFSET = Mem.offset(schedt.layout(), "stopnote");
     private static final LongField NSPAWNEXTERN = Mem.longField(schedt.layout(), "nspawnextern");
     private static final LongField PROCRESIZETIME = Mem.longField(schedt.layout(), "procresizetime");

@@ -19,7 +19,6 @@ public final class Sudog {
     private static final IntField SUCCESS = Mem.intField(sudog.layout(), "success");
     private static final IntField CASEINDEX = Mem.intField(sudog.layout(), "caseIndex");
     private static final IntField TICKET = Mem.intField(sudog.layout(), "ticket");
-    private static final IntField THREAD = Mem.intField(sudog.layout(), "thread");
     private static final long THREAD_OFFSET = Mem.offset(sudog.layout(), "thread");
 
     /** {@code isSelect}: it stands for a case of a goroutine's select, and {@code g} is that goroutine. */

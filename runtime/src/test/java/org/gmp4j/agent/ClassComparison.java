@@ -25,7 +25,6 @@ import java.lang.classfile.instruction.LookupSwitchInstruction;
 import java.lang.classfile.instruction.NopInstruction;
 import java.lang.classfile.instruction.TableSwitchInstruction;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;

@@ -5,6 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+
 import org.gmp4j.stack.Host;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.testing.NoHalt;
@@ -89,5 +96,18 @@ class LockRankTest {
         LockRank.acquire(LockRank.SCHED);
         LockRank.acquire(LockRank.HCHAN);
         LockRank.release(LockRank.SUDOG);
+    }
+
+    /** HACKING.md names all ranks in their order. */
+    @Test
+    void thePageListsThem() throws IOException, IllegalAccessException {
+        Map<Integer, String> ranks = new TreeMap<>();
+        for (Field f : LockRank.class.getFields()) {
+            if (f.getType() == int.class) {
+                ranks.put(f.getInt(null), "`" + f.getName() + "`");
+            }
+        }
+        String line = String.join(" < ", ranks.values());
+        assertTrue(Files.readAllLines(Path.of("HACKING.md")).contains(line), line);
     }
 }

@@ -22,7 +22,6 @@ import org.gmp4j.affinity.Affinity;
 import org.gmp4j.agent.Points;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.Signals;
-import org.gmp4j.struct.M;
 import org.gmp4j.testing.ChildJvm;
 import org.junit.jupiter.api.Test;
 

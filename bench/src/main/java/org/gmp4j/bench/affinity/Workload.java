@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.gmp4j.Chan;
-import org.gmp4j.Go;
 import org.gmp4j.net.TcpConn;
 import org.gmp4j.net.TcpListener;
 import org.gmp4j.sync.WaitGroup;

@@ -3,7 +3,6 @@ package org.gmp4j.bench.service;
 
 import java.util.List;
 import org.gmp4j.SpinPolicy;
-import org.gmp4j.bench.steal.Format;
 
 /**
  * A server.
