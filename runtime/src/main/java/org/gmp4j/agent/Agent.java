@@ -5,9 +5,9 @@ import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
 
 /**
- * The Java agent: gives the runtime access to the JDK's virtual threads, so that {@code -javaagent:gmp4j-runtime.jar} is
- * the only flag a program needs, adds preemption points to classes as they load ({@link PointOptions} says to which), and makes all
- * virtual threads goroutines where the option {@code default} asks for that. An executable jar of ours names it as
+ * The Java agent. It gives the runtime access to the JDK's virtual threads, so that {@code -javaagent:gmp4j-runtime.jar} is the only
+ * flag a program needs; it adds preemption points to classes as they load ({@link PointOptions} says to which); and it makes all
+ * virtual threads goroutines if the option {@code default} asks for that. An executable jar may name it as
  * {@code Launcher-Agent-Class} instead.
  *
  * <p>This class alone is compiled for Java 8, before the others, so that an older Java says what it lacks.

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The agent's argument: {@code default,procs=4,exclude=com.acme.gen.**}. Options have commas between them, and so have the values of
- * some: what begins with no option's name belongs to the value before it.
+ * The agent's argument: {@code default,procs=4,exclude=com.acme.gen.**}. Commas separate the options, and the parts of
+ * some values too: a part that does not begin with an option's name belongs to the value before it.
  */
 final class AgentOptions {
     static final String DEFAULT = "default";

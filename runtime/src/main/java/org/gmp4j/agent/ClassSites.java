@@ -13,7 +13,7 @@ import java.util.function.BiFunction;
 
 /**
  * The linked points of one class, found by the class's name. The class holds this (as a {@link ClassValue}), this holds
- * the class weakly: when its loader goes, its sites go.
+ * the class weakly: its sites are collected when its loader is.
  */
 final class ClassSites extends WeakReference<Class<?>> {
     private static final ClassSites[] NONE = {};

@@ -34,9 +34,9 @@ import org.gmp4j.classfile.Opcodes;
  *
  * <p>A point leaves nothing on the operand stack, so the frame of the instruction behind it is its frame: the stack map keeps
  * its frames, only their offsets move, and a header with a point on the way back has the same frame once more. An offset has
- * one of two meanings. As a <em>place to go to</em> (a jump's target, a range's limit, a frame, a line) it means what stands in
- * front of the instruction, of which a jump to a header with a point on the way back takes only what it needs. As
- * <em>the instruction</em> (the {@code new} of an object whose constructor has not run yet) it means what is behind.
+ * one of two meanings. As a <em>place to go to</em> (a jump's target, a range's limit, a frame, a line) it means the code that was put in
+ * front of the instruction; a jump to a header with a point on the way back goes to {@code point} or to {@code header}, as above. As
+ * <em>the instruction</em> (the {@code new} of an object whose constructor has not run yet) it means what is behind that code.
  */
 final class CodeWriter {
     private final PointScan scan;

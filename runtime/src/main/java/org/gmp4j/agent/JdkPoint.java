@@ -40,7 +40,7 @@ import java.security.ProtectionDomain;
  * compiled code stays valid, so the loop is soon back in it, with nothing compiled again.
  *
  * <p>{@code check} is what an armed call site calls: compiled, a load and a branch.
- * Where it was seen to branch there is a call on the loop's only way back, and C2 makes 64-bit constants anew in each round, or keeps the
+ * Once the branch was taken, there is a call on the loop's only way back, and C2 makes 64-bit constants anew in each round, or keeps the
  * loop's variables on the stack: a loop of five cycles took 1.25 times as long, another of six 1.6. So most points are
  * on a way back of their own ({@link CodeWriter}). Rejected: telling C2 that the branch is rare
  * ({@code MethodHandleImpl.profileBoolean}), which changed nothing; only nudging, never arming: on one CPU, with

@@ -6,7 +6,7 @@ import org.gmp4j.classfile.Constants;
 
 /**
  * The method that links the points of a class which got them before the program ran. It is a method of the class itself, so it is
- * found whatever loads the class, and in Java it would read
+ * found whatever loads the class. In Java it would read
  *
  * <pre>
  * private static CallSite gmp4j$link(Lookup l, String name, MethodType t, String method, int depth) {
@@ -23,12 +23,12 @@ import org.gmp4j.classfile.Constants;
  * }
  * </pre>
  *
- * <p>{@link Woven} makes {@code GmpPoint} as it is initialised. A point that is linked to nothing stays so; nothing is lost with it, as
- * a runtime that is in sight is found at the first point already, and one that is not would have come too late for some anyway.
+ * <p>The initialiser of {@link Woven} makes {@code GmpPoint}. A point that is linked to nothing stays so, and nothing is lost by that:
+ * a runtime that the class can see is found at its first point already, and one that came later would come too late for some anyway.
  *
  * <p>Rejected: a class of ours in the woven jar, in each package or in one of its own (frameworks list the classes of a package; two
- * modules must not have the same package); calling a class of the runtime's directly, which ends a program that runs without it, or
- * whose class loader or module does not see it, with a LinkageError at its first loop.
+ * modules must not have the same package); calling a class of the runtime directly: a program that runs without the runtime, or whose
+ * class loader or module does not see it, would end with a LinkageError at its first loop.
  *
  * <p>The names {@code gmp4j$link}, {@code GmpPoint.link} and {@code org.gmp4j.agent.Woven} with the types here stay as they are:
  * jars that were woven by an older gmp4j rely on them.

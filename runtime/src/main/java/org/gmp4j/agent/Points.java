@@ -32,8 +32,8 @@ import java.util.function.BooleanSupplier;
  * and once armed it costs nothing further to stop the goroutine, the next time as well.
  * </ol>
  *
- * <p>So: want; when the goroutine runs on, nudge; a millisecond later arm level 0, and then a level deeper each time; when
- * {@code arm} has nothing to arm, retake the P. And every second or so {@link #disarm}.
+ * <p>Sysmon uses them in this order: want; if the goroutine runs on, nudge; a millisecond later arm level 0, and then a level deeper
+ * each time; when {@code arm} has nothing to arm, take the P. Every second or so it calls {@link #disarm}.
  *
  * <p>Methods are safe to call from any thread.
  */

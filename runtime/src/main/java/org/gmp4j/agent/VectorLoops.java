@@ -6,8 +6,8 @@ import static org.gmp4j.classfile.Bytes.u2;
 import org.gmp4j.classfile.Opcodes;
 
 /**
- * Which loops C2 may vectorise, seen from their instructions: the only ones that a point which is armed makes much slower, as
- * the load in it cannot be vectorised (a sum over an array of ints 5.2 times; other loops 0.6 to 1.3). A loop counts as one when
+ * Which loops C2 may vectorise, as far as their instructions show. Only these does an armed point make much slower, because the load
+ * in it cannot be vectorised (a sum over an array of ints 5.2 times; other loops 0.6 to 1.3). A loop counts as one when
  * <ul>
  * <li>no other loop is in it,
  * <li>it counts: there is an {@code iinc}, or an addition of longs,
@@ -15,7 +15,7 @@ import org.gmp4j.classfile.Opcodes;
  * vector API,
  * <li>and calls nothing else but methods of {@code Math} and of the boxes of numbers, which C2 knows.
  * </ul>
- * A loop that is taken for one by mistake keeps a point that is not armed from the start, and is reached by nudges. One that
+ * A loop that is taken for one by mistake has a point that is not armed from the start, and is reached by nudges. One that
  * is missed runs slower: a copy loop that gets its elements by a method of the program's own, say, which C2 inlines.
  */
 final class VectorLoops {

@@ -2,12 +2,12 @@
 package org.gmp4j.agent;
 
 /**
- * What a class that got its points before the program ran initialises before it links the first ({@link LinkMethod}). Does what the
- * agent does as the program starts, as far as it can be done now: makes the class that points link to, unless {@code gmp.points=off}
- * or nobody opened {@code java.lang} to us (then points are nothing), and all virtual threads goroutines where {@code gmp.default}
- * asks for that. A bad setting ends the program with one sentence and exit code 2.
+ * A class that got its points before the program ran initialises this class before it links the first ({@link LinkMethod}). The
+ * initialiser does what the agent does when the program starts, as far as that can still be done: it makes the class that points link
+ * to, unless {@code gmp.points=off} is set or nobody opened {@code java.lang} to us (then points are nothing), and it makes all virtual
+ * threads goroutines if {@code gmp.default} asks for that. A bad setting ends the program with one sentence and exit code 2.
  *
- * <p>Of {@link PointOptions} {@code gmp.points} holds here; the patterns do where a jar is woven.
+ * <p>Of the settings in {@link PointOptions} only {@code gmp.points} applies here; the patterns apply when a jar is woven.
  */
 final class Woven {
     static final String NAME = "org.gmp4j.agent.Woven";

@@ -10,12 +10,15 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 
 /**
- * {@code checkdead}: all goroutines are asleep when nothing inside the scheduler can ready one and nothing outside can.
- * Goroutines parked by the JDK, threads that are not Ms inside a blocking call of ours or out of one for less than a second,
- * timers outside all schedulers and their functions, work that is left to sysmon ({@link Deferred}), and other schedulers are
- * outside and hold the report off.
- *
- * <p>A goroutine that waits for a socket is parked by the JDK too, and so it holds the report off, as one in IO wait does in Go.
+ * {@code checkdead}: all goroutines are asleep when nothing inside the scheduler can ready one and nothing outside can. These are
+ * outside, and hold the report off:
+ * <ul>
+ * <li>goroutines that the JDK parked: one that waits for a socket too, as one in IO wait does in Go;
+ * <li>threads that are not Ms and are inside a blocking call of ours, or left one less than a second ago;
+ * <li>timers outside all schedulers, and their functions;
+ * <li>work that is left to sysmon ({@link Deferred});
+ * <li>other schedulers.
+ * </ul>
  *
  * <p>There are two checks. {@link #dead} runs under sched.lock whenever an M goes to sleep, so its counts are consistent, and the
  * last M to go to sleep finds the deadlock. An M that sleeps in the poller until a timer is due is on no list and counts as

@@ -21,7 +21,7 @@ import org.gmp4j.struct.Schedt;
  * <ol>
  * <li>{@code closing} becomes {@link Scheduler#DRAINING}. No goroutine may be started from outside; those that live may start others.
  * <li>The last goroutine has ended: {@code closing} becomes {@link Scheduler#STOPPED}, and Ms leave instead of sleeping.
- * <li>Sysmon ends, then whoever reads the structs, then the threads of the Ms are joined.
+ * <li>Sysmon ends; threads that still read the structs are waited for; the threads of the Ms are joined.
  * <li>The structs of Ms, Ps and Gs are recycled; {@code schedt} itself later ({@link RetiredSched}).
  * </ol>
  *

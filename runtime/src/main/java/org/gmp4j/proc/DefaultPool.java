@@ -22,8 +22,9 @@ import org.gmp4j.struct.Schedt;
  * Thread.vthread_scheduler}) is answered by the scheduler.
  *
  * <p>A thread may belong to this scheduler and yet begin on the JDK's. When a virtual thread that is older than the change, and so
- * runs on the JDK's pool, starts one that a platform thread made after the change, the JDK puts that into the queues of the pool
- * ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). We are called when it is next to run, and leave it where it began.
+ * runs on the JDK's pool, starts one that a platform thread made after the change, the JDK puts the new thread into the queues of its
+ * pool ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). We are called when it is to run the next time, and leave it where
+ * it began.
  */
 public final class DefaultPool extends ForkJoinPool {
     private final Scheduler s;

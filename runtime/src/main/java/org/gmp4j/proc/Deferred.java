@@ -15,8 +15,8 @@ import org.gmp4j.struct.Schedt;
  * many push to by CAS and one drains by exchanging it for null, so there is no ABA.
  *
  * <p>To add needs a few hundred bytes of stack, a thousand or so in the interpreter. Where not even those are left, the JDK's own
- * frames overflow before they call us, as they would with the JDK's own scheduler: no more can be promised than those frames do, which
- * have changed the thread's state by then.
+ * frames overflow before they call us, as they would with the JDK's own scheduler. They have changed the thread's state by then, so we
+ * can promise no more than they do.
  */
 public abstract class Deferred {
     private static final VarHandle HEAD;

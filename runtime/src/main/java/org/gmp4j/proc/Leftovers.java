@@ -7,8 +7,8 @@ import java.lang.invoke.VarHandle;
 import org.gmp4j.stack.JdkState;
 
 /**
- * Stacks that the JDK asked us to park, or whose thread has ended, and for which the JDK's code after that failed for want of memory: a
- * timed park sets an alarm, for example. Sysmon tries again at each look. Meanwhile the thread's state in the JDK is that of one about
+ * Stacks for which the JDK could not finish a park, or the end of a thread, for want of memory: a timed park, for example, sets an
+ * alarm when the stack is off the M already. Sysmon tries again at each look. Meanwhile the thread's state in the JDK is that of one about
  * to park, which does no harm: an unpark leaves a permit, a notify a mark, and both are seen when it has parked.
  */
 final class Leftovers {

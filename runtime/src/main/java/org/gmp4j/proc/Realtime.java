@@ -5,7 +5,7 @@ import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.print.Stderr;
 
-/** Threads of a scheduler under {@code SCHED_FIFO}, where that is permitted. What they start does not inherit it, by the kernel's flag. */
+/** Threads of a scheduler under {@code SCHED_FIFO}, where that is permitted. What they start does not inherit it: a flag prevents that. */
 final class Realtime {
     private Realtime() {
     }

@@ -8,11 +8,11 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.WaitReason;
 
 /**
- * What is told of things that happen seldom, or last long, so that it can record them: JFR's events. There is none until somebody
- * records, and the floors below know only this class, as the module {@code jdk.jfr} may not be there.
+ * Is told of things that happen seldom or last long, and records them as JFR's events. There is none until somebody records. The loop
+ * knows only this class, as the module {@code jdk.jfr} may not be there.
  *
- * <p>While there is none, a wait costs what it costs without: one flag says whether it is to be looked at, for the block profile or
- * for this ({@link WaitProfile#isOn}). All else asks for {@link #now} where thousands of instructions are spent anyway.
+ * <p>While there is none, a wait costs nothing more: one flag says whether waits are looked at, be it for the block profile or for a
+ * recorder ({@link WaitProfile#isOn}). All other code asks for {@link #now} where it spends thousands of instructions anyway.
  *
  * <p>It is called on goroutines' stacks inside {@link GStack#enter}, on Ms and on sysmon, where nothing may fail and no goroutine may
  * switch: so it is pinned there, has room on the stack, and what it throws for want of memory costs one event. What begins and ends

@@ -4,7 +4,10 @@ package org.gmp4j.proc;
 import org.gmp4j.stack.JdkContainer;
 import org.gmp4j.struct.GSlots;
 
-/** What the loop tells when something has gone wrong, and of itself: {@code report} implements it, which the loop does not know. */
+/**
+ * What the loop tells when something has gone wrong, and what it tells of itself. Package {@code report}, which the loop does not know,
+ * implements it.
+ */
 public interface Reports {
     /** Before the first scheduler, and before each: loads what a report needs while there is memory. */
     void prepare();

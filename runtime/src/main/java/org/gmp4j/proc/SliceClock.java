@@ -9,7 +9,7 @@ import org.gmp4j.struct.P;
 /**
  * When an M's time slices began, for sysmon, which can then sleep until the first slice ends. Otherwise sysmon would have to look five
  * times in a quantum to know the end of a slice to a fifth of it: that took a third of a CPU with a quantum of 200 µs, and 6 % beside a
- * service with one of 1 ms. But to read the clock costs 25 ns, and a switch only some hundred. So slices are timed only while they are
+ * service with one of 1 ms. But to read the clock takes 25 ns, and a switch only some hundred. So slices are timed only while they are
  * few, and while sysmon sees goroutines run on from one look to the next with others waiting.
  *
  * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins});

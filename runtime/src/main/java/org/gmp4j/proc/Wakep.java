@@ -39,7 +39,7 @@ import org.gmp4j.struct.Throw;
  * a submitter may have woken nobody for the same reason. In Go wakep takes sched.lock each time, to set needspinning.
  *
  * <p>A spinner that finds work stops spinning as well. Submitters may have relied on it, so it does step 2 and then looks in
- * the same way, at timers too ({@link #resetspinning}). Only if there is something another M is woken. Go wakes one without
+ * the same way, at timers too ({@link #resetspinning}). Only if there is something is another M woken. Go wakes one without
  * looking. In a service at low load, where a goroutine becomes ready now and then, that woke a second M for nothing each
  * time, which was a third of the time that a request took.
  *

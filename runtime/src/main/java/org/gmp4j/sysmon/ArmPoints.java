@@ -14,18 +14,23 @@ import org.gmp4j.struct.M;
  * How sysmon brings a goroutine that overran its quantum, or runs on without a P ({@link Strays}), to a preemption point of
  * the agent. One for each scheduler, used by its sysmon alone.
  *
- * <p>For each overrun: points are wanted; when it runs on all the same the threads are nudged through them, {@value
- * #NUDGES} times at most; a millisecond later the outermost loops of what the goroutine runs are armed; then a level deeper
- * each millisecond, or at sysmon's next look. When there is nothing left to arm, or no class with points was loaded at all,
- * the P is taken instead, if it has one. The point at which a nudge stopped a goroutine is armed at the next look, for all
- * that come there later ({@link Points#armLearnt}). What is armed and stops nobody for a second is disarmed, and after
- * longer each time that it has to be armed again. Where loops have no safepoint polls all are armed, for good, from the first
- * overrun on, a millisecond's worth of them at each.
+ * <p>What is done about an overrun, one step after the other, until the goroutine stops:
+ * <ol>
+ * <li>The switch is set that makes points check whether they are wanted ({@link Points#want}).
+ * <li>The threads are nudged through their points, {@value #NUDGES} times at most.
+ * <li>A millisecond later the outermost loops of what the goroutine runs are armed; then a level deeper each millisecond, or at
+ * sysmon's next look.
+ * <li>When there is nothing left to arm, or no class with points was loaded at all, the P is taken, if the goroutine has one.
+ * </ol>
+ * The point at which a nudge stopped a goroutine is armed at the next look, for all that come there later ({@link
+ * Points#armLearnt}). A point that is armed and stops nobody for a second is disarmed; each time that it has to be armed again it
+ * stays armed for longer. Where loops have no safepoint polls, all points are armed for good, from the first overrun on: at each
+ * overrun as many as a millisecond allows.
  *
- * <p>The switch that makes points check is set at each look at a goroutine that should yield, and at no other moment. A goroutine that
- * stops at a point clears it, often within a microsecond; set again at once, it would make the next goroutine pass a thousand points in
- * vain until the next look. So do the calls of the hook that stop nobody, when they are too many ({@link #PATIENCE}): beside a goroutine
- * in the JDK's code or in native code, which comes to no point, loops whose points are armed would run at a third of their speed.
+ * <p>The switch is set at each look at a goroutine that should yield, and at no other moment. A goroutine that stops at a point
+ * clears it, often within a microsecond; set again at once, it would make the next goroutine pass a thousand points in vain until the
+ * next look. It is also cleared when too many calls of the hook have stopped nobody ({@link #PATIENCE}): beside a goroutine in the
+ * JDK's code or in native code, which comes to no point, loops whose points are armed would run at a third of their speed.
  * A nudge stops all threads; interpreted code, and armed points, need none.
  *
  * <p>Arming is expensive: code is compiled again, and a loop that was vectorised no longer is. All these times are CPU time of the
@@ -48,9 +53,9 @@ final class ArmPoints {
     private static final long ARM_ALL = 1_000_000;
 
     /**
-     * So many calls of the hook may stop nobody once a goroutine is first told to yield: about half a millisecond of a loop, in
-     * which one that comes to a point each 100 µs does so. Then at each later look. (With 4,000 instead of the first the one of 100 µs was
-     * nudged ten times as often, and a sleeper beside it late by p90 1.1 instead of 0.1 ms.)
+     * How many calls of the hook may stop nobody: once a goroutine is first told to yield, and then after each later look. The first
+     * is about half a millisecond of a loop, time enough for a goroutine that comes to a point each 100 µs. (With 4,000 instead of
+     * it that goroutine was nudged ten times as often, and a sleeper beside it late by p90 1.1 instead of 0.1 ms.)
      */
     static final int PATIENCE = 16_000;
     static final int LATER_PATIENCE = 1_000;
@@ -70,7 +75,7 @@ final class ArmPoints {
         /** Whether the last one took no nudge. */
         private boolean prompt;
         private int level;
-        /** The thread's CPU time when the level was reached, and that from which on it is nudged again. */
+        /** The thread's CPU time when the level was reached, and the CPU time at which it is nudged again. */
         private long cpu;
         private long nextNudge;
         private boolean helpless;

@@ -5,8 +5,8 @@ import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Notices that the collector ran, for caches that are emptied then: an object that only a weak reference holds is
- * gone. Sysmon checks it, and a thread that misses in such a cache. Young collections count, and there may be many a second, so the
+ * Notices that the collector ran, so that caches can be emptied then: an object that only a weak reference held is gone. Sysmon
+ * looks for that, and so does a thread that misses in such a cache. Young collections count, and there may be many a second, so the
  * caches are emptied at most once a second.
  */
 public final class GcWatch {

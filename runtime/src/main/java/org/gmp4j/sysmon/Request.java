@@ -4,7 +4,7 @@ package org.gmp4j.sysmon;
 import org.gmp4j.proc.Monitor;
 import org.gmp4j.proc.Processor;
 
-/** Sysmon's latest request to hand a P off, until it was answered: what it asked, and what tells the answer. */
+/** Sysmon's latest request to hand a P off, until it is answered: what was asked, and what shows the answer. */
 final class Request implements Monitor.Watched {
     /** The M that was asked; 0 for none. */
     long mp;

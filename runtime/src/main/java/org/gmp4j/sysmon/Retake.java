@@ -35,18 +35,18 @@ import org.gmp4j.struct.Schedt;
  *  _Prunning, no point stops it        yes                  a look more, or more   handoff, then the same
  * </pre>
  *
- * The P is taken by {@link Gate}; where the kernel cannot do that, by signal, and then what follows of requests and answers
- * applies.
+ * The P is taken by {@link Gate}. Where the kernel has no membarrier it is taken by a signal, which asks the thread for it: requests
+ * and answers below are about that.
  *
- * <p>A goroutine that runs on without its P is a stray: one more thread that wants a CPU, with a thread's share of it, and which waits
- * for a P like all others when it next calls the runtime ({@link Strays}). To keep strays few,
- * a goroutine that no point stops keeps its P the longer, the more strays run: twice as long for each stray a CPU, doubled at most
- * {@value #MAX_DOUBLINGS} times. n goroutines that never end take about n - log n quanta where each would have had its own thread after
- * n; no number of them keeps the others waiting for ever, as a fixed bound on strays would.
+ * <p>A goroutine that runs on without its P is a stray ({@link Strays}). Its thread competes for a CPU as any other does, and the
+ * goroutine waits for a P as any other when it next calls the runtime. To keep strays few, a goroutine that no point stops keeps its P
+ * the longer, the more strays run: twice as long for each stray a CPU, doubled at most {@value #MAX_DOUBLINGS} times. Of n goroutines
+ * that never end, on one CPU, all would be strays after n quanta otherwise; with this rule about log n are. A fixed bound on strays
+ * would keep the others waiting for ever once it is reached.
  *
- * <p>Rejected: strays at {@code SCHED_IDLE}, weight 3 where others have 1,024. One that holds a lock keeps whoever wants it
- * waiting for as long as the others have work: a sort of 0.33 s under a monitor was not done after 40 s; one in the JDK's code keeps a
- * safepoint waiting when other processes want the CPUs: 1.3 s.
+ * <p>Rejected: strays at {@code SCHED_IDLE}, weight 3 where others have 1,024. A stray that holds a lock keeps all that want it
+ * waiting for as long as the others have work: a sort of 0.33 s under a monitor was not done after 40 s. A stray in the JDK's code
+ * keeps a safepoint waiting when other processes want the CPUs: 1.3 s.
  */
 final class Retake {
     private static final long SYSCALL_NANOS = 10_000_000;
@@ -56,20 +56,20 @@ final class Retake {
      */
     private static final long ANSWER_NANOS = 50_000;
     private static final long WAKE_ANSWER_NANOS = 150_000;
-    /** So long a request that the thread has not seen stands: the signal may have gone to other code's handler. */
+    /** A request that the thread has not seen stands for this long: the signal may have gone to other code's handler. */
     private static final long ASK_AGAIN_NANOS = 10_000_000;
-    /** By so much at most, and a quarter of a quantum, a slice is taken to have begun before the look that first saw it. */
+    /** A slice is taken to have begun before the look that first saw it, but by no more than this and a quarter of a quantum. */
     private static final long MAX_EARLIER = 250_000;
     /** A look at a goroutine that has had its quantum costs it 17 µs where it shares a CPU with sysmon. */
     private static final long MIN_LOOK_AGAIN = 200_000;
 
-    /** For so many strays a CPU a goroutine that no point stops keeps its P longer and longer. */
+    /** How often the time for which a goroutine that no point stops keeps its P is doubled at most: once for each stray a CPU. */
     private static final int MAX_DOUBLINGS = 6;
     /** For this long a goroutine that was told to yield is looked at as often as sysmon can. After that it may well wait for a CPU. */
     private static final long LOOK_CLOSELY = 500_000;
     /** After this long sysmon checks a goroutine that came to a point by itself the last time. */
     private static final long PROMPT = 50_000;
-    /** So long after a P was taken from a system call, or from a thread asleep, another such is expected. */
+    /** For this long after a P was taken from a system call, or from a thread asleep, another such is expected. */
     private static final long TOOK_FROM_SYSCALL = 20_000_000;
     private static final long TOOK_FROM_SLEEPER = 1_000_000_000;
 
@@ -187,7 +187,7 @@ final class Retake {
 
     /** A look when all Ps are idle, or the world stops. Points that are armed stay armed: goroutines that are to stop need them. */
     void lookForStrays(long now) {
-        busy = false; // What runs by the time it sleeps it has not seen.
+        busy = false; // No goroutine was seen to run.
         workWaits = false;
         inSyscall = false;
         strays.look(now);
@@ -235,7 +235,7 @@ final class Retake {
             try {
                 took |= look(pr, status, slices, now);
             } catch (OutOfMemoryError e) {
-                took = true; // For the others there may be enough; for this one it looks again soon.
+                took = true; // There may be memory enough for the other Ps; at this one sysmon looks again soon.
             }
         }
         suspected = threads.suspected();
@@ -282,7 +282,7 @@ final class Retake {
         return slice(leastQuantum, quantum, Runq.size(pp) + (Runq.runnext(pp) == 0 ? 0 : 1) + Schedt.runqsizeOpaque(s.sched) / procs);
     }
 
-    /** The same where so many wait: all have had a turn after {@code most}, unless they are too many for the least of slices. */
+    /** The same where {@code waiting} wait: all have a turn within {@code most}, unless they are too many for the least slice. */
     static long slice(long least, long most, int waiting) {
         return Math.max(least, most / Math.max(1, waiting));
     }
@@ -393,7 +393,7 @@ final class Retake {
         return patient(w, SliceClock.slice(pp, tick), now, age, slice) ? false : handoff(pr, mp, tick, !ThreadState.slept(m));
     }
 
-    /** Whether a goroutine that no point stops keeps its P a while, as so many run on without one. */
+    /** Whether a goroutine that no point stops keeps its P a while, because others run on without one. */
     private boolean patient(WatchedM w, long name, long now, long age, long slice) {
         if (w.takenSlice != name) {
             w.takenSlice = name;

@@ -11,7 +11,7 @@ import org.gmp4j.struct.Schedt;
 /**
  * Strays: goroutines that run on without a P, which was taken from them because nothing could stop them where they were. When a stray
  * calls the runtime it gets a P again: an idle one, or its turn at the end of the global queue. When it has come to code with preemption
- * points, a point can make it do that too ({@link ArmPoints}), and must: a loop there may call nothing for hours.
+ * points, one of these can make it call the runtime ({@link ArmPoints}), and has to: a loop there may call nothing for hours.
  *
  * <p>To call a stray is to have it come to a point. Sysmon looks for strays at most every 10 ms, and calls one at a time: first after
  * 10 ms, then ever more rarely, down to once in 1.3 s, for a call slows others down a little. It calls only threads that have used a good

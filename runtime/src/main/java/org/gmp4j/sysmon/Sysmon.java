@@ -23,7 +23,7 @@ import org.gmp4j.struct.Schedt;
  *
  * <pre>
  *  while                                           it sleeps                          and is woken by
- *  a P is in a system call, or the begin of a      20 µs, doubling to 10 ms; with a   a system call: see below
+ *  a P is in a system call, or the start of a      20 µs, doubling to 10 ms; with a   a system call: see below
  *    time slice is not known                         system call doubling only after
  *                                                    50 rounds without work
  *  a P runs a goroutine, its slice is timed        until the quantum ends             the same
@@ -57,15 +57,16 @@ import org.gmp4j.struct.Schedt;
  * <p>Its duties:
  *
  * <ul>
- * <li>{@link Retake}, {@link Strays} among it, and {@link GcWatch}.
+ * <li>{@link Retake}, with {@link Strays}, and {@link GcWatch}.
  * <li>A poll of the network when nobody has polled it for 10 ms or a quantum, whichever is shorter; while work waits, for two of these,
- * since Ms then poll between slices. It is looked at when sysmon wakes up anyway, so it may be later by one of its sleeps.
+ * since Ms then poll between slices. Sysmon looks at that only when it wakes up anyway, so a poll may be late by one of its sleeps.
  * <li>Whether sockets are about to be used ({@link JdkPollers}).
- * <li>What the loop leaves to it ({@link Upkeep}): deadlocks, since when each goroutine has waited, what C code readied, schedtrace,
- * once a second the machine's CPU limits and whether the signal is still ours, and what could not be done for want of memory or threads.
+ * <li>What the loop leaves to it ({@link Upkeep}): deadlocks, since when each goroutine has waited, goroutines that C code readied,
+ * schedtrace, and what could not be done for want of memory or threads; once a second the machine's CPU limits, and whether the signal
+ * handler is still ours.
  * </ul>
  *
- * <p>Where there is no memory for a duty itself, it waits for the next look: only a bug ends sysmon.
+ * <p>A duty for which there is no memory waits for the next look: only a bug ends sysmon.
  */
 public final class Sysmon implements Monitor {
     /** The kernel's time slices for it, of which it never needs a whole one. */

@@ -5,8 +5,8 @@ import org.gmp4j.ffi.OsThread;
 
 /**
  * HotSpot's VM thread, which carries out each {@link org.gmp4j.agent.Points#nudge}. Where the goroutine that is to be nudged has
- * the only CPU it would wait for the goroutine's kernel slice to end: seen were 3 to 5 ms, longer than what was to be
- * preempted. So it gets short slices, as sysmon has. GC threads that it starts inherit them, which changes no one's share.
+ * the only CPU, that thread would wait for the end of the goroutine's kernel slice. Waits of 3 to 5 ms were seen, longer than the runs
+ * that were to be cut short. So it gets short slices, as sysmon has. GC threads that it starts inherit them, which changes no one's share.
  */
 final class VmThread {
     /** Guarded by the class: several schedulers' sysmons come here. */

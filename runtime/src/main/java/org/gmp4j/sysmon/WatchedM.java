@@ -4,7 +4,7 @@ package org.gmp4j.sysmon;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Monitor;
 
-/** What sysmon knows of an M. All of it is sysmon's alone, but for {@link #renew}, before there is anything to see of the M. */
+/** What sysmon knows of an M. Only sysmon uses it; {@link #renew} is called before there is anything to see of the M. */
 final class WatchedM implements Monitor.Watched {
     /** The time slice in which it told the goroutine to yield; that in which it waits for a point, and since when. */
     long preempted = -1;
