@@ -32,7 +32,7 @@ import java.util.stream.Stream;
 public final class Mutants {
     private static final int JDK = 25;
     private static final String RUN = "org.gmp4j.testing.RunTest";
-    /** How long a test may take; who takes longer hangs. */
+    /** How long a test may take; one that takes longer hangs. */
     private static final int SECONDS = Integer.getInteger("mutants.seconds", 30);
     private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     private static final String JAVAC = Path.of(System.getProperty("java.home"), "bin", "javac").toString();

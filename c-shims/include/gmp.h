@@ -269,12 +269,12 @@ struct gqueue {
 struct schedstat {
     uint64_t nretaken;     /* sysmon: Ps taken back from system calls */
     uint64_t ntold;        /* sysmon: goroutines that were told to yield, as their quantum was over */
-    uint64_t npoll;        /* who has pollingNet: looks at the network */
-    uint64_t nready;       /* who has pollingNet: Gs found ready by those */
-    uint64_t npollblock;   /* who has lastpoll: sleeps in the poller */
-    uint64_t nreadyblock;  /* who has lastpoll: Gs found ready by those */
-    uint64_t stopping[GMP_BUCKETS]; /* who stops the world: how long it took until all Ps had stopped */
-    uint64_t stopped[GMP_BUCKETS];  /* who stops the world: how long it was from then to the start, the stopping included */
+    uint64_t npoll;        /* whoever has pollingNet: looks at the network */
+    uint64_t nready;       /* whoever has pollingNet: Gs found ready by those */
+    uint64_t npollblock;   /* whoever has lastpoll: sleeps in the poller */
+    uint64_t nreadyblock;  /* whoever has lastpoll: Gs found ready by those */
+    uint64_t stopping[GMP_BUCKETS]; /* whoever stops the world: how long it took until all Ps had stopped */
+    uint64_t stopped[GMP_BUCKETS];  /* whoever stops the world: how long it was from then to the start, the stopping included */
 };
 
 /* The scheduler.  One for each Gmp. */

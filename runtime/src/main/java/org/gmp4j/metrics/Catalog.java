@@ -177,7 +177,7 @@ final class Catalog {
                 r -> SchedStat.NPOLL.getOpaque(r.s.sched));
         counter("/sched/netpoll/sleeps:events", "Times a thread slept until the network had something ready, or a timer was due.",
                 r -> r.sumOfMs(M.NSLEEPPOLL));
-        counter("/sched/netpoll/ready:goroutines", "Goroutines that somebody found ready who asked the network or slept.",
+        counter("/sched/netpoll/ready:goroutines", "Goroutines that were found ready by a thread that asked the network or slept.",
                 r -> SchedStat.NREADY.getOpaque(r.s.sched) + SchedStat.NREADYBLOCK.getOpaque(r.s.sched));
     }
 }

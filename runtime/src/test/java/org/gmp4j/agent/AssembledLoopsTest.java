@@ -197,7 +197,7 @@ class AssembledLoopsTest {
         }
     }
 
-    /** Who comes in passes no point, who goes round does, and what follows the point is two ways to the header, for C2's sake. */
+    /** The way in passes no point, the way round does, and what follows the point is two ways to the header, for C2's sake. */
     @Test
     void onTheWayBack() throws Exception {
         byte[] plain = method(b -> {

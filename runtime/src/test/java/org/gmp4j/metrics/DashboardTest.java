@@ -117,7 +117,7 @@ class DashboardTest {
         }
     }
 
-    /** Those who ask at the same time have the same reading; who asks later has a new one. */
+    /** Requests at the same time have the same reading; a later one has a new one. */
     @Test
     void manyWhoAsk() throws IOException {
         Snapshots s = new Snapshots();

@@ -48,9 +48,9 @@ class LeakPatternsTest {
             new Pattern("stopped-ticker", 1, "chan receive", LeakPatternsTest::stoppedTicker),
             // The clock wakes it each time, and it may do something.
             new Pattern("ticker-not-stopped", 1, NOTHING, LeakPatternsTest::tickerNotStopped),
-            // Who is alive refers to the context, and could cancel it.
+            // Something alive refers to the context, and could cancel it.
             new Pattern("context-of-the-server", 1, NOTHING, LeakPatternsTest::contextOfTheServer),
-            // The context would end the wait, and nobody looks who has it.
+            // The context would end the wait, and nothing finds out what has it.
             new Pattern("wait-with-context", 1, NOTHING, LeakPatternsTest::waitWithContext),
             // A static field refers to the channel.
             new Pattern("forgotten-in-a-map", 1, NOTHING, LeakPatternsTest::forgottenInAMap),
