@@ -12,6 +12,7 @@ import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
 import org.gmp4j.queue.WaitQ;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Ending;
@@ -43,21 +44,10 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Of {@link #startRecv}: it has to wait, and an interrupt may end that. */
     static final long ENDS = Long.MIN_VALUE;
 
-    private static final VarHandle COUNT;
-    private static final VarHandle IS_CLOSED;
-    private static final VarHandle ORDER;
+    private static final VarHandle COUNT = FieldHandle.of(MethodHandles.lookup(), Hchan.class, "count", int.class);
+    private static final VarHandle IS_CLOSED = FieldHandle.of(MethodHandles.lookup(), Hchan.class, "closed", boolean.class);
+    private static final VarHandle ORDER = FieldHandle.of(MethodHandles.lookup(), Hchan.class, "order", long.class);
     private static final AtomicLong LAST_ORDER = new AtomicLong();
-
-    static {
-        try {
-            MethodHandles.Lookup here = MethodHandles.lookup();
-            COUNT = here.findVarHandle(Hchan.class, "count", int.class).withInvokeExactBehavior();
-            IS_CLOSED = here.findVarHandle(Hchan.class, "closed", boolean.class).withInvokeExactBehavior();
-            ORDER = here.findVarHandle(Hchan.class, "order", long.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
 
     final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
     final WaitQ recvq = new WaitQ();

@@ -14,6 +14,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.struct.FieldHandle;
 
 /**
  * The buffer of a {@link LongChan}: a block of the C library's allocator, which keeps freed blocks by size for the next and
@@ -35,18 +36,13 @@ final class LongBlock extends PhantomReference<LongChan> {
     private static final AtomicLong LIMIT = new AtomicLong(LEAST_LIMIT);
     private static final ReferenceQueue<LongChan> COLLECTED = new ReferenceQueue<>();
     private static final HeapMutex LOCK = new HeapMutex(LockRank.SEMA);
-    private static final VarHandle ADDRESS;
+    private static final VarHandle ADDRESS = FieldHandle.of(MethodHandles.lookup(), LongBlock.class, "address", long.class);
     /** Whether the thread runs that frees what was collected. */
     private static final AtomicBoolean FREEING = new AtomicBoolean();
     /** Those that are not free yet, so that they outlive their channels; under LOCK. */
     private static LongBlock first;
 
     static {
-        try {
-            ADDRESS = MethodHandles.lookup().findVarHandle(LongBlock.class, "address", long.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
         rehearse();
     }
 

@@ -12,6 +12,7 @@ import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
 import org.gmp4j.stack.Headroom;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.NullMarked;
@@ -45,15 +46,7 @@ public final class Select {
     public static final int TIMEOUT = -2;
 
     private static final int FEW = 4;
-    private static final VarHandle BUSY;
-
-    static {
-        try {
-            BUSY = MethodHandles.lookup().findVarHandle(Select.class, "busy", boolean.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private static final VarHandle BUSY = FieldHandle.of(MethodHandles.lookup(), Select.class, "busy", boolean.class);
 
     /** All cases in the order of adding; those beyond {@link #n} are kept for later ones. */
     private Scase[] cases = new Scase[FEW];

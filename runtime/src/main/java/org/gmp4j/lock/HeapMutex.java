@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 
 import org.gmp4j.ffi.Futex;
 import org.gmp4j.ffi.Memory;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Throw;
 
@@ -28,15 +29,7 @@ public final class HeapMutex extends Keeper {
     private static final int ACTIVE_SPIN = Runtime.getRuntime().availableProcessors() > 1 ? 4 : 0;
     private static final int SPIN_PAUSES = 30;
 
-    private static final VarHandle WORD;
-
-    static {
-        try {
-            WORD = MethodHandles.lookup().findVarHandle(HeapMutex.class, "word", int.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private static final VarHandle WORD = FieldHandle.of(MethodHandles.lookup(), HeapMutex.class, "word", int.class);
 
     @SuppressWarnings("unused") // Through WORD.
     private volatile int word;

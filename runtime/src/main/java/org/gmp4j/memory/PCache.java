@@ -9,6 +9,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Processor;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Mem;
 
 /**
@@ -29,7 +30,7 @@ final class PCache implements Processor.Cache {
     /** Whether {@link #quiesce} has the users' fences run; else they run them. */
     private static final boolean ASYMMETRIC = Membarrier.isAvailable();
 
-    private static final VarHandle BUSY;
+    private static final VarHandle BUSY = FieldHandle.of(MethodHandles.lookup(), PCache.class, "busy", int.class);
 
     private static final int SPINS = 1_000;
 
@@ -43,14 +44,6 @@ final class PCache implements Processor.Cache {
     private static final int TAKEN = 40;
     private static final int GIVEN = 48;
     private static final int BYTES = SizeClasses.COUNT * LINE;
-
-    static {
-        try {
-            BUSY = MethodHandles.lookup().findVarHandle(PCache.class, "busy", int.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
 
     final Mcache owner;
     /** The node of the P; -1 when it has none, or nobody asks. */

@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Ending;
@@ -42,15 +43,7 @@ final class FdMutex {
     private static final long WWAIT = 1L << 43;
     private static final long WWAITS = COUNT << 43;
 
-    private static final VarHandle STATE;
-
-    static {
-        try {
-            STATE = MethodHandles.lookup().findVarHandle(FdMutex.class, "state", long.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), FdMutex.class, "state", long.class);
 
     /** Anyone, by CAS. */
     private volatile long state;

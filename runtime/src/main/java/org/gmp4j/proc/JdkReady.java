@@ -11,6 +11,7 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
@@ -28,15 +29,7 @@ import org.gmp4j.struct.Schedt;
  * the G's status instead would not do: a stale call could hit the next wait of the same G, on a channel, say.
  */
 final class JdkReady {
-    private static final VarHandle TICKET;
-
-    static {
-        try {
-            TICKET = MethodHandles.lookup().findVarHandle(GStack.class, "ticket", int.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private static final VarHandle TICKET = FieldHandle.of(MethodHandles.lookup(), GStack.class, "ticket", int.class);
 
     private JdkReady() {
     }

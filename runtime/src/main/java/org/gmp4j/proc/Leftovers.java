@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 import org.gmp4j.stack.JdkState;
+import org.gmp4j.struct.FieldHandle;
 
 /**
  * Stacks for which the JDK could not finish a park, or the end of a thread, for want of memory: a timed park, for example, sets an
@@ -12,15 +13,7 @@ import org.gmp4j.stack.JdkState;
  * to park, which does no harm: an unpark leaves a permit, a notify a mark, and both are seen when it has parked.
  */
 final class Leftovers {
-    private static final VarHandle FIRST;
-
-    static {
-        try {
-            FIRST = MethodHandles.lookup().findVarHandle(Leftovers.class, "first", GStack.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), Leftovers.class, "first", GStack.class);
 
     /** A list by {@link GStack#nextLeft}; Ms push, sysmon takes all. */
     private volatile GStack first;

@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.P;
 
 /**
@@ -23,20 +24,9 @@ public final class SliceClock {
     /** Slices are few if they take at least this long on average. */
     private static final long FEW_NANOS = 10_000;
     private static final SliceClock NOBODYS = new SliceClock();
-    private static final VarHandle ON;
-    private static final VarHandle SLICE;
-    private static final VarHandle BEGAN;
-
-    static {
-        try {
-            MethodHandles.Lookup l = MethodHandles.lookup();
-            ON = l.findVarHandle(SliceClock.class, "on", boolean.class);
-            SLICE = l.findVarHandle(SliceClock.class, "slice", long.class);
-            BEGAN = l.findVarHandle(SliceClock.class, "began", long.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
+    private static final VarHandle ON = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "on", boolean.class);
+    private static final VarHandle SLICE = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "slice", long.class);
+    private static final VarHandle BEGAN = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "began", long.class);
 
     @SuppressWarnings("unused") // Through ON; sysmon writes, the M reads.
     private boolean on = true; // The first goroutine may be one that does not yield.

@@ -9,6 +9,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.Keeper;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.RuntimeMutex;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
 
@@ -53,15 +54,7 @@ public final class SemaRoot {
 
     /** What is waited for. */
     public abstract static class Key extends Keeper {
-        private static final VarHandle ID;
-
-        static {
-            try {
-                ID = MethodHandles.lookup().findVarHandle(Key.class, "id", long.class).withInvokeExactBehavior();
-            } catch (ReflectiveOperationException e) {
-                throw new AssertionError(e);
-            }
-        }
+        private static final VarHandle ID = FieldHandle.of(MethodHandles.lookup(), Key.class, "id", long.class);
 
         /** By CAS from 0, once. */
         private volatile long id;

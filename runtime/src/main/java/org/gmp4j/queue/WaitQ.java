@@ -4,6 +4,7 @@ package org.gmp4j.queue;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.Sudog;
 
@@ -16,15 +17,7 @@ import org.gmp4j.struct.Sudog;
  * about to take its other sudogs out: nobody can find one of them meanwhile.
  */
 public final class WaitQ {
-    private static final VarHandle FIRST;
-
-    static {
-        try {
-            FIRST = MethodHandles.lookup().findVarHandle(WaitQ.class, "first", long.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), WaitQ.class, "first", long.class);
 
     private long first;
     private long last;

@@ -12,6 +12,7 @@ import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.report.Fatal;
 import org.gmp4j.stack.Headroom;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
@@ -52,15 +53,7 @@ public final class Mutex {
 
     private static final String UNLOCKED = "sync: unlock of unlocked mutex";
     private static final long STARVATION_NANOS = 1_000_000;
-    private static final VarHandle STATE;
-
-    static {
-        try {
-            STATE = MethodHandles.lookup().findVarHandle(Mutex.class, "state", int.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), Mutex.class, "state", int.class);
 
     /** Anyone, by CAS. */
     private volatile int state;

@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.sysmon.GcWatch;
 import org.jspecify.annotations.Nullable;
 
@@ -78,15 +79,7 @@ public final class Pool<T> {
 
     /** What one P uses most. Padded: the slots of two Ps never share a cache line. */
     private static final class Slot {
-        private static final VarHandle ONE;
-
-        static {
-            try {
-                ONE = MethodHandles.lookup().findVarHandle(Slot.class, "one", Object.class).withInvokeExactBehavior();
-            } catch (ReflectiveOperationException e) {
-                throw new AssertionError(e);
-            }
-        }
+        private static final VarHandle ONE = FieldHandle.of(MethodHandles.lookup(), Slot.class, "one", Object.class);
 
         /** Anyone, by exchange. */
         private volatile Object one;

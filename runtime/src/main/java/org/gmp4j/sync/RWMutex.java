@@ -12,6 +12,7 @@ import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.report.Fatal;
 import org.gmp4j.stack.Headroom;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.NotifyList;
@@ -44,17 +45,8 @@ public final class RWMutex {
     private static final long READER = 1L << 32;
     private static final String READ_UNLOCKED = "sync: RUnlock of unlocked RWMutex";
     private static final String WRITE_UNLOCKED = "sync: Unlock of unlocked RWMutex";
-    private static final VarHandle STATE;
-    private static final VarHandle HASTY;
-
-    static {
-        try {
-            STATE = MethodHandles.lookup().findVarHandle(RWMutex.class, "state", long.class).withInvokeExactBehavior();
-            HASTY = MethodHandles.lookup().findVarHandle(RWMutex.class, "hasty", NotifyList.class);
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), RWMutex.class, "state", long.class);
+    private static final VarHandle HASTY = FieldHandle.of(MethodHandles.lookup(), RWMutex.class, "hasty", NotifyList.class);
 
     /** Held by the writer, and by one that waits for readers. */
     private final Mutex writer = new Mutex();

@@ -14,6 +14,7 @@ import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.Deferred;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.stack.Headroom;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
@@ -36,15 +37,7 @@ import org.jspecify.annotations.NullMarked;
  */
 @NullMarked
 public final class WaitGroup {
-    private static final VarHandle STATE;
-
-    static {
-        try {
-            STATE = MethodHandles.lookup().findVarHandle(WaitGroup.class, "state", long.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), WaitGroup.class, "state", long.class);
 
     /** Written by anyone, by CAS; cleared by the call that lets the waiters go. */
     private volatile long state;

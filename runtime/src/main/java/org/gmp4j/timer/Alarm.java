@@ -4,6 +4,8 @@ package org.gmp4j.timer;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.gmp4j.struct.FieldHandle;
+
 /**
  * An entry of a {@link TimerHeap} other than a sleeping goroutine: at {@link #when} the thread that takes it looks at a timer.
  *
@@ -22,15 +24,7 @@ final class Alarm {
     private static final int ZOMBIE = 1;
     private static final int GONE = 2;
 
-    private static final VarHandle STATE;
-
-    static {
-        try {
-            STATE = MethodHandles.lookup().findVarHandle(Alarm.class, "state", int.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), Alarm.class, "state", int.class);
 
     /** Its key in the heap. */
     final long when;

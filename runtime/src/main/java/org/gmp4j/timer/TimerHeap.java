@@ -12,6 +12,7 @@ import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.RuntimeMutex;
 import org.gmp4j.proc.Park;
 import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 
@@ -34,15 +35,7 @@ final class TimerHeap {
     /** After how many ns a timer that could not fire, or be set, for want of memory is looked at again. */
     private static final long NO_MEMORY_NANOS = 1_000_000;
 
-    private static final VarHandle HELD;
-
-    static {
-        try {
-            HELD = MethodHandles.lookup().findVarHandle(TimerHeap.class, "held", int.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private static final VarHandle HELD = FieldHandle.of(MethodHandles.lookup(), TimerHeap.class, "held", int.class);
 
     /** The struct p whose timer fields this works on. */
     final long pp;

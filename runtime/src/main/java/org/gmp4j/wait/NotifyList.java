@@ -9,6 +9,7 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
 
@@ -21,8 +22,8 @@ import org.gmp4j.struct.WaitReason;
  * around; differences count. At most 2^31 wait at a time.
  */
 public final class NotifyList {
-    private static final VarHandle WAIT;
-    private static final VarHandle NOTIFY;
+    private static final VarHandle WAIT = FieldHandle.of(MethodHandles.lookup(), NotifyList.class, "wait", int.class);
+    private static final VarHandle NOTIFY = FieldHandle.of(MethodHandles.lookup(), NotifyList.class, "notify", int.class);
 
     private static final Park.Unlock UNLOCK = new Park.Unlock() {
         @Override
@@ -31,16 +32,6 @@ public final class NotifyList {
             return true;
         }
     };
-
-    static {
-        try {
-            MethodHandles.Lookup l = MethodHandles.lookup();
-            WAIT = l.findVarHandle(NotifyList.class, "wait", int.class).withInvokeExactBehavior();
-            NOTIFY = l.findVarHandle(NotifyList.class, "notify", int.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     /** The next ticket: anyone, by addition. */

@@ -9,6 +9,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.queue.SemaRoot;
+import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Sudog;
@@ -49,15 +50,7 @@ public final class Sema extends SemaRoot.Key {
         }
     };
 
-    private static final VarHandle VALUE;
-
-    static {
-        try {
-            VALUE = MethodHandles.lookup().findVarHandle(Sema.class, "value", int.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private static final VarHandle VALUE = FieldHandle.of(MethodHandles.lookup(), Sema.class, "value", int.class);
 
     /** Units there are: anyone, by CAS and addition. */
     private volatile int value;
