@@ -7,11 +7,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.gmp4j.bench.steal.Format;
-import org.gmp4j.bench.steal.JsonReport;
-import org.gmp4j.bench.steal.MachineInfo;
-import org.gmp4j.bench.steal.Page;
-import org.gmp4j.bench.steal.Table;
+import org.gmp4j.bench.report.Format;
+import org.gmp4j.bench.report.MachineInfo;
+import org.gmp4j.bench.report.Page;
+import org.gmp4j.bench.report.Table;
 
 /** What an experiment came to: tables, a map for JSON, a page. */
 record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds, List<Experiment> all) {
@@ -89,7 +88,7 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
 
     Map<String, Object> json() {
         Map<String, Object> map = new LinkedHashMap<>();
-        map.put("machine", JsonReport.machine(machine));
+        map.put("machine", machine.json());
         map.put("procs", procs);
         map.put("rounds", rounds);
         map.put("seconds", seconds);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.peers;
 
-import org.gmp4j.bench.steal.Page;
+import org.gmp4j.bench.report.Page;
+
 
 /** The results as one page: the ratios as a plot, then all figures. */
 final class HtmlResults {

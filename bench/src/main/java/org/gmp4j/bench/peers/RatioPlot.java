@@ -4,7 +4,7 @@ package org.gmp4j.bench.peers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.gmp4j.bench.steal.Page;
+import org.gmp4j.bench.report.Page;
 
 /** All ratios with their intervals as SVG: a line a row, to the right by the logarithm. Left of 1 we need less. */
 final class RatioPlot {

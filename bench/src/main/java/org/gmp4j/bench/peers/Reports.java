@@ -10,11 +10,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.gmp4j.bench.steal.Format;
-import org.gmp4j.bench.steal.JsonReport;
-import org.gmp4j.bench.steal.JsonText;
-import org.gmp4j.bench.steal.MachineInfo;
-import org.gmp4j.bench.steal.Table;
+import org.gmp4j.bench.report.Format;
+import org.gmp4j.bench.report.JsonText;
+import org.gmp4j.bench.report.MachineInfo;
+import org.gmp4j.bench.report.Table;
 
 /** Results as text and as JSON. */
 final class Reports {
@@ -183,7 +182,7 @@ final class Reports {
     /** For programs. */
     static String json(Results results, PeersCommand.Settings settings) {
         Map<String, Object> all = new LinkedHashMap<>();
-        all.put("machine", JsonReport.machine(MachineInfo.here()));
+        all.put("machine", MachineInfo.here().json());
         Map<String, Object> how = new LinkedHashMap<>();
         how.put("forks", settings.forks());
         how.put("warmup_seconds", settings.warmUp());

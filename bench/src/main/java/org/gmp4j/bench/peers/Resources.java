@@ -6,7 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.gmp4j.bench.steal.IdleCpu;
+import org.gmp4j.bench.measure.IdleCpu;
 
 /** The works whose figures are memory and CPU time. */
 final class Resources {

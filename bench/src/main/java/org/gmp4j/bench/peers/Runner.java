@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.gmp4j.bench.steal.JavaCommand;
+import org.gmp4j.bench.measure.JavaCommand;
 
 /**
  * Runs a peer's program for one work, in a process of its own, with the same JVM options for all that run on one. Ours gets

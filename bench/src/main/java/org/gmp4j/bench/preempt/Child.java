@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.HdrHistogram.Histogram;
-import org.gmp4j.bench.steal.JavaCommand;
+import org.gmp4j.bench.measure.JavaCommand;
 
 /** JVMs that measure one thing each, with the agent. Their main classes print lines for people to stdout. */
 final class Child {

@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import org.gmp4j.bench.peers.Estimate;
-import org.gmp4j.bench.steal.Format;
-import org.gmp4j.bench.steal.MachineInfo;
-import org.gmp4j.bench.steal.Markdown;
-import org.gmp4j.bench.steal.Table;
+import org.gmp4j.bench.report.Format;
+import org.gmp4j.bench.report.MachineInfo;
+import org.gmp4j.bench.report.Markdown;
+import org.gmp4j.bench.report.Table;
 
 /** What the runs found, and its tables. For one thread. */
 final class RespResults {

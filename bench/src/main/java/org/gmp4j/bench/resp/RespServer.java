@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
+import org.gmp4j.bench.measure.JavaCommand;
 import org.gmp4j.bench.peers.Toolchains;
-import org.gmp4j.bench.steal.JavaCommand;
 
 /** A server that speaks Redis' protocol. All but the last are of one make: the same protocol, commands and store. */
 public enum RespServer {

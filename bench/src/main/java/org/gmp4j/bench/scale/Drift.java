@@ -19,7 +19,7 @@ import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.LongChan;
 import org.gmp4j.Select;
-import org.gmp4j.bench.steal.Format;
+import org.gmp4j.bench.report.Format;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.sync.WaitGroup;

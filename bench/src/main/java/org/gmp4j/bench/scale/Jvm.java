@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import org.gmp4j.bench.steal.JavaCommand;
+import org.gmp4j.bench.measure.JavaCommand;
 
 /** JVMs that measure. Without the agent: with any, HotSpot announces each switch of a virtual thread, which costs. */
 final class Jvm {

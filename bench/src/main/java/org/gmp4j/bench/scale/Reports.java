@@ -9,8 +9,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.ToDoubleFunction;
-import org.gmp4j.bench.steal.Format;
-import org.gmp4j.bench.steal.Table;
+import org.gmp4j.bench.report.Format;
+import org.gmp4j.bench.report.Table;
 
 /** Results as tables for people and as maps for JSON. */
 final class Reports {

@@ -11,11 +11,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.gmp4j.bench.steal.Format;
-import org.gmp4j.bench.steal.JsonReport;
-import org.gmp4j.bench.steal.JsonText;
-import org.gmp4j.bench.steal.MachineInfo;
-import org.gmp4j.bench.steal.OutputFiles;
+import org.gmp4j.bench.report.Format;
+import org.gmp4j.bench.report.JsonText;
+import org.gmp4j.bench.report.MachineInfo;
+import org.gmp4j.bench.report.OutputFiles;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -107,7 +106,7 @@ public final class ScaleCommand implements Callable<Integer> {
     private Map<String, Object> measure(List<String> wanted) throws IOException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         Map<String, Object> report = new LinkedHashMap<>();
-        report.put("machine", JsonReport.machine(MachineInfo.here()));
+        report.put("machine", MachineInfo.here().json());
         report.put("settings", Map.of("seconds", seconds, "max", max));
         List<Object> scaling = new ArrayList<>();
         report.put("scaling", scaling);

@@ -6,9 +6,9 @@ import java.util.Comparator;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 import org.gmp4j.bench.peers.Estimate;
-import org.gmp4j.bench.steal.Chart;
-import org.gmp4j.bench.steal.LogChart;
-import org.gmp4j.bench.steal.Page;
+import org.gmp4j.bench.report.Chart;
+import org.gmp4j.bench.report.LogChart;
+import org.gmp4j.bench.report.Page;
 
 /** The results as one page: latency against load as pictures, percentiles as curves, then all figures. */
 final class HtmlReport {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.service;
 
-import org.gmp4j.bench.steal.Markdown;
-import org.gmp4j.bench.steal.Table;
+import org.gmp4j.bench.report.Markdown;
+import org.gmp4j.bench.report.Table;
 
 /** The results as a page to commit. What people wrote under its last heading stays when it is written again. */
 final class MarkdownReport {

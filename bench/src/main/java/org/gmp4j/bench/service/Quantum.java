@@ -4,8 +4,8 @@ package org.gmp4j.bench.service;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.gmp4j.bench.report.Format;
 
-import org.gmp4j.bench.steal.Format;
 
 /** The time slices of a server: one length, or the least and the most of an adaptive one. Both in microseconds. */
 record Quantum(long leastMicros, long mostMicros) {

@@ -11,11 +11,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.gmp4j.bench.peers.Estimate;
-import org.gmp4j.bench.steal.Format;
-import org.gmp4j.bench.steal.JsonReport;
-import org.gmp4j.bench.steal.JsonText;
-import org.gmp4j.bench.steal.MachineInfo;
-import org.gmp4j.bench.steal.Table;
+import org.gmp4j.bench.report.Format;
+import org.gmp4j.bench.report.JsonText;
+import org.gmp4j.bench.report.MachineInfo;
+import org.gmp4j.bench.report.Table;
 
 /** Results as tables, as text and as JSON. */
 final class Reports {
@@ -191,7 +190,7 @@ final class Reports {
     /** For programs. */
     static String json(Results results, Settings settings) {
         Map<String, Object> all = new LinkedHashMap<>();
-        all.put("machine", JsonReport.machine(MachineInfo.here()));
+        all.put("machine", MachineInfo.here().json());
         Map<String, Object> how = new LinkedHashMap<>();
         how.put("command", settings.command());
         how.put("connections", settings.connections());

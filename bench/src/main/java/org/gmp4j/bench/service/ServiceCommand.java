@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.bench.peers.Toolchains;
-import org.gmp4j.bench.steal.ResultFiles;
+import org.gmp4j.bench.report.ResultFiles;
 import org.gmp4j.ffi.Affinity;
 import org.gmp4j.ffi.NativeException;
 import picocli.CommandLine.Command;

@@ -15,8 +15,8 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
+import org.gmp4j.bench.measure.JavaCommand;
 import org.gmp4j.bench.peers.Toolchains;
-import org.gmp4j.bench.steal.JavaCommand;
 
 /**
  * Runs a server on the first of the CPUs and a client on the last, processes of their own, and burners beside each of them

@@ -11,10 +11,10 @@ import java.util.stream.Collectors;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.affinity.Topology;
-import org.gmp4j.bench.steal.Format;
-import org.gmp4j.bench.steal.LogChart;
-import org.gmp4j.bench.steal.Page;
-import org.gmp4j.bench.steal.Table;
+import org.gmp4j.bench.report.Format;
+import org.gmp4j.bench.report.LogChart;
+import org.gmp4j.bench.report.Page;
+import org.gmp4j.bench.report.Table;
 import org.gmp4j.queue.Places;
 
 /** What the simulations came to: tables, a map for JSON, a page. */

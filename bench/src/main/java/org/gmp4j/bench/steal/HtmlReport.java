@@ -3,6 +3,9 @@ package org.gmp4j.bench.steal;
 
 import java.util.List;
 import java.util.function.Predicate;
+import org.gmp4j.bench.report.Chart;
+import org.gmp4j.bench.report.Format;
+import org.gmp4j.bench.report.Page;
 
 /** The report as one page that needs nothing else: well-formed, readable on light and on dark ground, no scripts. */
 final class HtmlReport {
@@ -32,8 +35,9 @@ final class HtmlReport {
             Chart chart = new Chart(other ? "Victim on another CPU" : "Victim on the same CPU (means of sixteen)");
             List<Result> runs = select(report, Run.Kind.STEAL, r -> r.run().otherCpu() == other);
             for (int i = 0; i < runs.size(); i++) {
-                int batch = runs.get(i).run().batch();
-                chart.add(batch == 0 ? "probe" : "steal " + batch, "b" + i, runs.get(i));
+                Result r = runs.get(i);
+                int batch = r.run().batch();
+                chart.add(batch == 0 ? "probe" : "steal " + batch, "b" + i, r.histogram(), r.operations());
             }
             page.append(chart.svg());
         }
@@ -51,7 +55,8 @@ final class HtmlReport {
                 Chart chart = new Chart((kind == Run.Kind.WAKE ? "Wake, gap " : "Handoff, gap ") + Format.gap(gap));
                 List<Result> runs = select(report, kind, r -> r.run().gapNanos() == gap);
                 for (int i = 0; i < runs.size(); i++) {
-                    chart.add(runs.get(i).run().spinName(), "s" + i, runs.get(i));
+                    Result r = runs.get(i);
+                    chart.add(r.run().spinName(), "s" + i, r.histogram(), r.operations());
                 }
                 page.append(chart.svg());
             }

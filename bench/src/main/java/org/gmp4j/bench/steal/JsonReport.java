@@ -5,18 +5,20 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.gmp4j.bench.measure.IdleCpu;
+import org.gmp4j.bench.report.JsonText;
 
 /**
  * The report for programs. Times are nanoseconds. {@code runs} holds one object a run: kind, spin ({@code none} for
  * steals), gap_ns, batch, samples, p50, p90, p99, p999, p9999, max; for steals {@code victim}; where the same was done
  * in C {@code floor_ns} and {@code ratio}; where there is a gap {@code corrected} for coordinated omission.
  */
-public final class JsonReport {
+final class JsonReport {
     private JsonReport() {}
 
     static String write(Report report) {
         Map<String, Object> all = new LinkedHashMap<>();
-        all.put("machine", machine(report.machine()));
+        all.put("machine", report.machine().json());
         all.put("settings", settings(report));
         all.put("clock", Map.of("cost_ns", report.clock().costNanos(), "step_ns", report.clock().stepNanos()));
         List<Object> rings = new ArrayList<>();
@@ -38,25 +40,6 @@ public final class JsonReport {
         }
         all.put("idle", idle);
         return JsonText.of(all);
-    }
-
-    /** A machine as an object. */
-    public static Map<String, Object> machine(MachineInfo m) {
-        Map<String, Object> o = new LinkedHashMap<>();
-        o.put("cpu", m.cpu());
-        o.put("cpus", m.cpus());
-        o.put("usable", m.usable());
-        o.put("online", m.online());
-        o.put("nodes", m.nodes());
-        o.put("limit", m.limit().orElse(null));
-        o.put("virtual", m.virtual());
-        o.put("kernel", m.kernel());
-        o.put("arch", m.arch());
-        o.put("jdk", m.jdk());
-        o.put("gc", m.gc());
-        o.put("heap_bytes", m.heapBytes());
-        o.put("clocksource", m.clocksource());
-        return o;
     }
 
     private static Map<String, Object> settings(Report report) {

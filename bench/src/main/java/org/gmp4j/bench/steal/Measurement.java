@@ -8,6 +8,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import org.gmp4j.Gmp;
 import org.gmp4j.SpinPolicy;
+import org.gmp4j.bench.measure.IdleCpu;
+import org.gmp4j.bench.report.MachineInfo;
 
 /** Takes all the samples: the steals first, then policy by policy what needs a scheduler with that policy. */
 final class Measurement {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.gmp4j.SpinPolicy;
+import org.gmp4j.bench.report.Format;
 
 /**
  * One run: what is measured, and under which setting.

@@ -11,6 +11,7 @@ import org.gmp4j.Gmp;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.Topology;
+import org.gmp4j.bench.report.OutputFiles;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;

@@ -4,6 +4,10 @@ package org.gmp4j.bench.steal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.gmp4j.bench.measure.IdleCpu;
+import org.gmp4j.bench.report.Format;
+import org.gmp4j.bench.report.MachineInfo;
+import org.gmp4j.bench.report.Table;
 
 /** The parts of a report that text and page have in common. */
 final class Tables {

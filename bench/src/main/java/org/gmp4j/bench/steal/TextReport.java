@@ -2,6 +2,7 @@
 package org.gmp4j.bench.steal;
 
 import java.util.Map;
+import org.gmp4j.bench.report.Table;
 
 /** The report on stdout. */
 final class TextReport {

@@ -2,6 +2,7 @@
 package org.gmp4j.bench.steal;
 
 import java.util.List;
+import org.gmp4j.bench.report.Format;
 
 /** How the samples are taken, and what to make of them. */
 final class Texts {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.gmp4j.affinity.Topology;
-import org.gmp4j.bench.steal.Page;
+import org.gmp4j.bench.report.Page;
 
 /** A machine as SVG: packages, in them nodes, in them caches, in them cores, a column of CPUs each. */
 final class TopoPicture {

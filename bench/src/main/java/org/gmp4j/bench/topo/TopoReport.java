@@ -14,7 +14,7 @@ import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.Topology;
-import org.gmp4j.bench.steal.Format;
+import org.gmp4j.bench.report.Format;
 
 /** A machine as a text tree and as a map for JSON. */
 final class TopoReport {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.bench.steal;
+package org.gmp4j.bench.report;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.bench.steal;
+package org.gmp4j.bench.measure;
 
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
@@ -66,7 +66,7 @@ public record IdleCpu(SpinPolicy spin, double percent, long nanos) {
     }
 
     /** The policy's name. */
-    String spinName() {
+    public String spinName() {
         return spin == null ? "no scheduler" : spin.toString();
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.bench.steal;
+package org.gmp4j.bench.report;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -82,6 +82,25 @@ public record MachineInfo(
         facts.put("system", kernel + " " + arch);
         facts.put("JVM", jdk + ", " + gc + ", heap up to " + (heapBytes >> 20) + " MiB");
         return facts;
+    }
+
+    /** For programs: an object for {@link JsonText}. */
+    public Map<String, Object> json() {
+        Map<String, Object> o = new LinkedHashMap<>();
+        o.put("cpu", cpu);
+        o.put("cpus", cpus);
+        o.put("usable", usable);
+        o.put("online", online);
+        o.put("nodes", nodes);
+        o.put("limit", limit.orElse(null));
+        o.put("virtual", virtual);
+        o.put("kernel", kernel);
+        o.put("arch", arch);
+        o.put("jdk", jdk);
+        o.put("gc", gc);
+        o.put("heap_bytes", heapBytes);
+        o.put("clocksource", clocksource);
+        return o;
     }
 
     private static List<String> lines(Path file) {

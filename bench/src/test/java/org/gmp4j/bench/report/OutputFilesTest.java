@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.bench.steal;
+package org.gmp4j.bench.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

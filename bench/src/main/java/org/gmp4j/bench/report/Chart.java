@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.bench.steal;
+package org.gmp4j.bench.report;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +14,7 @@ public final class Chart {
     private static final int TICKS = 8;
     private static final int MOST_NINES = 7;
     private static final double LEAST_NANOS = 0.5;
+    private static final double[] MARKS = {50, 90, 99, 99.9, 99.99};
 
     private final String title;
     private final List<Curve> curves = new ArrayList<>();
@@ -25,12 +26,12 @@ public final class Chart {
         this.title = title;
     }
 
-    /** Adds a run's curve, drawn with a class of the page's style sheet. */
-    void add(String name, String style, Result result) {
-        add(name, style, result.histogram(), result.operations());
-    }
-
-    /** Adds the curve of samples in nanoseconds, of which each is of so many operations. */
+    /**
+     * Adds the curve of samples in nanoseconds.
+     *
+     * @param style a class of the page's style sheet
+     * @param operations how many each sample is of
+     */
     public void add(String name, String style, Histogram histogram, int operations) {
         List<LogChart.Point> points = new ArrayList<>();
         double most = Math.log10(Math.max(1, histogram.getTotalCount()));
@@ -68,7 +69,7 @@ public final class Chart {
 
     private static List<LogChart.Mark> marks(Curve c, int nines) {
         List<LogChart.Mark> marks = new ArrayList<>();
-        for (double percentile : Result.PERCENTILES) {
+        for (double percentile : MARKS) {
             double at = -Math.log10(1 - percentile / 100);
             if (c.histogram().getTotalCount() * (1 - percentile / 100) >= 1 - 1e-9 && at <= nines) {
                 double nanos = (double) c.histogram().getValueAtPercentile(percentile) / c.operations();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.bench.steal;
+package org.gmp4j.bench.report;
 
 import java.util.ArrayList;
 import java.util.Comparator;
