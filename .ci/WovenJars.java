@@ -55,7 +55,8 @@ class WovenJars {
                     def sieve(int n) { def c = (2..n).toList(); def p = []; while (c) { p << c[0]; c = c.findAll { it % p[-1] != 0 } }; p }
                     println sieve(20000).size()
                     println((1..200000).collect { it * it }.findAll { it % 7 == 3 }.sum())
-                    println((1..300).collectMany { i -> (1..i).collect { "$i.$it" } }.groupBy { it.size() }.collectEntries { k, v -> [k, v.size()] })
+                    def names = (1..300).collectMany { i -> (1..i).collect { "$i.$it" } }
+                    println(names.groupBy { it.size() }.collectEntries { k, v -> [k, v.size()] })
                     """),
             new Tool("org.eclipse.jdt:ecj:3.43.0", "org.eclipse.jdt.internal.compiler.batch.Main",
                     new String[] {"-24", "-nowarn", "-proc:none", "-d", "OUT", "native-bindings/src/generated/java"}, "none", ""),
@@ -152,13 +153,14 @@ class WovenJars {
         Path twice = folder.resolve("twice.jar");
         long start = System.nanoTime();
         Weave.weave(jar.toString(), woven.toString(), null, System.out);
-        System.out.println("woven in " + (System.nanoTime() - start) / 1_000_000 + " ms; bytes: " + Files.size(jar) + " -> " + Files.size(woven));
+        System.out.println("woven in " + (System.nanoTime() - start) / 1_000_000 + " ms; bytes: " + Files.size(jar) + " -> "
+                + Files.size(woven));
         Weave.weave(woven.toString(), twice.toString(), null, new java.io.PrintStream(java.io.OutputStream.nullOutputStream()));
         boolean same = same("weaving twice", Files.mismatch(woven, twice) == -1, "", "");
         String[] plainLink = run(jar, false, "link", jar.toString());
         String[] wovenLink = run(woven, false, "link", woven.toString());
-        same &= same("every class links as before (" + plainLink[0].lines().findFirst().orElse("?") + ")", plainLink[0].equals(wovenLink[0]), plainLink[0],
-                wovenLink[0]);
+        same &= same("every class links as before (" + plainLink[0].lines().findFirst().orElse("?") + ")",
+                plainLink[0].equals(wovenLink[0]), plainLink[0], wovenLink[0]);
         String[] before = work(t, jar, "plain");
         String[] after = work(t, woven, "woven");
         same &= same("output, " + before[0].length() + " characters", before[0].equals(after[0]), before[0], after[0]);
@@ -222,8 +224,8 @@ class WovenJars {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(List.of(FLAGS));
         String ours = System.getProperty("java.class.path");
-        command.addAll(List.of("-cp", onPath ? jar + File.pathSeparator + String.join(File.pathSeparator, beside) + File.pathSeparator + ours
-                : ours, SOURCE));
+        String separator = File.pathSeparator;
+        command.addAll(List.of("-cp", onPath ? jar + separator + String.join(separator, beside) + separator + ours : ours, SOURCE));
         command.addAll(List.of(arguments));
         if (!onPath) {
             command.addAll(beside);

@@ -39,7 +39,8 @@ public class Parked {
             }
             Runtime heap = Runtime.getRuntime();
             System.out.printf("%,d goroutines parked (%s), %s: %.2f GB resident, of it %.2f GB in use on the heap%n", n,
-                    gmp.numGoroutine() >= n ? "right" : "WRONG", ManagementFactory.getGarbageCollectorMXBeans().getLast().getName(), resident() / 1e9,
+                    gmp.numGoroutine() >= n ? "right" : "WRONG", ManagementFactory.getGarbageCollectorMXBeans().getLast().getName(),
+                    resident() / 1e9,
                     (heap.totalMemory() - heap.freeMemory()) / 1e9);
         }
         never.close();

@@ -27,24 +27,32 @@ import org.junit.jupiter.api.Test;
 class ApiPagesTest {
     private static final Path SOURCES = Path.of("src/main/java/org/gmp4j");
     private static final List<String> PACKAGES = List.of("", "sync", "context", "time", "net", "synctest");
-    private static final Pattern PUBLIC = Pattern.compile("^public (?:\\w+ |non-sealed )*(?:class|interface|record|enum) (\\w+)", Pattern.MULTILINE);
+    private static final Pattern PUBLIC =
+            Pattern.compile("^public (?:\\w+ |non-sealed )*(?:class|interface|record|enum) (\\w+)", Pattern.MULTILINE);
 
     /** Go 1.27: what these packages export, types with their methods, but for methods of {@code time.Time} and its like. */
     private static final Map<String, String> GO = Map.of(
-            "Go: `sync`", "Mutex Lock Unlock TryLock RWMutex RLock RUnlock TryRLock RLocker Locker WaitGroup Add Done Wait Go Once Do OnceFunc "
-                    + "OnceValue OnceValues NewCond Cond L Signal Broadcast Pool New Get Put Map Load Store LoadOrStore LoadAndDelete Delete Swap "
+            "Go: `sync`",
+            "Mutex Lock Unlock TryLock RWMutex RLock RUnlock TryRLock RLocker Locker WaitGroup Add Done Wait Go Once Do OnceFunc "
+                    + "OnceValue OnceValues NewCond Cond L Signal Broadcast Pool New Get Put Map Load Store LoadOrStore LoadAndDelete "
+                    + "Delete Swap "
                     + "CompareAndSwap CompareAndDelete Range Clear",
-            "Go: `time`", "Sleep NewTimer Timer C Stop Reset AfterFunc After Tick NewTicker Ticker Now Since Until Time Duration Date Unix UnixMilli "
-                    + "UnixMicro Month Weekday Location Local UTC FixedZone LoadLocation LoadLocationFromTZData Layout Parse ParseInLocation ParseDuration ParseError",
-            "Go: `context`", "Background TODO WithCancel WithCancelCause CancelFunc CancelCauseFunc WithTimeout WithDeadline WithTimeoutCause "
+            "Go: `time`",
+            "Sleep NewTimer Timer C Stop Reset AfterFunc After Tick NewTicker Ticker Now Since Until Time Duration Date Unix UnixMilli "
+                    + "UnixMicro Month Weekday Location Local UTC FixedZone LoadLocation LoadLocationFromTZData Layout Parse "
+                    + "ParseInLocation ParseDuration ParseError",
+            "Go: `context`",
+            "Background TODO WithCancel WithCancelCause CancelFunc CancelCauseFunc WithTimeout WithDeadline WithTimeoutCause "
                     + "WithDeadlineCause WithValue Value WithoutCancel AfterFunc Done Err Cause Deadline Canceled DeadlineExceeded",
-            "Go: `golang.org/x/sync`", "errgroup Group Go TryGo Wait SetLimit WithContext semaphore NewWeighted Weighted Acquire TryAcquire Release "
+            "Go: `golang.org/x/sync`",
+            "errgroup Group Go TryGo Wait SetLimit WithContext semaphore NewWeighted Weighted Acquire TryAcquire Release "
                     + "singleflight Do DoChan Forget Result Val Err Shared PanicError PanicValue",
             "Go: channels, select", "make chan close len cap range select case default",
             "Go: `testing/synctest`", "Test Wait Sleep");
 
     /** In our column beside names: variables, Java's words, and its own types. */
-    private static final Set<String> OTHER = Set.of("f", "c", "n", "v", "T", "Context", "Error", "d", "ctx", "then", "try", "finally", "for", "null", "Ticker", "t",
+    private static final Set<String> OTHER = Set.of("f", "c", "n", "v", "T", "Context", "Error", "d", "ctx", "then", "try", "finally",
+            "for", "null", "Ticker", "t",
             "sync", "time", "context", "synctest", "java", "util");
 
     @Test
@@ -123,7 +131,8 @@ class ApiPagesTest {
             for (Path file : sources(SOURCES.resolve(p))) {
                 String name = file.getFileName().toString().replace(".java", "");
                 if (!name.equals("package-info")) {
-                    addAll(known, Class.forName("org.gmp4j." + (p.isEmpty() ? "" : p + ".") + name, false, ApiPagesTest.class.getClassLoader()));
+                    addAll(known, Class.forName("org.gmp4j." + (p.isEmpty() ? "" : p + ".") + name, false,
+                            ApiPagesTest.class.getClassLoader()));
                 }
             }
         }

@@ -29,8 +29,9 @@ import org.gmp4j.testing.CallGraph;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the exported packages owe their callers: comments, what may be null, and of each method that may wait the forms of that wait that end
- * early, with a word on threads, interrupts and bubbles. Whether a method may wait is seen in its code: whether its calls can lead to a park.
+ * What the exported packages owe their callers: comments, what may be null, and of each method that may wait the forms of that wait that
+ * end early, with a word on threads, interrupts and bubbles. Whether a method may wait is seen in its code: whether its calls can lead to
+ * a park.
  */
 class ContractTest {
     private static final Path CLASSES = Path.of("target/classes/org/gmp4j");
@@ -115,7 +116,8 @@ class ContractTest {
         List<Member> waiting = MEMBERS.stream().filter(m -> m.isMethod() && !m.name().startsWith("try")
                 && graph.parks(m.owner(), m.name(), m.types().size())).toList();
         Set<String> names = new TreeSet<>(waiting.stream().map(ContractTest::key).toList());
-        assertTrue(names.containsAll(List.of("Chan#recv", "Mutex#lock", "Conn#read", "Go#sleep", "Gmp#run", "NativeEvent#await")), names::toString);
+        assertTrue(names.containsAll(List.of("Chan#recv", "Mutex#lock", "Conn#read", "Go#sleep", "Gmp#run", "NativeEvent#await")),
+                names::toString);
         return waiting;
     }
 
@@ -165,7 +167,8 @@ class ContractTest {
     }
 
     /**
-     * Whether there is a method with this suffix, or one of the same name with a parameter of such a type, that otherwise takes what this one
+     * Whether there is a method with this suffix, or one of the same name with a parameter of such a type, that otherwise takes what this
+     * one
      * takes: an overload has forms of its own.
      */
     private static boolean has(Member m, String suffix, Set<String> ends) throws ClassNotFoundException {
@@ -247,12 +250,14 @@ class ContractTest {
             return false;
         }
         String owner = as.group(1).isEmpty() ? m.owner() : "." + as.group(1);
-        return MEMBERS.stream().anyMatch(b -> b.isMethod() && b.owner().endsWith(owner) && b.name().equals(as.group(2)) && says(b, depth + 1));
+        return MEMBERS.stream().anyMatch(
+                b -> b.isMethod() && b.owner().endsWith(owner) && b.name().equals(as.group(2)) && says(b, depth + 1));
     }
 
     @Test
     void everythingHasAComment() {
-        assertEquals(List.of(), MEMBERS.stream().filter(m -> !m.overrides() && (m.comment() == null || m.comment().isBlank())).map(Member::id).toList());
+        assertEquals(List.of(),
+                MEMBERS.stream().filter(m -> !m.overrides() && (m.comment() == null || m.comment().isBlank())).map(Member::id).toList());
         assertTrue(MEMBERS.size() > 600, MEMBERS.size() + " members");
     }
 
@@ -275,7 +280,8 @@ class ContractTest {
             String text = m.comment().replaceAll("\\s+", " ").strip();
             String before = text.replaceAll("@(?:param|throws) [^@]*", "");
             boolean reference = m.returns() != null && !m.returns().strip().matches("void|int|long|boolean|double");
-            boolean itself = m.returns() != null && m.returns().strip().startsWith(m.owner().substring(m.owner().lastIndexOf('.') + 1)); // A builder.
+            boolean itself = m.returns() != null
+                    && m.returns().strip().startsWith(m.owner().substring(m.owner().lastIndexOf('.') + 1)); // A builder.
             if (reference && !itself && result.matcher(before).find() && !m.returns().contains("Nullable")) {
                 unmarked.add(m.id() + " returns " + m.returns() + ": " + before);
             }

@@ -72,7 +72,8 @@ class DefaultSettingsTest {
 
     @Test
     void unknownNames() {
-        String has = " is no setting of the default scheduler; it has procs, spin, quantum, affinity, steal, realtime, hugepages, stalled, debug";
+        String has = " is no setting of the default scheduler; it has procs, spin, quantum, affinity, steal, realtime, hugepages, stalled, "
+                + "debug";
         assertEquals("gmp.default.prcs" + has, refusal(of(Map.of("gmp.default.prcs", "2"), Map.of())));
         assertEquals("GMP_DEFAULT_PROC" + has, refusal(of(Map.of(), Map.of("GMP_DEFAULT_PROC", "2"))));
     }

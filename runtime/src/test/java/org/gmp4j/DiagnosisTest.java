@@ -135,7 +135,8 @@ class DiagnosisTest {
         Result r = program().with("-Xlog:class+load").run("nothing");
         assertEquals(0, r.exit(), r::toString);
         assertTrue(r.out().contains("org.gmp4j.Diagnosis"), "the log is empty");
-        for (String unused : new String[] {"javax.management", "sun.management", "httpserver", "jdk.jfr", "org.gmp4j.jfr", "metrics.Catalog", "metrics.JmxBean"}) {
+        for (String unused : new String[] {"javax.management", "sun.management", "httpserver", "jdk.jfr", "org.gmp4j.jfr",
+                "metrics.Catalog", "metrics.JmxBean"}) {
             String line = r.out().lines().filter(l -> l.contains(unused)).findFirst().orElse("");
             assertEquals("", line);
         }

@@ -102,7 +102,8 @@ class EndingsTest {
                 x -> always(() -> Select.<Integer>one().recv(value, v -> v).runUnless(x)),
                 d -> () -> Select.<Boolean>one().recv(value, v -> true).timeout(d, () -> false).run(), true, value::close));
         all.add(new Wait("select none", always(() -> Select.of().run()), always(() -> Select.of().runInterruptibly()),
-                x -> always(() -> Select.of().runUnless(x)), d -> () -> Select.of().timeout(d, () -> { }).run() != Select.TIMEOUT, true, null));
+                x -> always(() -> Select.of().runUnless(x)), d -> () -> Select.of().timeout(d, () -> { }).run() != Select.TIMEOUT, true,
+                null));
         Mutex m = new Mutex();
         m.lock();
         all.add(new Wait("mutex", always(m::lock), always(m::lockInterruptibly), x -> always(() -> m.lockUnless(x)),
@@ -587,7 +588,8 @@ class EndingsTest {
                 try {
                     assertFalse(w.within.apply(LONG).await(), w.name);
                     boolean lock = List.of("mutex", "reader", "writer").contains(w.name); // Their waits hold the clock, as Go's.
-                    assertSame(Context.DEADLINE_EXCEEDED, lock ? Context.DEADLINE_EXCEEDED : Kind.said(w.unless.apply(Context.background().withTimeout(LONG))), w.name);
+                    assertSame(Context.DEADLINE_EXCEEDED,
+                            lock ? Context.DEADLINE_EXCEEDED : Kind.said(w.unless.apply(Context.background().withTimeout(LONG))), w.name);
                 } catch (Exception e) {
                     throw new AssertionError(w.name, e);
                 }

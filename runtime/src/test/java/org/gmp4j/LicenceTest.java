@@ -26,7 +26,10 @@ class LicenceTest {
 
     @Test
     void everySourceFileNamesIt() throws IOException {
-        List<Path> sources = new ArrayList<>(List.of(ROOT.resolve("gmp"), ROOT.resolve(".ci/run"), ROOT.resolve(".ci/reproducible")));
+        List<Path> sources = new ArrayList<>(List.of(ROOT.resolve("gmp")));
+        try (Stream<Path> checks = Files.list(ROOT.resolve(".ci"))) {
+            checks.forEach(sources::add);
+        }
         Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path dir, BasicFileAttributes attributes) {

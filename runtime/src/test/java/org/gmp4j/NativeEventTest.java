@@ -112,7 +112,10 @@ class NativeEventTest {
         }
     }
 
-    /** C code knows nothing of a bubble: while one of it waits the bubble's clock stands still, and a limit of time goes by the machine's. */
+    /**
+     * C code knows nothing of a bubble: while a goroutine of the bubble waits for it, the bubble's clock stands still, and a limit of time
+     * goes by the machine's.
+     */
     @Test
     void inABubble() {
         try (NativeEvent event = new NativeEvent()) {

@@ -77,7 +77,8 @@ class StructuredTest {
                     WaitGroup begun = new WaitGroup();
                     begun.add(2);
                     String result;
-                    try (var scope = StructuredTaskScope.open(Joiner.<String>anySuccessfulResultOrThrow(), c -> c.withThreadFactory(ours))) {
+                    try (var scope = StructuredTaskScope.open(Joiner.<String>anySuccessfulResultOrThrow(),
+                            c -> c.withThreadFactory(ours))) {
                         scope.fork(counted(wait, begun, ended));
                         scope.fork(counted(wait, begun, ended));
                         scope.fork(() -> {
@@ -126,7 +127,8 @@ class StructuredTest {
         Path source = Files.writeString(folder.resolve("Scopes.java"), SCOPES);
         String path = folder + File.pathSeparator + System.getProperty("java.class.path");
         int compiled = ToolProvider.findFirst("javac").orElseThrow().run(System.out, System.err, "--enable-preview", "--release",
-                String.valueOf(Runtime.version().feature()), "-Xlint:-preview", "-proc:none", "-cp", path, "-d", folder.toString(), source.toString());
+                String.valueOf(Runtime.version().feature()), "-Xlint:-preview", "-proc:none", "-cp", path, "-d",
+                folder.toString(), source.toString());
         assertEquals(0, compiled);
         Result r = new ChildJvm(StructuredTest.class).with("--enable-preview", "-cp", path).runMain("Scopes");
         assertEquals("first 2, timeout 1, closed 1\n".repeat(6), r.out(), r::toString);

@@ -93,14 +93,18 @@ class ExamplesTest {
         right("Sensor", library.toString(), "20000");
     }
 
-    /** The one in Kotlin, where its compiler and library are in Maven's local repository: {@code gmp peers} and {@code .ci/kotlin} put them there. */
+    /**
+     * The one in Kotlin, where its compiler and library are in Maven's local repository: {@code gmp peers} and {@code .ci/kotlin} put them
+     * there.
+     */
     @Test
     void kotlin(@TempDir Path dir) throws Exception {
         Path jetbrains = Path.of(System.getProperty("user.home"), ".m2/repository/org/jetbrains");
         String stdlib = newest(jetbrains, "kotlin/kotlin-stdlib");
         String coroutines = newest(jetbrains, "kotlinx/kotlinx-coroutines-core-jvm");
         List<String> compiler = new ArrayList<>(List.of(newest(jetbrains, "kotlin/kotlin-compiler-embeddable"), stdlib, coroutines));
-        for (String part : List.of("kotlin/kotlin-script-runtime", "kotlin/kotlin-reflect", "kotlin/kotlin-daemon-embeddable", "annotations")) {
+        for (String part : List.of("kotlin/kotlin-script-runtime", "kotlin/kotlin-reflect", "kotlin/kotlin-daemon-embeddable",
+                "annotations")) {
             compiler.add(newest(jetbrains, part));
         }
         assumeFalse(compiler.contains(""), "no Kotlin compiler in " + jetbrains);

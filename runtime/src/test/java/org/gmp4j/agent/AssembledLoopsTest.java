@@ -479,7 +479,8 @@ class AssembledLoopsTest {
         assertEquals(List.of(true), entries(c -> c.withMethodBody("m", v, 0, b -> b.aload(0).invokespecial(THIS, "m", v).return_())));
         assertEquals(List.of(true), entries(c -> c.withMethodBody("m", v, 0, b -> b.aload(0).invokeinterface(THIS, "m", v).return_())));
         // Another type, another name, the superclass's: no recursion that we see.
-        assertEquals(List.of(), entries(c -> c.withMethodBody("m", v, STATIC, b -> b.iconst_0().invokestatic(THIS, "m", INT).pop().return_())));
+        assertEquals(List.of(),
+                entries(c -> c.withMethodBody("m", v, STATIC, b -> b.iconst_0().invokestatic(THIS, "m", INT).pop().return_())));
         assertEquals(List.of(), entries(c -> c.withMethodBody("m", v, STATIC, b -> b.invokestatic(THIS, "n", v).return_())));
         assertEquals(List.of(), entries(c -> c.withMethodBody("m", v, 0, b -> b.aload(0).invokespecial(CD_Object, "m", v).return_())));
     }

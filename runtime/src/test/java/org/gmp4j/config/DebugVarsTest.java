@@ -52,8 +52,10 @@ class DebugVarsTest {
     })
     void bad(String text, String what) {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> DebugVars.parse(text));
-        assertEquals("GMPDEBUG: " + what + "; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, stall=MILLISECONDS, metrics=PORT or HOST:PORT, "
-                + "jmx=0 or 1, jfr=0 or 1, invariants=0 or 1, traceback=single, all, system or crash, asyncpreemptoff=0 or 1, createsites=0 or 1, trace=FILE, dashboard=PORT, lockrank=0 or 1, "
+        assertEquals("GMPDEBUG: " + what + "; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, stall=MILLISECONDS, "
+                + "metrics=PORT or HOST:PORT, "
+                + "jmx=0 or 1, jfr=0 or 1, invariants=0 or 1, traceback=single, all, system or crash, asyncpreemptoff=0 or 1, "
+                + "createsites=0 or 1, trace=FILE, dashboard=PORT, lockrank=0 or 1, "
                 + "and checkptr=0 or 1.", e.getMessage());
     }
 

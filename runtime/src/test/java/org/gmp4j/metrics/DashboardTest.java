@@ -63,7 +63,8 @@ class DashboardTest {
     void nothingFromElsewhere() throws Exception {
         try (Dashboard d = Dashboard.start(0)) {
             String page = ask(d, PAGE);
-            Matcher policy = Pattern.compile("(?i)\r\nContent-Security-Policy: default-src 'none'; script-src '([^ ]+)'; style-src '([^ ]+)'; "
+            Matcher policy = Pattern.compile("(?i)\r\nContent-Security-Policy: default-src 'none'; script-src '([^ ]+)'; "
+                    + "style-src '([^ ]+)'; "
                     + "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n").matcher(page);
             assertTrue(policy.find(), page.substring(0, 1000));
             assertEquals(hash(only(page, "script")), policy.group(1));
@@ -217,7 +218,8 @@ class DashboardTest {
             Path log = profile.resolve("log");
             Process p = new ProcessBuilder(List.of(browser.toString(), "--headless=new", "--no-sandbox", "--disable-gpu",
                     "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir=" + profile.resolve("home"), "--enable-logging=stderr",
-                    "--virtual-time-budget=4000", "--dump-dom", d.toString())).redirectOutput(dom.toFile()).redirectError(log.toFile()).start();
+                    "--virtual-time-budget=4000", "--dump-dom", d.toString()))
+                    .redirectOutput(dom.toFile()).redirectError(log.toFile()).start();
             try {
                 assertTrue(p.waitFor(2, TimeUnit.MINUTES), () -> "the browser does not end: " + text(log));
             } finally {

@@ -72,7 +72,8 @@ class GoroutineProfileTest {
         assertEquals(Map.of(), most.labels());
         assertTrue(most.frames().stream().anyMatch(f -> f.getMethodName().equals("waits")), p::toString);
         String text = p.toString();
-        assertTrue(text.startsWith("goroutine profile: total " + p.total() + "\n\n4 goroutines [chan receive]:\n\torg.gmp4j.Chan.recv("), text);
+        assertTrue(text.startsWith("goroutine profile: total " + p.total() + "\n\n4 goroutines [chan receive]:\n\torg.gmp4j.Chan.recv("),
+                text);
         assertTrue(text.contains("\n1 goroutine [chan receive]:\n\tlabels: {tenant=red}\n"), text);
         assertTrue(text.contains("\n1 goroutine [runnable]:\n\t(not started) " + NotBegun.class.getName() + "\n"), text);
         assertTrue(text.contains("\n1 goroutine [running]:\n"), text);

@@ -45,7 +45,9 @@ import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 import org.junit.jupiter.api.Test;
 
-/** All waits for sockets, of all kinds of threads, ended in all ways: by what they wait for, an interrupt, a deadline, a context, a close. */
+/**
+ * All waits for sockets, of all kinds of threads, ended in all ways: by what they wait for, an interrupt, a deadline, a context, a close.
+ */
 class NetEndingsTest {
     private static final Duration SOON = Duration.ofMillis(2);
     private static final Duration LONG = Duration.ofHours(1);
@@ -364,12 +366,15 @@ class NetEndingsTest {
         }
     }
 
-    /** Calls without forms of their own are limited by a deadline, which the end of a context sets: those that wait already, and the next. */
+    /**
+     * Calls without forms of their own are limited by a deadline, which the end of a context sets: those that wait already, and the next.
+     */
     @Test
     void aContextsEndSetsADeadline() throws Exception {
         ByteBuffer[] buffers = {ByteBuffer.allocate(1), ByteBuffer.allocate(2)};
         MemorySegment[] segments = {MemorySegment.ofArray(new byte[1]), MemorySegment.ofArray(new byte[2])};
-        List<Function<TcpConn, Callable<?>>> reads = List.of(c -> () -> c.read(buffers), c -> () -> c.read(buffers, 1, 1), c -> () -> c.read(segments),
+        List<Function<TcpConn, Callable<?>>> reads = List.of(c -> () -> c.read(buffers), c -> () -> c.read(buffers, 1, 1),
+                c -> () -> c.read(segments),
                 c -> () -> c.read(segments[1]), c -> () -> c.read(new byte[3], 1, 2));
         for (Function<TcpConn, Callable<?>> read : reads) {
             try (Pair p = Pair.open()) {

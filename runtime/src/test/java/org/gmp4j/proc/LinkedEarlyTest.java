@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
  */
 class LinkedEarlyTest {
     /** Floors that are below goroutines, or watch them. */
-    private static final List<String> PACKAGES = List.of("sysmon", "proc", "queue", "lock", "struct", "timer", "wait", "netpoll", "stack", "report",
-            "print", "config");
+    private static final List<String> PACKAGES = List.of("sysmon", "proc", "queue", "lock", "struct", "timer", "wait", "netpoll", "stack",
+            "report", "print", "config");
     private static final Set<String> ELSEWHERE = Set.of(
             // As a scheduler is made, or the network first used; or on the JDK's threads.
             "proc/DefaultPool.<init>", "netpoll/FdRehearsal.all",

@@ -23,7 +23,8 @@ class ProcsFollowTest {
         AtomicInteger cpus = new AtomicInteger(2);
         AtomicBoolean stop = new AtomicBoolean();
         Config config = new Config(
-                2, cpus::get, Placement.NONE, StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 100, -1, 1 << 20, null, false, false, 0, DebugVars.OFF);
+                2, cpus::get, Placement.NONE, StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 100, -1, 1 << 20, null, false, false, 0,
+                DebugVars.OFF);
         Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
         s.go(() -> { // Something must run: sysmon looks at no P while all are idle.
             while (!stop.get()) {

@@ -52,7 +52,8 @@ class SchedinitTest {
         }
 
         public static void main(String[] args) {
-            Config config = new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20, null, false, false, 0, DebugVars.parse(""));
+            Config config = new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 10,
+                    -1, 1 << 20, null, false, false, 0, DebugVars.parse(""));
             int refused = 0;
             for (int i = 0; i < TRIES; i++) {
                 try {

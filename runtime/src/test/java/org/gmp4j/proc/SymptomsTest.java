@@ -58,7 +58,8 @@ class SymptomsTest {
             assertTrue(inLocalQueues(m) > MANY / 2, m::toString);
             assertEquals(1, number(m, "/sched/threads/total:threads"), "and this is why");
             assertEquals(0, number(m, "/sched/threads/idle:threads"));
-            assertTrue(trace.get().matches("(?s)SCHED 0ms: gomaxprocs=4 idleprocs=[1-3] threads=1 .* \\[( \\d+)* \\d{2,}( \\d+)* ] .*"), trace::get);
+            assertTrue(trace.get().matches("(?s)SCHED 0ms: gomaxprocs=4 idleprocs=[1-3] threads=1 .* \\[( \\d+)* \\d{2,}( \\d+)* ] .*"),
+                    trace::get);
         }
     }
 

@@ -51,7 +51,8 @@ public final class ApiSources {
         /** Class and name, for messages and lists. */
         public String id() {
             return owner.substring(owner.lastIndexOf('.') + 1).replace('$', '.') + (types == null ? name.isEmpty() ? "" : "." + name
-                    : "#" + name + types.stream().map(t -> t.replaceAll("<.*>|@Nullable ", "")).toList().toString().replace('[', '(').replace(']', ')'));
+                    : "#" + name + types.stream().map(t -> t.replaceAll("<.*>|@Nullable ", "")).toList().toString()
+                            .replace('[', '(').replace(']', ')'));
         }
     }
 
@@ -61,7 +62,8 @@ public final class ApiSources {
     /** The directories of the packages that the module exports to all. */
     public static List<Path> packages() throws IOException {
         List<Path> all = new ArrayList<>();
-        Matcher m = Pattern.compile("^ *exports ([\\w.]+);", Pattern.MULTILINE).matcher(Files.readString(SOURCES.resolve("module-info.java")));
+        Matcher m = Pattern.compile("^ *exports ([\\w.]+);", Pattern.MULTILINE)
+                .matcher(Files.readString(SOURCES.resolve("module-info.java")));
         while (m.find()) {
             all.add(SOURCES.resolve(m.group(1).replace('.', '/')));
         }
@@ -79,7 +81,8 @@ public final class ApiSources {
         List<Member> members = new ArrayList<>();
         JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
         try (StandardJavaFileManager manager = javac.getStandardFileManager(null, null, null)) {
-            JavacTask task = (JavacTask) javac.getTask(null, manager, null, List.of("-proc:none"), null, manager.getJavaFileObjectsFromPaths(files));
+            JavacTask task = (JavacTask) javac.getTask(null, manager, null, List.of("-proc:none"), null,
+                    manager.getJavaFileObjectsFromPaths(files));
             DocTrees docs = DocTrees.instance(task);
             for (CompilationUnitTree unit : task.parse()) {
                 Object _ = new Scanner(docs, unit.getPackageName().toString(), members).scan(unit, null);
@@ -103,7 +106,8 @@ public final class ApiSources {
         }
 
         private boolean inInterface() {
-            return !classes.isEmpty() && (classes.peek().getKind() == Tree.Kind.INTERFACE || classes.peek().getKind() == Tree.Kind.ANNOTATION_TYPE);
+            return !classes.isEmpty()
+                    && (classes.peek().getKind() == Tree.Kind.INTERFACE || classes.peek().getKind() == Tree.Kind.ANNOTATION_TYPE);
         }
 
         private boolean shown(Set<Modifier> flags) {

@@ -78,7 +78,8 @@ public final class CallGraph {
             Set<Ref> calls = new HashSet<>();
             m.code().ifPresentOrElse(code -> code.forEach(e -> {
                 if (e instanceof InvokeInstruction i) {
-                    boolean _ = calls.add(new Ref(i.owner().asInternalName().replace('/', '.'), i.name().stringValue(), i.type().stringValue()));
+                    boolean _ = calls.add(
+                            new Ref(i.owner().asInternalName().replace('/', '.'), i.name().stringValue(), i.type().stringValue()));
                 }
             }), () -> u.withoutBody.add(me));
             u.calls.put(me, calls);

@@ -60,8 +60,8 @@ public final class TestGmp implements AutoCloseable {
 
     /**
      * Yields until every other goroutine of the caller's scheduler waits or has ended. One {@code gosched} does not mean
-     * that: the goroutine that ran may have lost its P on the way, its thread asleep at a safepoint or while a class was loaded. For others that
-     * come to wait each on its own: it looks at one after the other, and would miss one that another wakes meanwhile.
+     * that: the goroutine that ran may have lost its P on the way, its thread asleep at a safepoint or while a class was loaded. For
+     * others that come to wait each on its own: it looks at one after the other, and would miss one that another wakes meanwhile.
      */
     public static void awaitOthers() {
         GStack self = GStack.current();

@@ -130,8 +130,10 @@ class WeaveTest {
 
     private static byte[] springLike() throws IOException {
         byte[] library = new Jar().add("com/acme/lib/Loop.class", classFile("com.acme.lib.Loop")).add("t", TEXT).end();
-        return new Jar().add("META-INF/", new byte[0], ZipEntry.STORED).add("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\r\n\r\n".getBytes())
-                .add("com/acme/Loop.class", LOOP).add("text", TEXT, ZipEntry.STORED).add("BOOT-INF/classes/com/acme/A.class", classFile("com.acme.A"))
+        return new Jar().add("META-INF/", new byte[0], ZipEntry.STORED)
+                .add("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\r\n\r\n".getBytes())
+                .add("com/acme/Loop.class", LOOP).add("text", TEXT, ZipEntry.STORED)
+                .add("BOOT-INF/classes/com/acme/A.class", classFile("com.acme.A"))
                 .add("META-INF/versions/21/com/acme/Loop.class", LOOP).add("BOOT-INF/lib/l.jar", library, ZipEntry.STORED)
                 .add("BOOT-INF/lib/deep.jar", new Jar().add("l.jar", library).end(), ZipEntry.STORED).add("last", TEXT).end();
     }
@@ -144,7 +146,8 @@ class WeaveTest {
         for (String name : List.of("text", "last", "META-INF/MANIFEST.MF")) {
             assertArrayEquals(content(in, name), content(out, name), name);
         }
-        for (String name : List.of("com/acme/Loop.class", "BOOT-INF/classes/com/acme/A.class", "META-INF/versions/21/com/acme/Loop.class")) {
+        for (String name : List.of("com/acme/Loop.class", "BOOT-INF/classes/com/acme/A.class",
+                "META-INF/versions/21/com/acme/Loop.class")) {
             assertTrue(hasPoints(content(out, name)), name);
         }
         Path inside = Files.write(folder.resolve("l.jar"), content(out, "BOOT-INF/lib/l.jar"));
@@ -202,13 +205,15 @@ class WeaveTest {
                 + "Name: com/acme/\r\nSealed: true\r\nSHA-256-Digest: AAAA\r\nX-Of: us\r\n \r\n\r\n"
                 + "Name: text\r\nsha1-digest: AAAA\r\nSHA-256-Digest-en: AAAA\r\n";
         byte[] signed = new Jar().add("META-INF/MANIFEST.MF", manifest.getBytes(StandardCharsets.UTF_8)).add("META-INF/ACME.SF", TEXT)
-                .add("META-INF/acme.rsa", TEXT).add("META-INF/SIG-X", TEXT).add("com/acme/Loop.class", LOOP).add("META-INF/x/a.SF", TEXT).end();
+                .add("META-INF/acme.rsa", TEXT).add("META-INF/SIG-X", TEXT).add("com/acme/Loop.class", LOOP)
+                .add("META-INF/x/a.SF", TEXT).end();
         String report = weave(signed);
         assertTrue(report.endsWith("\nin.jar was signed (ACME): its signatures would not hold and were dropped.\n"), report);
         assertEquals(main + "Name: com/acme/\r\nSealed: true\r\nX-Of: us\r\n \r\n\r\n",
                 new String(content(out, "META-INF/MANIFEST.MF"), StandardCharsets.UTF_8));
         try (ZipFile zip = new ZipFile(out.toFile())) {
-            assertEquals(List.of("META-INF/MANIFEST.MF", "com/acme/Loop.class", "META-INF/x/a.SF"), zip.stream().map(ZipEntry::getName).toList());
+            assertEquals(List.of("META-INF/MANIFEST.MF", "com/acme/Loop.class", "META-INF/x/a.SF"),
+                    zip.stream().map(ZipEntry::getName).toList());
         }
     }
 
@@ -259,7 +264,8 @@ class WeaveTest {
             "in.jar|/proc/out.jar|-|/proc/out.jar cannot be written: there is no such folder.",
             "text|out.jar|-|F/text is no whole jar: it has no directory at its end.",
             "in.jar|out.jar|include=a..b|\"a..b\" is no pattern of class names; write com.acme.Parser, com.acme.* or com.acme.**.",
-            "in.jar|out.jar|points=eager|Where a jar is woven include and exclude may be said; the other options are for the program's start.",
+            "in.jar|out.jar|points=eager|Where a jar is woven include and exclude may be said; the other options are for the program's "
+                    + "start.",
             "in.jar|out.jar|default|Where a jar is woven include and exclude may be said; the other options are for the program's start."})
     void badInputIsOneSentence(String from, String to, String options, String sentence) throws IOException {
         Files.write(in, springLike());
@@ -278,7 +284,8 @@ class WeaveTest {
     /** A jar that was cut off, or in which something is wrong: it is refused, or woven; there is no third way. */
     @Test
     void damagedJars() throws IOException {
-        byte[] jar = new Jar().add("com/acme/Loop.class", LOOP).add("l.jar", new Jar().add("A.class", classFile("A")).end(), ZipEntry.STORED)
+        byte[] jar = new Jar().add("com/acme/Loop.class", LOOP)
+                .add("l.jar", new Jar().add("A.class", classFile("A")).end(), ZipEntry.STORED)
                 .add("text", TEXT).end();
         int refused = 0;
         for (int length = 0; length < jar.length; length++) {

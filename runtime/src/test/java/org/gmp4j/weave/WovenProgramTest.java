@@ -111,7 +111,8 @@ class WovenProgramTest {
         try (OutputStream file = Files.newOutputStream(folder.resolve("manifest"))) {
             manifest.write(file);
         }
-        tool("jar", "--create", "--file=" + jar, "--manifest=" + folder.resolve("manifest"), "-C", folder.resolve("classes").toString(), ".");
+        tool("jar", "--create", "--file=" + jar, "--manifest=" + folder.resolve("manifest"), "-C",
+                folder.resolve("classes").toString(), ".");
         Weave.weave(jar.toString(), as.toString(), null, new PrintStream(OutputStream.nullOutputStream()));
     }
 

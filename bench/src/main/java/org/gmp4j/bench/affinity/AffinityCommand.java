@@ -62,7 +62,8 @@ public final class AffinityCommand implements Callable<Integer> {
     @Option(names = "--runs", paramLabel = "N", defaultValue = "9", description = "Rounds, 5 or more (default: ${DEFAULT-VALUE}).")
     private int runs;
 
-    @Option(names = "--seconds", paramLabel = "S", defaultValue = "0.5", description = "How long each turn takes (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--seconds", paramLabel = "S", defaultValue = "0.5",
+            description = "How long each turn takes (default: ${DEFAULT-VALUE}).")
     private double seconds;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Write the results to FILE too, with each round.")

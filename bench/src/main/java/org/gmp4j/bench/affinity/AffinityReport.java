@@ -15,8 +15,9 @@ import org.gmp4j.bench.report.Table;
 /** What an experiment came to: tables, a map for JSON, a page. */
 record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds, List<Experiment> all) {
     static final String HOW = "Each round has every variant once and the first one twice, in a random order, each in a scheduler of its "
-            + "own in this JVM; one round before them is not counted. A ratio is the time of an operation divided by that of the first variant "
-            + "in the same round; below 1 is less time. Intervals are of the median, by bootstrap over rounds, 95 %. Noise is the same ratio "
+            + "own in this JVM; one round before them is not counted. A ratio is the time of an operation divided by that of the first "
+            + "variant in the same round; below 1 is less time. Intervals are of the median, by bootstrap over rounds, 95 %. Noise is the "
+            + "same ratio "
             + "of the first variant to itself. A variant is called faster or slower only if its interval has no 1 in it and its median "
             + "lies outside of what the noise reaches to either side.";
 
@@ -25,7 +26,8 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
     }
 
     private Table table(Experiment e) {
-        Table table = new Table(1, name(e), "an operation", "interval", "ratio", "interval", "stolen in 1,000", "of those nearby", "verdict");
+        Table table = new Table(1, name(e), "an operation", "interval", "ratio", "interval", "stolen in 1,000", "of those nearby",
+                "verdict");
         for (int i = 0; i < e.variants.size(); i++) {
             Bootstrap time = e.time(i);
             Bootstrap ratio = e.ratio(i);

@@ -83,7 +83,10 @@ enum Workload {
             all.await();
         }
     },
-    /** A service that answers PING as RESP does, and four clients for each P with a connection each, by loopback: an operation is a request. */
+    /**
+     * A service that answers PING as RESP does, and four clients for each P with a connection each, by loopback: an operation is a
+     * request.
+     */
     RESP {
         @Override
         void run(int procs, long end, AtomicLong operations) {

@@ -19,7 +19,8 @@ final class ShortHogs {
     private static final int CALIBRATIONS = 200;
     private static final long ROUNDS = 100_000;
     private static final String NOTHING = "nothing, the JDK's scheduler";
-    private static final List<String> ONE_CARRIER = List.of("-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1");
+    private static final List<String> ONE_CARRIER =
+            List.of("-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1");
     private static volatile long sink;
     private static volatile boolean stop;
 

@@ -190,7 +190,8 @@ public final class RespCommand implements Callable<Integer> {
                         results.add(load, s, f);
                         err.println("gmp resp: turn " + round + " of " + runs + ": " + s.title() + ", pipeline "
                                 + load.pipeline() + ", " + load.test() + ": " + Format.count(Math.round(f.perSecond()))
-                                + "/s, p99 " + Format.nanos(f.p99()) + ", CPU/request " + Format.nanos(f.cpu()) + ", others " + Math.round(f.others()) + " %");
+                                + "/s, p99 " + Format.nanos(f.p99()) + ", CPU/request " + Format.nanos(f.cpu()) + ", others "
+                                + Math.round(f.others()) + " %");
                         err.flush();
                     }
                 } catch (IOException e) { // What was measured before is not lost.

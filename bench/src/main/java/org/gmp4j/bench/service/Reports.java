@@ -178,7 +178,8 @@ final class Reports {
                 the server is full long before 100 %%. Light is 4 %%."""
                 .formatted(settings.connections(), Format.plain(settings.warmup()), Format.plain(settings.seconds())), """
                 Each server has a virtual thread or goroutine for each connection, which reads eight bytes from a plain
-                socket, that of net from one of org.gmp4j.net, runs a loop for as many nanoseconds as they say, and writes them back. Each measures first how fast its
+                socket, that of net from one of org.gmp4j.net, runs a loop for as many nanoseconds as they say, and writes them back. \
+                Each measures first how fast its
                 loop is on its CPU. The JDK's server runs without an agent, ours with the agent and points=%s, and Go's with
                 GOMAXPROCS of 1; the JVMs have no other options, and on one CPU they take the serial collector. CPU is what the server
                 used, in its own code and in the kernel, divided by the requests; switches are the kernel's from thread to

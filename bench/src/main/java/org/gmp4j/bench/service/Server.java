@@ -20,8 +20,8 @@ import org.gmp4j.net.TcpListener;
 /**
  * The server: a goroutine or virtual thread for each connection, which reads how many nanoseconds of CPU time a request
  * needs, computes for so long, and answers with the number. Arguments: {@code jdk}; or {@code gmp}, or
- * {@code net} for the sockets of {@code org.gmp4j.net}, the quantum in microseconds and the spin policy. Prints its port and how many rounds of its loop take a nanosecond; ends with its standard
- * input. Its twin in Go is bench/peers/go/service.
+ * {@code net} for the sockets of {@code org.gmp4j.net}, the quantum in microseconds and the spin policy. Prints its port and how many
+ * rounds of its loop take a nanosecond; ends with its standard input. Its twin in Go is bench/peers/go/service.
  */
 final class Server {
     private static final int BACKLOG = 16_384;

@@ -87,7 +87,8 @@ public final class ServiceCommand implements Callable<Integer> {
             names = "--quantum",
             paramLabel = "US",
             split = ",",
-            description = "Time slices of this scheduler in microseconds, or, as 200..1000, the least and the most of them (default: ${DEFAULT-VALUE}).",
+            description = "Time slices of this scheduler in microseconds, or, as 200..1000, the least and the most of them"
+                    + " (default: ${DEFAULT-VALUE}).",
             defaultValue = "10000,1000,200")
     private List<String> quanta;
 

@@ -12,7 +12,10 @@ import org.gmp4j.affinity.Topology;
 import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.queue.Places;
 
-/** One load, number of Ps and order, a few times with other random numbers; figures are medians. A spread is infinite when half of the Ps never ran. */
+/**
+ * One load, number of Ps and order, a few times with other random numbers; figures are medians. A spread is infinite when half of the Ps
+ * never ran.
+ */
 record Simulation(Work work, int procs, StealOrder order, double doneNanos, double spreadNanos, double steals, double probes,
         double[] over, double lockBusy, double lockWaitNanos, double wordBusy, double wakeups) {
 
@@ -66,7 +69,8 @@ record Simulation(Work work, int procs, StealOrder order, double doneNanos, doub
             try (Model m = new Model(places, procs, order, seed)) {
                 m.run(work);
                 double gs = Math.max(1, Arrays.stream(m.stolen).sum());
-                all.add(new Run(m.end, m.spread < 0 ? Double.POSITIVE_INFINITY : m.spread, m.steals, m.probes, Arrays.stream(m.stolen).mapToDouble(n -> n / gs).toArray(),
+                all.add(new Run(m.end, m.spread < 0 ? Double.POSITIVE_INFINITY : m.spread, m.steals, m.probes,
+                        Arrays.stream(m.stolen).mapToDouble(n -> n / gs).toArray(),
                         (double) m.lock.held / m.end, m.lock.asked == 0 ? 0 : (double) m.lock.waited / m.lock.asked,
                         (double) m.spinners.held / m.end, m.wakeups));
             }

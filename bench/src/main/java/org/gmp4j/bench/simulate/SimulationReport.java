@@ -23,10 +23,10 @@ record SimulationReport(String machine, Topology topology, Affinity affinity, in
     private static final long LIMIT = 50;
 
     static final String LEFT_OUT = "The rings, the global queue, the idle lists, the masks and the steal walk are the runtime's own code. "
-            + "When an M looks, spins and sleeps is told again here. Left out: races within a step (each sees the others as they are when it "
-            + "begins), caches and memory of the goroutines' own work, so that a steal from afar costs no more after it than one nearby; "
-            + "timers, network, preemption, sysmon; interrupts, the kernel's scheduler, frequencies; and traffic between sockets, of which "
-            + "each line here has all it wants. What a step takes is assumed, not measured on that machine. So compare orders "
+            + "When an M looks, spins and sleeps is told again here. Left out: races within a step (each sees the others as they are when "
+            + "it begins), caches and memory of the goroutines' own work, so that a steal from afar costs no more after it than one "
+            + "nearby; timers, network, preemption, sysmon; interrupts, the kernel's scheduler, frequencies; and traffic between sockets, "
+            + "of which each line here has all it wants. What a step takes is assumed, not measured on that machine. So compare orders "
             + "and numbers of Ps with each other; do not take the times for a forecast.";
 
     private static String name(Object o) {
@@ -78,7 +78,9 @@ record SimulationReport(String machine, Topology topology, Affinity affinity, in
     }
 
     private String limit(Simulation.Work work, String what, ToDoubleFunction<Simulation> busy) {
-        return of(work).stream().filter(s -> s.order() == StealOrder.UNIFORM && Math.round(100 * busy.applyAsDouble(s)) >= LIMIT).findFirst()
+        return of(work).stream()
+                .filter(s -> s.order() == StealOrder.UNIFORM && Math.round(100 * busy.applyAsDouble(s)) >= LIMIT)
+                .findFirst()
                 .map(s -> name(work) + ", uniform: " + what + " is busy for half of the time or more from "
                         + Format.count(s.procs()) + " Ps on.")
                 .orElse(name(work) + ", uniform: " + what + " is busy for at most "
@@ -199,8 +201,9 @@ record SimulationReport(String machine, Topology topology, Affinity affinity, in
             for (Places.Distance d : Places.Distance.values()) {
                 double share = s.over()[d.ordinal()];
                 if (share > 0) {
-                    add(svg, "<line class=\"%s\" stroke-width=\"11\" style=\"stroke-dasharray:none\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\">"
-                            + "<title>%s</title></line>\n", style(d), x, x + share * width, y, y,
+                    add(svg, "<line class=\"%s\" stroke-width=\"11\" style=\"stroke-dasharray:none\" "
+                            + "x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"><title>%s</title></line>\n", style(d),
+                            x, x + share * width, y, y,
                             Page.escape(s.procs() + " Ps, " + s.order() + ", " + name(d) + ": " + percent(share)));
                 }
                 x += share * width;

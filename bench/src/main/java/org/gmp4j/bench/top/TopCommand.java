@@ -92,7 +92,8 @@ public final class TopCommand implements Callable<Integer> {
             if (now.isEmpty()) {
                 screen.append("process ").append(pid).append(" has no scheduler just now\n");
             }
-            out.print(terminal ? HOME + screen.toString().replace("\n", REST_OF_LINE + "\n") + REST_OF_SCREEN : n == 1 ? screen : "\n" + screen);
+            out.print(terminal ? HOME + screen.toString().replace("\n", REST_OF_LINE + "\n") + REST_OF_SCREEN
+                    : n == 1 ? screen : "\n" + screen);
             out.flush();
             if (n == count) {
                 return 0;

@@ -110,7 +110,8 @@ class TraceCommandTest {
         for (int n = 0; n < whole.length; n += n < 200 ? 1 : 97) {
             Files.write(cut, Arrays.copyOf(whole, n));
             TraceFile.BadFile e = assertThrows(TraceFile.BadFile.class, () -> TraceFile.read(cut, new TraceSummary()), "cut at " + n);
-            assertTrue(e.getMessage().contains(n == 0 || !e.getMessage().contains("truncated") ? "is no trace" : "is truncated"), e.getMessage());
+            assertTrue(e.getMessage().contains(n == 0 || !e.getMessage().contains("truncated") ? "is no trace" : "is truncated"),
+                    e.getMessage());
         }
         for (int i = 0; i < 50; i++) {
             whole[i] ^= 0x55;
