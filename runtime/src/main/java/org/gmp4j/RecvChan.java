@@ -2,6 +2,7 @@
 package org.gmp4j;
 
 import java.time.Duration;
+
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 

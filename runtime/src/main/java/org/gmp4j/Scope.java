@@ -4,6 +4,7 @@ package org.gmp4j;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Objects;
+
 import org.jspecify.annotations.NullMarked;
 
 /**

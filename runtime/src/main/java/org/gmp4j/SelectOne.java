@@ -4,6 +4,7 @@ package org.gmp4j;
 import java.time.Duration;
 import java.util.function.Function;
 import java.util.function.Supplier;
+
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 

@@ -18,11 +18,11 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.proc.Deferred;
 import org.gmp4j.sync.WaitGroup;
-import org.gmp4j.time.Time;
-import org.gmp4j.time.Timer;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.PinningCall;
+import org.gmp4j.time.Time;
+import org.gmp4j.time.Timer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -24,7 +24,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import jdk.internal.vm.ThreadDumper;
-
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;

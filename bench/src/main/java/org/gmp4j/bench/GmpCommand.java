@@ -55,7 +55,8 @@ public final class GmpCommand implements Runnable {
     @Option(names = {"-h", "--help"}, usageHelp = true, scope = ScopeType.INHERIT, description = "Show this and exit.")
     private boolean help;
 
-    private GmpCommand() {}
+    private GmpCommand() {
+    }
 
     /** Runs one command and exits with its code. */
     public static void main(String[] args) {

@@ -2,6 +2,7 @@
 package org.gmp4j.bench;
 
 import java.util.List;
+
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -11,7 +12,8 @@ import picocli.CommandLine.Spec;
 
 /** The commands that the launcher script carries out before any Java of ours runs; here they have their help. */
 final class LauncherCommands {
-    private LauncherCommands() {}
+    private LauncherCommands() {
+    }
 
     private abstract static class ByLauncher implements Runnable {
         @Spec

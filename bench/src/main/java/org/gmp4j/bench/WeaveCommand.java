@@ -3,6 +3,7 @@ package org.gmp4j.bench;
 
 import java.util.ArrayList;
 import java.util.List;
+
 import org.gmp4j.weave.Weave;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

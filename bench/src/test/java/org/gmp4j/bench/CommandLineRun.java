@@ -3,6 +3,7 @@ package org.gmp4j.bench;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+
 import picocli.CommandLine;
 
 /** What came of a {@code gmp} command, run in this JVM. */

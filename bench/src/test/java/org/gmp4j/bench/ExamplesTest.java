@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
+
 import org.gmp4j.Gmp;
 import org.gmp4j.ffi.NativeException;
 import org.junit.jupiter.api.BeforeAll;

@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+
 import org.gmp4j.Gmp;
 import org.gmp4j.ffi.NativeException;
 import org.junit.jupiter.api.Test;

@@ -10,6 +10,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+
 import org.gmp4j.bench.peers.Toolchains;
 import org.gmp4j.bench.resp.RespServer;
 import org.junit.jupiter.api.Test;

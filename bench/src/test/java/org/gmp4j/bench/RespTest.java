@@ -14,6 +14,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+
 import org.gmp4j.bench.peers.Toolchains;
 import org.gmp4j.bench.resp.RespProcess;
 import org.gmp4j.bench.resp.RespServer;

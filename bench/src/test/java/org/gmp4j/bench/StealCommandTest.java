@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilderFactory;
+
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -48,7 +49,8 @@ class StealCommandTest {
     private String hgrm;
     private String html;
 
-    private record Outcome(int exit, String out, String err) {}
+    private record Outcome(int exit, String out, String err) {
+    }
 
     private static Outcome gmp(String... args) {
         StringWriter out = new StringWriter();

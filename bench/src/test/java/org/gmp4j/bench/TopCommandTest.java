@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.junit.jupiter.api.Test;
@@ -35,7 +36,8 @@ class TopCommandTest {
 
     /** With a goroutine that waits, or, with an argument, without a scheduler; until its input ends. */
     static final class Target {
-        private Target() {}
+        private Target() {
+        }
 
         public static void main(String[] args) throws Exception {
             Gmp gmp = args.length > 0 ? null : Gmp.builder().procs(3).name("it,=\"\033s").build();

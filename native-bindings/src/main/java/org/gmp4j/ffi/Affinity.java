@@ -16,7 +16,8 @@ public final class Affinity {
     /** Half a million CPUs: beyond this the kernel must be wrong. */
     private static final int MAX_BYTES = 64 << 10;
 
-    private Affinity() {}
+    private Affinity() {
+    }
 
     /**
      * Restricts a thread to some CPUs. Takes effect before the call returns: the thread is moved if need be. CPUs that

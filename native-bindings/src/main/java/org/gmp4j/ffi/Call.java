@@ -27,7 +27,8 @@ final class Call {
     private static final MethodHandle WAITING = waiting();
     private static final MethodHandle CRITICAL = critical();
 
-    private Call() {}
+    private Call() {
+    }
 
     @SuppressWarnings("restricted")
     private static MethodHandle waiting() {

@@ -3,7 +3,8 @@ package org.gmp4j.ffi;
 
 /** The clock of all timeouts and timestamps. Thread-safe. */
 public final class Clock {
-    private Clock() {}
+    private Clock() {
+    }
 
     /**
      * CLOCK_MONOTONIC, the clock that futexes, epoll and timers of the kernel use. On Linux this is what HotSpot's

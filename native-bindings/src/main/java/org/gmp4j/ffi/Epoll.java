@@ -3,6 +3,7 @@ package org.gmp4j.ffi;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+
 import org.gmp4j.ffi.linux.linux_h;
 
 /**
@@ -54,7 +55,8 @@ public final class Epoll {
     private static final MemorySegment WAIT = Call.function("gmp_epoll_wait");
     private static final MemorySegment WAIT_NS = Call.function("gmp_epoll_wait_ns");
 
-    private Epoll() {}
+    private Epoll() {
+    }
 
     /**
      * Makes an instance, closed on exec.

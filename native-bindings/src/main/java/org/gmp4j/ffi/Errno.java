@@ -102,7 +102,8 @@ public final class Errno {
     private static final MethodHandle NAME = text("strerrorname_np");
     private static final MethodHandle MEANING = text("strerrordesc_np");
 
-    private Errno() {}
+    private Errno() {
+    }
 
     /**
      * The symbol of an error number.

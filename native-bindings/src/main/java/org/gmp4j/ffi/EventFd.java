@@ -11,7 +11,8 @@ public final class EventFd {
     private static final MemorySegment ADD = Call.function("gmp_eventfd_add");
     private static final MemorySegment TAKE = Call.function("gmp_eventfd_take");
 
-    private EventFd() {}
+    private EventFd() {
+    }
 
     /**
      * Makes one, with its counter at 0.

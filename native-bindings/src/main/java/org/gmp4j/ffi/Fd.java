@@ -12,7 +12,8 @@ public final class Fd {
     private static final MemorySegment READ = Call.function("gmp_read");
     private static final MemorySegment WRITE = Call.function("gmp_write");
 
-    private Fd() {}
+    private Fd() {
+    }
 
     /**
      * Reads.

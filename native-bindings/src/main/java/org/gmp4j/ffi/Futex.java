@@ -16,7 +16,8 @@ public final class Futex {
     private static final MemorySegment WAIT = Call.function("gmp_futex_wait");
     private static final MemorySegment WAKE = Call.function("gmp_futex_wake");
 
-    private Futex() {}
+    private Futex() {
+    }
 
     /**
      * Sleeps while the word holds {@code expected}, without time limit.

@@ -14,7 +14,8 @@ public final class Inheritance {
     private static final MemorySegment BEGIN = Call.function("gmp_thread_begin");
     private static final MemorySegment PLAIN = Call.function("gmp_thread_plain");
 
-    private Inheritance() {}
+    private Inheritance() {
+    }
 
     /**
      * Makes the calling thread one of the runtime's: gives it the CPUs, the policy and the signal mask of the process. What

@@ -17,7 +17,8 @@ import java.lang.invoke.VarHandle;
 final class Link {
     private static final Linker LINKER = Linker.nativeLinker();
 
-    private Link() {}
+    private Link() {
+    }
 
     /** A handle that takes the segment of {@link #state} before the function's own arguments. */
     @SuppressWarnings("restricted")

@@ -14,7 +14,8 @@ public final class Membarrier {
     private static final MemorySegment MEMBARRIER = Call.function("gmp_membarrier");
     private static final boolean AVAILABLE = register();
 
-    private Membarrier() {}
+    private Membarrier() {
+    }
 
     private static boolean register() {
         return !"off".equals(System.getProperty(PROPERTY))

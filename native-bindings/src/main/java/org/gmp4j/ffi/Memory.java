@@ -3,6 +3,7 @@ package org.gmp4j.ffi;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+
 import org.gmp4j.ffi.linux.linux_h;
 
 /**
@@ -45,7 +46,8 @@ public final class Memory {
     /** {@link #protect}: reads and writes. */
     public static final int PROTECT_READ_WRITE = linux_h.PROT_READ() | linux_h.PROT_WRITE();
 
-    private Memory() {}
+    private Memory() {
+    }
 
     /**
      * All of memory, as long as an arena lives: for segments that end with it.

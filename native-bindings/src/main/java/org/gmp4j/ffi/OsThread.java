@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+
 import org.gmp4j.ffi.linux.linux_h;
 import org.gmp4j.ffi.linux.sched_param;
 
@@ -40,7 +41,8 @@ public final class OsThread {
     private static final MemorySegment CPU = Call.function("gmp_thread_cpu");
     private static final MemorySegment STATE = Call.function("gmp_thread_state");
 
-    private OsThread() {}
+    private OsThread() {
+    }
 
     /**
      * The kernel's id of the calling thread.

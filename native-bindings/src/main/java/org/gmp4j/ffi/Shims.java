@@ -14,6 +14,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+
 import org.gmp4j.ffi.gmp.gmp_h;
 
 /**
@@ -39,7 +40,8 @@ public final class Shims {
 
     private static boolean loaded;
 
-    private Shims() {}
+    private Shims() {
+    }
 
     /**
      * Loads the library if that has not happened yet.

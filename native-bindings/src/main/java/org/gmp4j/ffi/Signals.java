@@ -2,6 +2,7 @@
 package org.gmp4j.ffi;
 
 import java.lang.foreign.MemorySegment;
+
 import org.gmp4j.ffi.linux.linux_h;
 
 /** Signals to one thread of this process, and their handlers. Thread-safe, no allocation. */
@@ -21,7 +22,8 @@ public final class Signals {
     private static final MemorySegment QUEUE = Call.function("gmp_signal_queue");
     private static final MemorySegment KILL = Call.function("gmp_tgkill");
 
-    private Signals() {}
+    private Signals() {
+    }
 
     /**
      * Sends a signal with a value ({@code rt_tgsigqueueinfo}, {@code SI_QUEUE}). A signal below 32 that is pending

@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.Inet4Address;
 import java.net.InetSocketAddress;
+
 import org.gmp4j.ffi.linux.linux_h;
 import org.gmp4j.ffi.linux.sockaddr_in;
 import org.gmp4j.ffi.linux.sockaddr_in6;
@@ -22,7 +23,8 @@ public final class SocketAddresses {
     private static final int IPV4_BYTES = 4;
     private static final int MAPPED_AT = 10;
 
-    private SocketAddresses() {}
+    private SocketAddresses() {
+    }
 
     /**
      * Writes an address.

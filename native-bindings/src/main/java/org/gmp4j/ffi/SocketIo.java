@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
+
 import org.gmp4j.ffi.gmp.shims_h;
 
 /**
@@ -47,7 +48,8 @@ public final class SocketIo {
     private static final MethodHandle SENDTO = Link.waiting(shims_h.gmp_sendto$address(), DATAGRAM);
     private static final MethodHandle SENDTO_HEAP = Link.criticalHeap(shims_h.gmp_sendto$address(), DATAGRAM);
 
-    private SocketIo() {}
+    private SocketIo() {
+    }
 
     private static FunctionDescriptor vector() {
         ValueLayout[] args = new ValueLayout[2 + 2 * PIECES];

@@ -4,11 +4,13 @@ package org.gmp4j.ffi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+
 import org.gmp4j.ffi.linux.linux_h;
 
 /** Options of sockets, by name. Each throws {@link NativeException} when the kernel refuses it. Thread-safe. */
 public final class SocketOptions {
-    private SocketOptions() {}
+    private SocketOptions() {
+    }
 
     /**
      * TCP_NODELAY.

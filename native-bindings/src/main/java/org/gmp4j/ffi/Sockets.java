@@ -11,6 +11,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteOrder;
+
 import org.gmp4j.ffi.linux.in6_addr;
 import org.gmp4j.ffi.linux.linux_h;
 import org.gmp4j.ffi.linux.sockaddr_in;
@@ -55,7 +56,8 @@ public final class Sockets {
         Shims.load();
     }
 
-    private Sockets() {}
+    private Sockets() {
+    }
 
     /**
      * Makes a TCP socket.

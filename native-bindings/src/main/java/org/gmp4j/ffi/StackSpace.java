@@ -16,7 +16,8 @@ public final class StackSpace {
     private static final MemorySegment LEFT = Call.function("gmp_stack_left");
     private static final MemorySegment TRIM = Call.function("gmp_stack_trim");
 
-    private StackSpace() {}
+    private StackSpace() {
+    }
 
     /**
      * How much of the stack Java frames may still take before HotSpot throws {@link StackOverflowError}. About 2 ns.

@@ -24,7 +24,8 @@ public final class Ticks {
     private static final boolean COUNTER = hasCounter();
     private static final MemorySegment TICKS = Call.function("gmp_ticks");
 
-    private Ticks() {}
+    private Ticks() {
+    }
 
     private static boolean hasCounter() {
         try {

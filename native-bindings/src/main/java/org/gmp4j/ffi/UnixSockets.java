@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+
 import org.gmp4j.ffi.linux.linux_h;
 import org.gmp4j.ffi.linux.sockaddr_un;
 
@@ -15,7 +16,8 @@ import org.gmp4j.ffi.linux.sockaddr_un;
 public final class UnixSockets {
     private static final int PATH_BYTES = 108;
 
-    private UnixSockets() {}
+    private UnixSockets() {
+    }
 
     /**
      * Makes a stream socket.

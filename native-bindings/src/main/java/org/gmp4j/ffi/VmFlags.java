@@ -3,7 +3,8 @@ package org.gmp4j.ffi;
 
 /** Settings of this JVM, without its management classes. Thread-safe. */
 public final class VmFlags {
-    private VmFlags() {}
+    private VmFlags() {
+    }
 
     /**
      * Whether C2 puts safepoint polls into counted loops ({@code -XX:+UseCountedLoopSafepoints}): the default of G1, ZGC and

@@ -13,6 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.List;
+
 import org.gmp4j.ffi.gmp.shims_h;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

@@ -16,9 +16,11 @@ final class Cc {
             .resolve("../c-shims/include")
             .normalize();
 
-    record Result(int exit, String out) {}
+    record Result(int exit, String out) {
+    }
 
-    private Cc() {}
+    private Cc() {
+    }
 
     /** Compiles a program with the headers of {@code include} and gives what it prints. */
     static List<String> output(Path dir, Path include, String source) throws IOException, InterruptedException {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+
 import org.gmp4j.ffi.linux.linux_h;
 import org.gmp4j.ffi.linux.timespec;
 import org.junit.jupiter.api.Test;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.shims_h;
 import org.junit.jupiter.api.BeforeAll;

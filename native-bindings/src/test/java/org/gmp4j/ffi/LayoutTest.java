@@ -22,10 +22,11 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+
 import org.gmp4j.ffi.gmp.g;
+import org.gmp4j.ffi.gmp.gmp_event;
 import org.gmp4j.ffi.gmp.gmp_h;
 import org.gmp4j.ffi.gmp.gqueue;
-import org.gmp4j.ffi.gmp.gmp_event;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.pollDesc;

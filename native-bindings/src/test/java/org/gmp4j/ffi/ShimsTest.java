@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+
 import org.gmp4j.ffi.gmp.gmp_h;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -22,7 +23,8 @@ class ShimsTest {
 
     /** What the tests below start in a JVM of its own. */
     static final class Main {
-        private Main() {}
+        private Main() {
+        }
 
         public static void main(String[] args) {
             // Twice: a failure must not turn into a NoClassDefFoundError.

@@ -16,6 +16,7 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+
 import org.gmp4j.ffi.linux.linux_h;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;

@@ -12,6 +12,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+
 import org.gmp4j.ffi.linux.linux_h;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -3,12 +3,13 @@ package org.gmp4j.ffi;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import com.sun.management.HotSpotDiagnosticMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -16,7 +17,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class VmFlagsTest {
     /** What the JVM's own tool says, and what we read. */
     static final class Program {
-        private Program() {}
+        private Program() {
+        }
 
         public static void main(String[] args) {
             String told = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)

@@ -21,7 +21,8 @@ import java.util.Objects;
  */
 final class CpuLimits {
     /** One cgroup file system: {@code root} is the directory of the hierarchy that shows at {@code point}. */
-    private record Mount(boolean v2, String root, String point) {}
+    private record Mount(boolean v2, String root, String point) {
+    }
 
     private final SysFiles files;
     private final List<String> problems = new ArrayList<>();

@@ -8,7 +8,8 @@ final class CpuList {
     /** Above any number that a kernel is built for; a file that says more is broken. */
     private static final int MAX_NUMBER = 1 << 20;
 
-    private CpuList() {}
+    private CpuList() {
+    }
 
     /**
      * Reads what the kernel wrote.

@@ -3,7 +3,6 @@ package org.gmp4j.agent;
 
 import static java.lang.classfile.attribute.StackMapFrameInfo.VerificationTypeInfo.ITEM_OBJECT;
 import static java.lang.classfile.attribute.StackMapFrameInfo.VerificationTypeInfo.ITEM_UNINITIALIZED;
-
 import static org.gmp4j.classfile.Bytes.u2;
 
 import java.util.Arrays;

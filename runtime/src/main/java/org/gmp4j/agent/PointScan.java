@@ -2,7 +2,6 @@
 package org.gmp4j.agent;
 
 import static java.lang.classfile.constantpool.PoolEntry.*;
-
 import static org.gmp4j.classfile.Bytes.i4;
 import static org.gmp4j.classfile.Bytes.u2;
 

@@ -12,7 +12,6 @@ import java.util.concurrent.Executor;
 import jdk.internal.vm.Continuation;
 import jdk.internal.vm.StackChunk;
 import jdk.internal.vm.ThreadContainer;
-
 import org.gmp4j.classfile.ClassFileWriter;
 
 /**
@@ -328,7 +327,7 @@ final class JdkMembers {
     /** Adds a constant that says where a field is. */
     private void offset(Code init, String name, Class<?> owner, String field) throws ReflectiveOperationException {
         Field _ = owner.getDeclaredField(field);
-        int alsoUnused = out.addConstant(name, "J");
+        int _ = out.addConstant(name, "J");
         init.getStatic(vt, "U").type(owner).text(field).call(UNSAFE, "objectFieldOffset", "(Ljava/lang/Class;Ljava/lang/String;)J")
                 .putStatic(OWN, name, "J");
     }

@@ -9,9 +9,9 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 
-import org.gmp4j.proc.GStack;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.proc.GStack;
 import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
 

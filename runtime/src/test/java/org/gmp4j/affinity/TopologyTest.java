@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
+
 import org.gmp4j.affinity.Topology.Cache;
 import org.gmp4j.affinity.Topology.CacheType;
 import org.gmp4j.affinity.Topology.Cpu;

@@ -2,7 +2,6 @@
 package org.gmp4j.agent;
 
 import static java.lang.constant.ConstantDescs.*;
-
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

@@ -10,7 +10,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
-
 import javax.management.JMException;
 import javax.management.ObjectName;
 

@@ -11,8 +11,8 @@ import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
-import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.report.Report;
+import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.timer.TimerHeaps;
 import org.junit.jupiter.api.Test;
 

@@ -19,10 +19,10 @@ import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.OsThread;
+import org.gmp4j.report.Report;
 import org.gmp4j.struct.M;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.testing.TestGmp;
-import org.gmp4j.report.Report;
 import org.gmp4j.timer.TimerHeaps;
 import org.junit.jupiter.api.Test;
 

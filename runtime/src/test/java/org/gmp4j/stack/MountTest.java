@@ -11,7 +11,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import jdk.internal.vm.Continuation;
 import jdk.internal.vm.ContinuationScope;
-
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.sync.WaitGroup;

@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.affinity.Topology;
@@ -73,7 +74,8 @@ public final class AffinityCommand implements Callable<Integer> {
     private Path html;
 
     /** For picocli. */
-    public AffinityCommand() {}
+    public AffinityCommand() {
+    }
 
     @Override
     public Integer call() {

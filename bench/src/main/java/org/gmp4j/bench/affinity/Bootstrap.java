@@ -4,6 +4,7 @@ package org.gmp4j.bench.affinity;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+
 import org.gmp4j.bench.peers.Estimate;
 
 /**

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+
 import org.gmp4j.Gmp;
 
 /**
@@ -20,7 +21,8 @@ final class Experiment {
     private static final String[] DISTANCES = {"core", "cache", "node", "package", "remote"};
 
     /** One turn. */
-    record Turn(double nanosAnOperation, double stolen, double[] over) {}
+    record Turn(double nanosAnOperation, double stolen, double[] over) {
+    }
 
     final Workload workload;
     final List<Variant> variants;

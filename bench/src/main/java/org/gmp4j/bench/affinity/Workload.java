@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+
 import org.gmp4j.Chan;
 import org.gmp4j.net.TcpConn;
 import org.gmp4j.net.TcpListener;

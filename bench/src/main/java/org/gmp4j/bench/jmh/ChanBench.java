@@ -4,6 +4,7 @@ package org.gmp4j.bench.jmh;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.SynchronousQueue;
+
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;

@@ -3,6 +3,7 @@ package org.gmp4j.bench.jmh;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.SchedLock;

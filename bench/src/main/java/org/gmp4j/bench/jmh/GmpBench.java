@@ -2,6 +2,7 @@
 package org.gmp4j.bench.jmh;
 
 import java.util.concurrent.TimeUnit;
+
 import org.gmp4j.Gmp;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;

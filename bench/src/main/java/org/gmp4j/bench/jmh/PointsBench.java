@@ -2,6 +2,7 @@
 package org.gmp4j.bench.jmh;
 
 import java.util.concurrent.TimeUnit;
+
 import org.gmp4j.agent.Points;
 import org.gmp4j.bench.points.Kernel;
 import org.gmp4j.bench.points.KernelLoader;

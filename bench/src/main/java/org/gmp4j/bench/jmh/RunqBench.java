@@ -2,6 +2,7 @@
 package org.gmp4j.bench.jmh;
 
 import java.util.concurrent.TimeUnit;
+
 import org.gmp4j.bench.steal.Rings;
 import org.gmp4j.ffi.gmp.shims_h;
 import org.openjdk.jmh.annotations.AuxCounters;

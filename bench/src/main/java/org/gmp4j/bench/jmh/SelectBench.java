@@ -3,6 +3,7 @@ package org.gmp4j.bench.jmh;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.ReentrantLock;
+
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;

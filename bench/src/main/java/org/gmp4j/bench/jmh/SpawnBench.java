@@ -2,6 +2,7 @@
 package org.gmp4j.bench.jmh;
 
 import java.util.ArrayDeque;
+
 import org.gmp4j.Go;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;

@@ -2,6 +2,7 @@
 package org.gmp4j.bench.jmh;
 
 import java.util.concurrent.Callable;
+
 import org.gmp4j.Go;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.proc.GStack;

@@ -6,6 +6,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.SpinPolicy;

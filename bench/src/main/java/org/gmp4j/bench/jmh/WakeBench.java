@@ -4,6 +4,7 @@ package org.gmp4j.bench.jmh;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+
 import org.gmp4j.Gmp;
 import org.gmp4j.ffi.Errno;
 import org.gmp4j.ffi.Futex;

@@ -5,11 +5,13 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+
 import org.gmp4j.Gmp;
 
 /** How one of our main classes is started in a JVM of its own. */
 public final class JavaCommand {
-    private JavaCommand() {}
+    private JavaCommand() {
+    }
 
     /** With the JDK and the class path of this JVM, and with the flags that the runtime needs. */
     public static List<String> of(List<String> options, Class<?> main, List<String> args) {

@@ -66,7 +66,8 @@ final class Catalogue {
                     new Row("parked", "memory of one of 500,000 that wait", "bytes")),
             new Work("idle", 2, ALL, new Row("idle", "CPU of a program that wakes every 10 ms", "ms/s")));
 
-    private Catalogue() {}
+    private Catalogue() {
+    }
 
     /**
      * A line of the results. Less is better in all.

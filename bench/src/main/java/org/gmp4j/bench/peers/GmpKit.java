@@ -3,6 +3,7 @@ package org.gmp4j.bench.peers;
 
 import java.time.Duration;
 import java.util.function.LongConsumer;
+
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;

@@ -6,7 +6,8 @@ import org.gmp4j.bench.report.Page;
 
 /** The results as one page: the ratios as a plot, then all figures. */
 final class HtmlResults {
-    private HtmlResults() {}
+    private HtmlResults() {
+    }
 
     static String write(Results results, PeersCommand.Settings settings) {
         StringBuilder page = new StringBuilder(Page.top("gmp peers"));

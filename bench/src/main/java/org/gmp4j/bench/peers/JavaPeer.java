@@ -9,7 +9,8 @@ final class JavaPeer {
     /** What waits longer for its turn never gets it. */
     static final long LIMIT_NANOS = 2_000_000_000L;
 
-    private JavaPeer() {}
+    private JavaPeer() {
+    }
 
     /** Prints the figures and exits with 0. */
     public static void main(String[] args) {

@@ -9,7 +9,8 @@ final class MarkdownResults {
     /** What is beneath it is not ours. */
     static final String BEHIND = "## Where we are behind";
 
-    private MarkdownResults() {}
+    private MarkdownResults() {
+    }
 
     /** The page; {@code old} is what stood in the file, or empty. */
     static String write(Results results, PeersCommand.Settings settings, String old) {

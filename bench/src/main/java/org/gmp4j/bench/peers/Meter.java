@@ -5,6 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+
 import org.HdrHistogram.Histogram;
 
 /**
@@ -36,7 +37,8 @@ final class Meter {
      * @param limitNanos what waits longer than that for its turn never gets it
      * @param scale what each run's size is divided by: above 1 for tests
      */
-    record Settings(long warmUpNanos, long nanos, long limitNanos, int scale) {}
+    record Settings(long warmUpNanos, long nanos, long limitNanos, int scale) {
+    }
 
     /** Whose lines have a variant in their names, or {@code ""}. */
     Meter(Settings settings, String variant, Consumer<Line> out) {

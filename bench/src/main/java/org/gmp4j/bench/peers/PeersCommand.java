@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
+
 import org.gmp4j.bench.report.ResultFiles;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -81,7 +82,8 @@ public final class PeersCommand implements Callable<Integer> {
     private ResultFiles files;
 
     /** For picocli. */
-    public PeersCommand() {}
+    public PeersCommand() {
+    }
 
     @Override
     public Integer call() throws InterruptedException {
@@ -127,7 +129,8 @@ public final class PeersCommand implements Callable<Integer> {
      * @param seconds for each figure
      * @param patterns of the works
      */
-    record Settings(int forks, double warmUp, double seconds, List<String> patterns) {}
+    record Settings(int forks, double warmUp, double seconds, List<String> patterns) {
+    }
 
     private List<Catalogue.Work> works() {
         List<Pattern> compiled = new ArrayList<>();

@@ -4,6 +4,7 @@ package org.gmp4j.bench.peers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+
 import org.gmp4j.bench.report.Page;
 
 /** All ratios with their intervals as SVG: a line a row, to the right by the logarithm. Left of 1 we need less. */
@@ -19,9 +20,11 @@ final class RatioPlot {
     private final List<Peer> peers;
     private final List<Line> lines = new ArrayList<>();
 
-    private record Dot(Peer peer, Estimate ratio) {}
+    private record Dot(Peer peer, Estimate ratio) {
+    }
 
-    private record Line(String name, List<Dot> dots) {}
+    private record Line(String name, List<Dot> dots) {
+    }
 
     RatioPlot(Results results) {
         peers = Reports.others(results);

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.JsonText;
 import org.gmp4j.bench.report.MachineInfo;
@@ -19,7 +20,8 @@ import org.gmp4j.bench.report.Table;
 final class Reports {
     private static final MathContext DIGITS = new MathContext(5);
 
-    private Reports() {}
+    private Reports() {
+    }
 
     /** What is done to a row of the results. */
     interface Each {

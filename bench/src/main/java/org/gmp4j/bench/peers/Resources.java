@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+
 import org.gmp4j.bench.measure.IdleCpu;
 
 /** The works whose figures are memory and CPU time. */
@@ -19,7 +20,8 @@ final class Resources {
 
     private static volatile boolean stop;
 
-    private Resources() {}
+    private Resources() {
+    }
 
     /** Runs one; {@code false} if it is none of these. */
     static boolean run(String work, Kit kit, Meter m) {

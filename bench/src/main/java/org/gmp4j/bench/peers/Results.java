@@ -10,7 +10,8 @@ import java.util.Optional;
 
 /** What the peers printed, by row and fork. For one thread. */
 final class Results {
-    private record Key(Peer peer, int procs, String name) {}
+    private record Key(Peer peer, int procs, String name) {
+    }
 
     private final Map<Key, Map<Integer, List<Double>>> values = new HashMap<>();
     private final Map<Key, String> notes = new HashMap<>();

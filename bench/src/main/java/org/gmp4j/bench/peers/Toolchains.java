@@ -35,7 +35,8 @@ public final class Toolchains {
      * @param command how to start it
      * @param environment more variables for it
      */
-    public record Program(String version, List<String> command, Map<String, String> environment) {}
+    public record Program(String version, List<String> command, Map<String, String> environment) {
+    }
 
     /** What is missing, in a sentence without its end. */
     public static final class MissingException extends Exception {

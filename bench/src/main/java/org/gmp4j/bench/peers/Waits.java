@@ -2,6 +2,7 @@
 package org.gmp4j.bench.peers;
 
 import java.time.Duration;
+
 import org.HdrHistogram.Histogram;
 import org.gmp4j.bench.preempt.Native;
 
@@ -21,7 +22,8 @@ final class Waits {
     private static volatile long turn;
     private static volatile long count;
 
-    private Waits() {}
+    private Waits() {
+    }
 
     /** Runs one; {@code false} if it is none of these. */
     static boolean run(String work, Kit kit, Meter m) {

@@ -16,7 +16,8 @@ final class Works {
 
     private static volatile long sink;
 
-    private Works() {}
+    private Works() {
+    }
 
     /** Runs one; {@code false} if it is none of these. */
     static boolean run(String work, String suffix, Kit kit, Meter m) {

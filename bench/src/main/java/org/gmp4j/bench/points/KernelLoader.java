@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.concurrent.atomic.AtomicInteger;
+
 import org.gmp4j.agent.Points;
 
 /** A copy of the kernels' classes of its own, plain or with preemption points; each copy has its own compiled code. */

@@ -14,7 +14,8 @@ public final class Kernels {
 
     private static final long SEED = 42;
 
-    private Kernels() {}
+    private Kernels() {
+    }
 
     /** A reduction that C2 vectorises. */
     public static final class VectorSum implements Kernel {
@@ -254,7 +255,8 @@ public final class Kernels {
     public static final class LinkedWalk implements Kernel {
         private final Node first;
 
-        private record Node(int value, Node next) {}
+        private record Node(int value, Node next) {
+        }
 
         /** Makes the list, in another order than memory's. */
         public LinkedWalk() {

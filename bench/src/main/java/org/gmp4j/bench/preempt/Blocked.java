@@ -3,6 +3,7 @@ package org.gmp4j.bench.preempt;
 
 import java.time.Duration;
 import java.util.concurrent.Callable;
+
 import org.HdrHistogram.Histogram;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
@@ -17,7 +18,8 @@ final class Blocked {
 
     private static final long WARMUP_NANOS = 4_000_000_000L;
 
-    private Blocked() {}
+    private Blocked() {
+    }
 
     /** All lines. */
     public static void main(String[] args) {

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+
 import org.HdrHistogram.Histogram;
 import org.gmp4j.bench.measure.JavaCommand;
 

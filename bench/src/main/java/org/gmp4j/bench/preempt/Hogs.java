@@ -4,6 +4,7 @@ package org.gmp4j.bench.preempt;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.stream.LongStream;
+
 import org.HdrHistogram.Histogram;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
@@ -16,7 +17,8 @@ final class Hogs {
 
     private static volatile boolean stop;
 
-    private Hogs() {}
+    private Hogs() {
+    }
 
     /** All lines. */
     public static void main(String[] args) {

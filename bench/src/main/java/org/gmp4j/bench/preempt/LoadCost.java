@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.jar.JarFile;
+
 import org.gmp4j.bench.peers.Estimate;
 
 /**
@@ -17,7 +18,8 @@ import org.gmp4j.bench.peers.Estimate;
  * one that is called and changes nothing, and with points.
  */
 final class LoadCost {
-    private LoadCost() {}
+    private LoadCost() {
+    }
 
     /** Runs the JVMs and prints the medians. */
     static void measure(Child child, int runs) throws IOException, InterruptedException {

@@ -13,7 +13,8 @@ public final class Native {
             Linker.nativeLinker().defaultLookup().find("usleep").orElseThrow(),
             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
 
-    private Native() {}
+    private Native() {
+    }
 
     /** Goes on where a signal interrupted it, as a careful caller does. */
     public static void usleep(int micros) {

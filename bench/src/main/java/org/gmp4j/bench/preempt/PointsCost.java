@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+
 import org.gmp4j.agent.Points;
 import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.bench.points.Kernel;
@@ -28,7 +29,8 @@ final class PointsCost {
     private static final long STOP_EVERY_MILLIS = 1;
     private static final long STOP_FOR_NANOS = 20_000;
 
-    private PointsCost() {}
+    private PointsCost() {
+    }
 
     /** Runs the JVMs; prints the median ratio of each kernel, and the geometric mean of those. */
     static void measure(Child child, int runs) throws IOException, InterruptedException {

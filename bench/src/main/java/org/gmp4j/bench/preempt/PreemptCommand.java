@@ -6,6 +6,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -60,7 +61,8 @@ public final class PreemptCommand implements Callable<Integer> {
     private boolean noPoints;
 
     /** For picocli. */
-    public PreemptCommand() {}
+    public PreemptCommand() {
+    }
 
     @Override
     public Integer call() throws IOException, InterruptedException {

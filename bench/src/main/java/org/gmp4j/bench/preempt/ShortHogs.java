@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+
 import org.HdrHistogram.Histogram;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
@@ -24,7 +25,8 @@ final class ShortHogs {
     private static volatile long sink;
     private static volatile boolean stop;
 
-    private ShortHogs() {}
+    private ShortHogs() {
+    }
 
     /** Each length in a JVM of its own. */
     static void measure(Child child) throws IOException, InterruptedException {

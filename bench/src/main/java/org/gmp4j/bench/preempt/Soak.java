@@ -11,6 +11,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
@@ -52,7 +53,8 @@ final class Soak {
     private long classes;
     private volatile long sink;
 
-    private Soak() {}
+    private Soak() {
+    }
 
     /** A JVM for each collector, one after the other, {@code seconds} in all. */
     static void measure(Child child) throws IOException, InterruptedException {
@@ -185,7 +187,8 @@ final class Soak {
 
     /** What is loaded again and again. */
     static final class Loop {
-        private Loop() {}
+        private Loop() {
+        }
 
         /** The sum below n. */
         static long sum(int n) {

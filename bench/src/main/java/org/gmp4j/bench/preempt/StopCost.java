@@ -3,6 +3,7 @@ package org.gmp4j.bench.preempt;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+
 import org.HdrHistogram.Histogram;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
@@ -18,7 +19,8 @@ final class StopCost {
     private static volatile boolean stop;
     private static volatile long sink;
 
-    private StopCost() {}
+    private StopCost() {
+    }
 
     /** All lines. */
     public static void main(String[] args) {

@@ -3,6 +3,7 @@ package org.gmp4j.bench.preempt;
 
 import java.util.Locale;
 import java.util.concurrent.Callable;
+
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.bench.peers.Estimate;
@@ -14,7 +15,8 @@ final class SyscallCost {
     private static final int CALLS = 1_000_000;
     private static final int PARTS = 21;
 
-    private SyscallCost() {}
+    private SyscallCost() {
+    }
 
     /** All lines. */
     public static void main(String[] args) {

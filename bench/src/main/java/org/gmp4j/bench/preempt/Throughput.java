@@ -4,6 +4,7 @@ package org.gmp4j.bench.preempt;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+
 import org.gmp4j.Gmp;
 import org.gmp4j.agent.Points;
 import org.gmp4j.bench.peers.Estimate;
@@ -16,7 +17,8 @@ final class Throughput {
     private static final long PART_NANOS = 300_000_000;
     private static volatile long sink;
 
-    private Throughput() {}
+    private Throughput() {
+    }
 
     /** All lines. */
     public static void main(String[] args) {

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
+
 import org.HdrHistogram.Histogram;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
@@ -26,7 +27,8 @@ final class Ticker {
         HOGS.put("usleep(50 ms), native", Ticker::usleep);
     }
 
-    private Ticker() {}
+    private Ticker() {
+    }
 
     /** Each hog in a JVM of its own: most never end. */
     static void measure(Child child) throws IOException, InterruptedException {

@@ -3,6 +3,7 @@ package org.gmp4j.bench.report;
 
 import java.util.ArrayList;
 import java.util.List;
+
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
@@ -19,7 +20,8 @@ public final class Chart {
     private final String title;
     private final List<Curve> curves = new ArrayList<>();
 
-    private record Curve(String name, String style, Histogram histogram, int operations, List<LogChart.Point> points) {}
+    private record Curve(String name, String style, Histogram histogram, int operations, List<LogChart.Point> points) {
+    }
 
     /** An empty one. */
     public Chart(String title) {

@@ -7,7 +7,8 @@ import java.util.Locale;
 public final class Format {
     private static final String[] UNITS = {"ns", "us", "ms", "s"};
 
-    private Format() {}
+    private Format() {
+    }
 
     /** Three digits and a unit: {@code 3.44 ns}, {@code 101 us}. */
     public static String nanos(double nanos) {

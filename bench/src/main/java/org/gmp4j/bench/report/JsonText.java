@@ -7,7 +7,8 @@ import java.util.Map;
 
 /** Maps, lists, numbers and strings as JSON. */
 public final class JsonText {
-    private JsonText() {}
+    private JsonText() {
+    }
 
     /** With a newline at its end; a number that is not finite is null. */
     public static String of(Object value) {

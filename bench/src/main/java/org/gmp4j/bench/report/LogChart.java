@@ -31,7 +31,8 @@ public final class LogChart {
      * @param x where
      * @param name for people
      */
-    public record Tick(double x, String name) {}
+    public record Tick(double x, String name) {
+    }
 
     /**
      * A place on a curve.
@@ -39,7 +40,8 @@ public final class LogChart {
      * @param x to the right
      * @param nanos upwards
      */
-    public record Point(double x, double nanos) {}
+    public record Point(double x, double nanos) {
+    }
 
     /**
      * What a mouse finds on a curve.
@@ -50,9 +52,11 @@ public final class LogChart {
      * @param shown whether the eye finds it too
      * @param tip what it says
      */
-    public record Mark(Point at, double low, double high, boolean shown, String tip) {}
+    public record Mark(Point at, double low, double high, boolean shown, String tip) {
+    }
 
-    private record Curve(String name, String style, List<Point> points, List<Mark> marks) {}
+    private record Curve(String name, String style, List<Point> points, List<Mark> marks) {
+    }
 
     /** The end label of a curve, and where it would like to stand. */
     private static final class Label {

@@ -6,7 +6,8 @@ import java.util.Map;
 
 /** The parts of a page of results that is committed. */
 public final class Markdown {
-    private Markdown() {}
+    private Markdown() {
+    }
 
     /** Names and what they stand for, as a list. */
     public static void facts(StringBuilder page, Map<String, String> facts) {

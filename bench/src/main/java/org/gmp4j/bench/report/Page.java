@@ -15,7 +15,8 @@ public final class Page {
 
     private static final String STYLE = "page.css";
 
-    private Page() {}
+    private Page() {
+    }
 
     /** What begins one. */
     public static String top(String title) {

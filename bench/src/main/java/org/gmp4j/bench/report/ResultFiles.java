@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -32,7 +33,8 @@ public final class ResultFiles {
     private OutputFiles files;
 
     /** For picocli. */
-    public ResultFiles() {}
+    public ResultFiles() {
+    }
 
     /**
      * Tries them, before anything is measured.

@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+
 import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.bench.peers.Toolchains;
 import org.gmp4j.bench.report.Format;
@@ -109,7 +110,8 @@ public final class RespCommand implements Callable<Integer> {
     private Path markdown;
 
     /** For picocli. */
-    public RespCommand() {}
+    public RespCommand() {
+    }
 
     @Override
     public Integer call() throws InterruptedException {

@@ -6,6 +6,7 @@ import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.util.BitSet;
 import java.util.List;
+
 import org.gmp4j.bench.service.Proc;
 
 /**

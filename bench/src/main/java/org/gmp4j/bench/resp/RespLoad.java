@@ -7,4 +7,5 @@ package org.gmp4j.bench.resp;
  * @param pipeline requests that a connection sends before it waits for answers
  * @param test redis-benchmark's name of the command
  */
-record RespLoad(int pipeline, String test) {}
+record RespLoad(int pipeline, String test) {
+}

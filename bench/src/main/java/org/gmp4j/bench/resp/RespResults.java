@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
+
 import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.MachineInfo;
@@ -17,7 +18,8 @@ final class RespResults {
     /** Beneath it a page is by hand. */
     private static final String REMARKS = "## Remarks";
 
-    private record Key(RespLoad load, RespServer server) {}
+    private record Key(RespLoad load, RespServer server) {
+    }
 
     private final List<RespLoad> loads;
     private final List<RespServer> servers;

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
+
 import org.gmp4j.bench.measure.JavaCommand;
 import org.gmp4j.bench.peers.Toolchains;
 

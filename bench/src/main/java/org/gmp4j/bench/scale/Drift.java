@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
+
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 import org.gmp4j.Chan;
@@ -42,7 +43,8 @@ final class Drift {
     private final Recorder[] recorders = {new Recorder(3), new Recorder(3), new Recorder(3), new Recorder(3)};
     private volatile boolean stop;
 
-    private Drift() {}
+    private Drift() {
+    }
 
     /**
      * What was measured.
@@ -50,7 +52,8 @@ final class Drift {
      * @param rows seconds, then the columns, by tenth
      * @param slopes change of each column in an hour, of its mean, without the first tenth, in which the JVM warms up
      */
-    record Result(List<double[]> rows, double[] slopes) {}
+    record Result(List<double[]> rows, double[] slopes) {
+    }
 
     /** Prints each tenth when it is over. */
     static Result measure(PrintWriter out, double seconds) throws IOException, InterruptedException {

@@ -5,7 +5,8 @@ import java.util.Arrays;
 
 /** Straight lines through measured points. */
 final class Fit {
-    private Fit() {}
+    private Fit() {
+    }
 
     /** The slope of the line with the least squares of errors; NaN for less than two different x. */
     static double slope(double[] x, double[] y) {

@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
+
 import org.HdrHistogram.Histogram;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
@@ -54,7 +55,8 @@ final class GcCost {
     private static volatile boolean stop;
     private static volatile long woken;
 
-    private GcCost() {}
+    private GcCost() {
+    }
 
     /** A figure of the table; the names are the protocol. */
     enum Figure {

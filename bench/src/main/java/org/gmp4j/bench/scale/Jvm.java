@@ -8,11 +8,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+
 import org.gmp4j.bench.measure.JavaCommand;
 
 /** JVMs that measure. Without the agent: with any, HotSpot announces each switch of a virtual thread, which costs. */
 final class Jvm {
-    private Jvm() {}
+    private Jvm() {
+    }
 
     /**
      * Runs a main class and hands its lines on as they come.

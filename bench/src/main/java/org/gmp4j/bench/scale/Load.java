@@ -15,7 +15,8 @@ abstract class Load implements AutoCloseable {
     abstract long run();
 
     /** Called in a goroutine: lets those end that wait. */
-    void end() {}
+    void end() {
+    }
 
     @Override
     public final void close() {

@@ -4,6 +4,7 @@ package org.gmp4j.bench.scale;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
+
 import org.gmp4j.Go;
 import org.gmp4j.LongChan;
 import org.gmp4j.Select;
@@ -23,7 +24,8 @@ final class Loads {
     private static final int BATCH = 100;
     private static final int GOROUTINES_A_P = 4;
 
-    private Loads() {}
+    private Loads() {
+    }
 
     // ---- on n Ps
 

@@ -9,12 +9,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.ToDoubleFunction;
+
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.Table;
 
 /** Results as tables for people and as maps for JSON. */
 final class Reports {
-    private Reports() {}
+    private Reports() {
+    }
 
     /** A group's series, a column for each size. */
     static String scaling(String group, List<Scaling.Result> results) {

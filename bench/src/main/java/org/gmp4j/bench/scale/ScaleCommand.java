@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.scale;
 
-import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
@@ -11,6 +10,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+
+import com.sun.management.OperatingSystemMXBean;
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.JsonText;
 import org.gmp4j.bench.report.MachineInfo;
@@ -69,7 +70,8 @@ public final class ScaleCommand implements Callable<Integer> {
     private Path json;
 
     /** For picocli. */
-    public ScaleCommand() {}
+    public ScaleCommand() {
+    }
 
     @Override
     public Integer call() throws InterruptedException {

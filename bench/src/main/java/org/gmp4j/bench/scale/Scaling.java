@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.scale;
 
-import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
@@ -9,6 +8,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+
+import com.sun.management.OperatingSystemMXBean;
 import org.gmp4j.bench.peers.Estimate;
 
 /** Measures the sizes of a series in a JVM of its own. */
@@ -22,7 +23,8 @@ final class Scaling {
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
-    private Scaling() {}
+    private Scaling() {
+    }
 
     /**
      * The cost of one operation.
@@ -32,7 +34,8 @@ final class Scaling {
      * @param cpu mean nanoseconds of CPU of the whole process
      * @param gc mean nanoseconds of wall time in collections
      */
-    record Point(int size, double wall, double cpu, double gc) {}
+    record Point(int size, double wall, double cpu, double gc) {
+    }
 
     /**
      * A series as measured.

@@ -7,7 +7,8 @@ import java.io.IOException;
 final class Burner {
     private static volatile boolean end;
 
-    private Burner() {}
+    private Burner() {
+    }
 
     /** Runs it. */
     public static void main(String[] args) {

@@ -21,6 +21,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
+
 import org.HdrHistogram.Histogram;
 
 /**
@@ -65,7 +66,8 @@ final class Client implements AutoCloseable {
     private long queued;
     private int open;
 
-    private record Request(long intended, long nanos, boolean counts) {}
+    private record Request(long intended, long nanos, boolean counts) {
+    }
 
     private static final class Connection {
         private final SocketChannel channel;

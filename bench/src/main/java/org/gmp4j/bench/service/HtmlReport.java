@@ -4,6 +4,7 @@ package org.gmp4j.bench.service;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+
 import org.HdrHistogram.Histogram;
 import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.bench.report.Chart;

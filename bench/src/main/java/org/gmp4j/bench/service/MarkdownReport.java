@@ -9,7 +9,8 @@ final class MarkdownReport {
     /** What is beneath it is not ours. */
     static final String REMARKS = "## Remarks";
 
-    private MarkdownReport() {}
+    private MarkdownReport() {
+    }
 
     /** The page; {@code old} is what stood in the file, or empty. */
     static String write(Results results, Settings settings, String old) {

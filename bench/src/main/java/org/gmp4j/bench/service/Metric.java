@@ -2,6 +2,7 @@
 package org.gmp4j.bench.service;
 
 import java.util.function.ToDoubleFunction;
+
 import org.gmp4j.bench.report.Format;
 
 /** A figure of a run, as a column. */

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.List;
 import java.util.stream.Stream;
+
 import org.gmp4j.ffi.Affinity;
 
 /** Processes: on which CPU they start, and what the kernel tells of them under {@code /proc}. */
@@ -23,7 +24,8 @@ public final class Proc {
     private static final int STEAL = 8;
     private static final String OPEN_FILES = "Max open files";
 
-    private Proc() {}
+    private Proc() {
+    }
 
     /**
      * What a process has used. Switches are those of threads that still live, CPU time is that of all.

@@ -4,6 +4,7 @@ package org.gmp4j.bench.service;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+
 import org.gmp4j.bench.report.Format;
 
 

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+
 import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.JsonText;
@@ -23,7 +24,8 @@ final class Reports {
 
     private static final MathContext DIGITS = new MathContext(5);
 
-    private Reports() {}
+    private Reports() {
+    }
 
     /** The columns of a mix. */
     private static List<Metric> metrics(Mix mix) {

@@ -7,12 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+
 import org.HdrHistogram.Histogram;
 import org.gmp4j.bench.peers.Estimate;
 
 /** What the runs found, by load, server and round. For one thread. */
 final class Results {
-    private record Key(Load load, Variant variant) {}
+    private record Key(Load load, Variant variant) {
+    }
 
     private final List<Load> loads;
     private final List<Variant> variants;

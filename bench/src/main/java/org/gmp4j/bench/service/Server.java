@@ -12,6 +12,7 @@ import java.net.Socket;
 import java.nio.ByteOrder;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
+
 import org.gmp4j.Gmp;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.net.TcpConn;
@@ -32,7 +33,8 @@ final class Server {
 
     private static volatile long sink;
 
-    private Server() {}
+    private Server() {
+    }
 
     /** Runs it. */
     public static void main(String[] args) throws IOException {

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.Callable;
+
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.bench.peers.Toolchains;
 import org.gmp4j.bench.report.ResultFiles;
@@ -144,7 +145,8 @@ public final class ServiceCommand implements Callable<Integer> {
     private ResultFiles files;
 
     /** For picocli. */
-    public ServiceCommand() {}
+    public ServiceCommand() {
+    }
 
     @Override
     public Integer call() throws IOException, InterruptedException {

@@ -12,4 +12,5 @@ package org.gmp4j.bench.service;
  * @param burn whether other processes want the CPUs too
  * @param command as it was given
  */
-record Settings(int connections, double warmup, double seconds, int rounds, String points, boolean burn, String command) {}
+record Settings(int connections, double warmup, double seconds, int rounds, String points, boolean burn, String command) {
+}

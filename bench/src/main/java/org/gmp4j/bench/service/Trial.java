@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
+
 import org.gmp4j.bench.measure.JavaCommand;
 import org.gmp4j.bench.peers.Toolchains;
 

@@ -2,6 +2,7 @@
 package org.gmp4j.bench.service;
 
 import java.util.List;
+
 import org.gmp4j.SpinPolicy;
 
 /**

@@ -3,6 +3,7 @@ package org.gmp4j.bench.simulate;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+
 import org.gmp4j.queue.Places;
 
 /**
@@ -28,7 +29,8 @@ final class Costs {
     private static final long[] PROBE = {5, 25, 60, 90, 140};
     private static final long A_GOROUTINE = 1;
 
-    private Costs() {}
+    private Costs() {
+    }
 
     static long probe(Places.Distance d) {
         return PROBE[d.ordinal()];

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.TreeMap;
+
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.Shims;

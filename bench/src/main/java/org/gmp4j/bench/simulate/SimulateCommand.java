@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.affinity.Topology;
@@ -63,7 +64,8 @@ public final class SimulateCommand implements Callable<Integer> {
     private Path html;
 
     /** For picocli. */
-    public SimulateCommand() {}
+    public SimulateCommand() {
+    }
 
     @Override
     public Integer call() {

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.function.ToDoubleFunction;
+
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.affinity.Topology;
@@ -60,7 +61,8 @@ record Simulation(Work work, int procs, StealOrder order, double doneNanos, doub
     }
 
     private record Run(double done, double spread, double steals, double probes, double[] over, double lockBusy, double lockWait,
-            double wordBusy, double wakeups) {}
+            double wordBusy, double wakeups) {
+    }
 
     static Simulation of(Topology machine, Affinity affinity, Work work, int procs, StealOrder order, int runs) {
         Places places = Places.of(affinity.place(procs, machine), machine);

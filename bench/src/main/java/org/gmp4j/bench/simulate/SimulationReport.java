@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
+
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.affinity.Topology;

@@ -12,7 +12,8 @@ import java.nio.charset.StandardCharsets;
 final class HgrmReport {
     private static final int TICKS = 5;
 
-    private HgrmReport() {}
+    private HgrmReport() {
+    }
 
     static String write(Report report) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -3,13 +3,15 @@ package org.gmp4j.bench.steal;
 
 import java.util.List;
 import java.util.function.Predicate;
+
 import org.gmp4j.bench.report.Chart;
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.Page;
 
 /** The report as one page that needs nothing else: well-formed, readable on light and on dark ground, no scripts. */
 final class HtmlReport {
-    private HtmlReport() {}
+    private HtmlReport() {
+    }
 
     static String write(Report report) {
         StringBuilder page = new StringBuilder(Page.top("gmp steal"));

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+
 import org.gmp4j.bench.measure.IdleCpu;
 import org.gmp4j.bench.report.JsonText;
 
@@ -14,7 +15,8 @@ import org.gmp4j.bench.report.JsonText;
  * in C {@code floor_ns} and {@code ratio}; where there is a gap {@code corrected} for coordinated omission.
  */
 final class JsonReport {
-    private JsonReport() {}
+    private JsonReport() {
+    }
 
     static String write(Report report) {
         Map<String, Object> all = new LinkedHashMap<>();

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
+
 import org.gmp4j.Gmp;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.bench.measure.IdleCpu;

@@ -2,6 +2,7 @@
 package org.gmp4j.bench.steal;
 
 import java.util.List;
+
 import org.gmp4j.bench.measure.IdleCpu;
 import org.gmp4j.bench.report.MachineInfo;
 

@@ -4,6 +4,7 @@ package org.gmp4j.bench.steal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.bench.report.Format;
 

@@ -4,6 +4,7 @@ package org.gmp4j.bench.steal;
 import java.util.BitSet;
 import java.util.List;
 import java.util.stream.Collectors;
+
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.affinity.Affinity;
 

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+
 import org.gmp4j.Gmp;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.affinity.Affinity;
@@ -84,7 +85,8 @@ public final class StealCommand implements Callable<Integer> {
     private Path html;
 
     /** For picocli. */
-    public StealCommand() {}
+    public StealCommand() {
+    }
 
     @Override
     public Integer call() throws InterruptedException {

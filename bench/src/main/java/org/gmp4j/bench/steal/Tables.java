@@ -4,6 +4,7 @@ package org.gmp4j.bench.steal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+
 import org.gmp4j.bench.measure.IdleCpu;
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.MachineInfo;
@@ -16,7 +17,8 @@ final class Tables {
 
     private static final String[] PERCENTILES = {"p50", "p90", "p99", "p99.9", "p99.99"};
 
-    private Tables() {}
+    private Tables() {
+    }
 
     /** Where and how, as names and values. */
     static Map<String, String> facts(Report report) {

@@ -2,13 +2,15 @@
 package org.gmp4j.bench.steal;
 
 import java.util.Map;
+
 import org.gmp4j.bench.report.Table;
 
 /** The report on stdout. */
 final class TextReport {
     private static final int WIDTH = 110;
 
-    private TextReport() {}
+    private TextReport() {
+    }
 
     static String write(Report report) {
         StringBuilder text = new StringBuilder();

@@ -2,6 +2,7 @@
 package org.gmp4j.bench.steal;
 
 import java.util.List;
+
 import org.gmp4j.bench.report.Format;
 
 /** How the samples are taken, and what to make of them. */
@@ -12,9 +13,11 @@ final class Texts {
      * @param title what it is about
      * @param text one paragraph
      */
-    record Paragraph(String title, String text) {}
+    record Paragraph(String title, String text) {
+    }
 
-    private Texts() {}
+    private Texts() {
+    }
 
     static final String FLOORS = "Ring operations of one P beside the same ring in C11 atomics (medians of slices)";
     static final String STEALS = "Steals: time for the whole batch";

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.top;
 
-import com.sun.tools.attach.AttachNotSupportedException;
-import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
@@ -22,6 +20,9 @@ import javax.management.ObjectName;
 import javax.management.remote.JMXConnector;
 import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
+
+import com.sun.tools.attach.AttachNotSupportedException;
+import com.sun.tools.attach.VirtualMachine;
 import org.gmp4j.metrics.GmpMXBean;
 
 /** A JVM of this machine whose schedulers can be read: by its JMX agent, which it is told to start. */
@@ -43,7 +44,8 @@ final class Process implements AutoCloseable {
     }
 
     /** A scheduler of it. */
-    record Bean(String name, GmpMXBean bean) {}
+    record Bean(String name, GmpMXBean bean) {
+    }
 
     private Process(JMXConnector connector) throws IOException {
         this.connector = connector;

@@ -6,6 +6,7 @@ import java.lang.reflect.UndeclaredThrowableException;
 import java.util.Map;
 import java.util.stream.LongStream;
 import javax.management.InstanceNotFoundException;
+
 import org.gmp4j.metrics.GmpMXBean.Snapshot;
 import org.gmp4j.metrics.Histogram;
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.IntStream;
+
 import org.gmp4j.bench.report.Format;
 import org.gmp4j.metrics.Histogram;
 import org.gmp4j.metrics.Symptom;

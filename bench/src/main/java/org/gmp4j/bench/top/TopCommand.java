@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -46,7 +47,8 @@ public final class TopCommand implements Callable<Integer> {
     private double delay;
 
     /** For picocli. */
-    public TopCommand() {}
+    public TopCommand() {
+    }
 
     @Override
     public Integer call() throws InterruptedException {

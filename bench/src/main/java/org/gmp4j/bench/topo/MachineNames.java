@@ -6,7 +6,8 @@ import java.util.Iterator;
 /** {@link Machines#NAMES}, for the help of commands. */
 public final class MachineNames implements Iterable<String> {
     /** For picocli. */
-    public MachineNames() {}
+    public MachineNames() {
+    }
 
     @Override
     public Iterator<String> iterator() {

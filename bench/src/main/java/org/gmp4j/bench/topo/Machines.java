@@ -16,6 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+
 import org.gmp4j.affinity.Topology;
 
 /**
@@ -42,7 +43,8 @@ public final class Machines {
     private static final Pattern BRACES = Pattern.compile("\\{i([^}]*)\\}");
     private static final Pattern STEP = Pattern.compile("([-+*/%])([0-9]+)");
 
-    private Machines() {}
+    private Machines() {
+    }
 
     /**
      * One of them.

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.Callable;
+
 import org.gmp4j.affinity.Topology;
 import org.gmp4j.bench.report.JsonText;
 import org.gmp4j.bench.report.OutputFiles;
@@ -41,7 +42,8 @@ public final class TopoCommand implements Callable<Integer> {
     private Path svg;
 
     /** For picocli. */
-    public TopoCommand() {}
+    public TopoCommand() {
+    }
 
     @Override
     public Integer call() {

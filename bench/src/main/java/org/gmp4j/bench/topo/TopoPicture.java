@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+
 import org.gmp4j.affinity.Topology;
 import org.gmp4j.bench.report.Page;
 
@@ -29,7 +30,8 @@ final class TopoPicture {
 
     private final TopoReport report;
 
-    private record Box(int width, int height, String svg) {}
+    private record Box(int width, int height, String svg) {
+    }
 
     TopoPicture(TopoReport report) {
         this.report = report;

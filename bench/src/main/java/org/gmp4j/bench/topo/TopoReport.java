@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
+
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.Topology;
 import org.gmp4j.bench.report.Format;

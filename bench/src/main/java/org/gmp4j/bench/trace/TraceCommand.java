@@ -6,6 +6,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+
 import org.gmp4j.bench.report.JsonText;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -36,7 +37,8 @@ public final class TraceCommand implements Callable<Integer> {
     private int top;
 
     /** For picocli. */
-    public TraceCommand() {}
+    public TraceCommand() {
+    }
 
     @Override
     public Integer call() {

@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
+
 import org.gmp4j.bench.trace.TraceFile.Event;
 
 /** What a trace comes to: time by creation site and state, latencies, what goroutines wait for, steals. */

@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+
 import org.gmp4j.bench.trace.TraceFile.Event;
 
 /** A trace as text, an event a line: microseconds since its beginning, the lane, what happened. */

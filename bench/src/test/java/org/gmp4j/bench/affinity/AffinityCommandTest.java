@@ -13,6 +13,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import javax.xml.parsers.DocumentBuilderFactory;
+
 import org.gmp4j.bench.CommandLineRun;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -4,8 +4,6 @@ package org.gmp4j.bench.library;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -14,6 +12,9 @@ import java.sql.Statement;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import org.gmp4j.Go;
 
 /**
@@ -28,7 +29,8 @@ final class Bank {
     private static final int TRANSFERS = 25;
     private static final int ROLLED_BACK = 5; // Each fifth.
 
-    private Bank() {}
+    private Bank() {
+    }
 
     /** Opens a bank in the database at {@code url}, works, and checks the books. */
     static void work(String url, String user, int procs) throws Exception {

@@ -17,7 +17,8 @@ final class HttpConnection implements AutoCloseable {
     private final String host;
 
     /** A response with status 200: the value of {@link HttpService#THREAD_HEADER} and the body. */
-    record Answer(String thread, byte[] body) {}
+    record Answer(String thread, byte[] body) {
+    }
 
     HttpConnection(InetSocketAddress server) throws IOException {
         socket = new Socket(server.getAddress(), server.getPort());

@@ -3,6 +3,7 @@ package org.gmp4j.bench.library;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+
 import org.gmp4j.Go;
 
 /** A web server under test, started by {@link HttpServices}; every request is answered by {@link #answer}. */

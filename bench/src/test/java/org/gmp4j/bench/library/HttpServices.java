@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.library;
 
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+
 import com.sun.net.httpserver.HttpServer;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufUtil;
@@ -25,14 +34,6 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.undertow.Undertow;
 import io.undertow.server.HttpServerExchange;
 import io.undertow.util.HttpString;
-import java.io.IOException;
-import java.io.OutputStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
@@ -48,7 +49,8 @@ final class HttpServices {
     private static final int MAX_BODY = 1 << 20;
     private static final int EVENT_LOOPS = 2;
 
-    private HttpServices() {}
+    private HttpServices() {
+    }
 
     private static InetSocketAddress anyPort() {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);

@@ -17,6 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.ToDoubleFunction;
+
 import org.HdrHistogram.Histogram;
 import org.gmp4j.Gmp;
 
@@ -37,7 +38,8 @@ final class LibraryFigures {
     private static final long LONGEST = TimeUnit.MINUTES.toNanos(1);
     private static final String JDK = "JDK";
 
-    private LibraryFigures() {}
+    private LibraryFigures() {
+    }
 
     /** Measures; or, with "serve", is one of the servers. */
     public static void main(String[] args) throws Exception {
@@ -107,7 +109,8 @@ final class LibraryFigures {
 
     // ---- the load
 
-    private record Figures(double perSecond, double p50Micros, double p99Micros, double cpuMicros) {}
+    private record Figures(double perSecond, double p50Micros, double p99Micros, double cpuMicros) {
+    }
 
     /** Loads a server for so long; every answer's body and thread are checked. */
     private static Figures load(Child child, String thread, String path, int connections, long nanos) throws Exception {

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
+
 import org.gmp4j.Gmp;
 import org.gmp4j.bench.library.app.SpringService;
 import org.gmp4j.ffi.NativeException;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.library;
 
-import com.sun.security.auth.module.UnixSystem;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -16,6 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+
+import com.sun.security.auth.module.UnixSystem;
 import org.junit.jupiter.api.Assumptions;
 import org.tukaani.xz.XZInputStream;
 

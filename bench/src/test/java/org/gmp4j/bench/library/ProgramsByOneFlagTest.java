@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+
 import org.gmp4j.bench.library.app.GrpcProgram;
 import org.gmp4j.bench.library.app.RedisProgram;
 import org.junit.jupiter.api.BeforeAll;

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+
 import org.gmp4j.bench.library.app.HelidonService;
 import org.gmp4j.bench.library.app.SpringService;
 import org.gmp4j.bench.library.app.VertxService;

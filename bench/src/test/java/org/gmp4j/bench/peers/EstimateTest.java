@@ -10,6 +10,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+
 import org.junit.jupiter.api.Test;
 
 class EstimateTest {

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
+
 import org.junit.jupiter.api.Test;
 
 class FitTest {

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+
 import org.junit.jupiter.api.Test;
 
 /** The client against servers of its kind: one that answers, and others. */

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+
 import org.junit.jupiter.api.Test;
 
 class ProcTest {

@@ -9,6 +9,7 @@ import java.io.StringReader;
 import java.util.List;
 import java.util.Map;
 import javax.xml.parsers.DocumentBuilderFactory;
+
 import org.HdrHistogram.Histogram;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.bench.Json;

@@ -10,6 +10,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+
 import org.gmp4j.bench.peers.Toolchains;
 import org.gmp4j.ffi.Affinity;
 import org.junit.jupiter.api.Test;

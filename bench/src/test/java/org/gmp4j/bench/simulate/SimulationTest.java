@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import javax.xml.parsers.DocumentBuilderFactory;
+
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.affinity.Topology;

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import javax.xml.parsers.DocumentBuilderFactory;
+
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.Topology;
 import org.gmp4j.bench.CommandLineRun;

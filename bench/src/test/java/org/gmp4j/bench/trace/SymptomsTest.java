@@ -19,6 +19,7 @@ import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
+
 import org.gmp4j.Gmp;
 import org.gmp4j.bench.Json;
 import org.gmp4j.bench.trace.TraceSummary.Latencies;

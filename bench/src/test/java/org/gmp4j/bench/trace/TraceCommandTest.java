@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;

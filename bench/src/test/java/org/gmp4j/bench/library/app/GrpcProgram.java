@@ -5,18 +5,6 @@ import static io.grpc.MethodDescriptor.MethodType.BIDI_STREAMING;
 import static io.grpc.MethodDescriptor.MethodType.SERVER_STREAMING;
 import static io.grpc.MethodDescriptor.MethodType.UNARY;
 
-import io.grpc.CallOptions;
-import io.grpc.ManagedChannel;
-import io.grpc.MethodDescriptor;
-import io.grpc.Server;
-import io.grpc.ServerServiceDefinition;
-import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
-import io.grpc.stub.ClientCalls;
-import io.grpc.stub.ServerCalls;
-import io.grpc.stub.StreamObserver;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -35,6 +23,19 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.Server;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.ServerCalls;
+import io.grpc.stub.StreamObserver;
+
 /**
  * A gRPC server and its clients, as any others, which were not written for goroutines: both on an executor of virtual threads. Calls of
  * three kinds, one that fails, one that is too late. Prints what came of them, the same in each run, and then what ran the handlers.
@@ -49,7 +50,8 @@ public final class GrpcProgram {
     private static final MethodDescriptor<String, String> TALK = method(BIDI_STREAMING, "Talk");
     private static final MethodDescriptor<String, String> LATE = method(UNARY, "Late");
 
-    private GrpcProgram() {}
+    private GrpcProgram() {
+    }
 
     /** Works, and ends. */
     public static void main(String[] args) throws Exception {

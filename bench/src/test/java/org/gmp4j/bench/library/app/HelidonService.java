@@ -5,7 +5,8 @@ import io.helidon.webserver.WebServer;
 
 /** A service as any other, which was not written for goroutines. */
 public final class HelidonService {
-    private HelidonService() {}
+    private HelidonService() {
+    }
 
     /** Serves on a free port, and prints it. */
     public static void main(String[] args) {

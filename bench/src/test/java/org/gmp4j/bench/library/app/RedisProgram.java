@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.JedisPubSub;
 import redis.clients.jedis.Pipeline;
@@ -24,7 +25,8 @@ public final class RedisProgram {
     private static final int CONNECTIONS = 4;
     private static final int MESSAGES = 50;
 
-    private RedisProgram() {}
+    private RedisProgram() {
+    }
 
     /** Works, and ends. */
     public static void main(String[] args) throws Exception {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.library.app;
 
+import java.util.concurrent.TimeUnit;
+
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.ThreadingModel;
@@ -9,7 +11,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
-import java.util.concurrent.TimeUnit;
 
 /** A service as any other, which was not written for goroutines: verticles on virtual threads, which wait for futures. */
 public final class VertxService extends VerticleBase {

@@ -3,7 +3,8 @@ package org.gmp4j.bench.library.app;
 
 /** Looks at the thread that it is called on. */
 final class Where {
-    private Where() {}
+    private Where() {
+    }
 
     /** Whether the thread is virtual, and a goroutine, where there are any: the services are not linked against gmp4j. */
     static String am() {
