@@ -162,7 +162,7 @@ class EndingsTest {
                 d -> () -> sub.recvWithin(d) != null, true, sub::close));
         Chan<Integer> f = Chan.make();
         SingleFlight<String, Integer> flight = new SingleFlight<>(gmp.gmp);
-        Chan<SingleFlight.Result<Integer>> unused = flight.runChan("k", f::recv);
+        Chan<SingleFlight.Result<Integer>> _ = flight.runChan("k", f::recv);
         all.add(new Wait("single flight", false, always(() -> flight.run("k", () -> 1)), true, f::close));
         Chan<Integer> o = Chan.make();
         Once once = new Once();

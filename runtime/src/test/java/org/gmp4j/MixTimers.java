@@ -323,7 +323,7 @@ final class MixTimers {
             parent.cancel();
             if (random.nextInt(4) == 0) { // This one is left to the end of all.
                 Tally last = MixTimers.this.function();
-                BooleanSupplier ignored = root.withCancel().afterFunc(last::came);
+                BooleanSupplier _ = root.withCancel().afterFunc(last::came);
             }
         }
     }

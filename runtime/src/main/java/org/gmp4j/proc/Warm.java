@@ -64,7 +64,7 @@ final class Warm {
 
     private static void load() {
         Leftovers.rehearse();
-        boolean ignored = Newm.rehearse();
+        boolean _ = Newm.rehearse();
         for (String name : CLASSES) {
             try {
                 Class<?> _ = Class.forName("org.gmp4j.proc." + name);

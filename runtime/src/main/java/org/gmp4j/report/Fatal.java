@@ -52,7 +52,7 @@ public final class Fatal {
             // What needs memory when it is first used: then there may be none.
             boolean _ = REPORTER.compareAndSet(null, null);
             try {
-                Class<?> ignored = Class.forName("java.lang.Shutdown", true, null); // Of Runtime.halt.
+                Class<?> _ = Class.forName("java.lang.Shutdown", true, null); // Of Runtime.halt.
             } catch (ClassNotFoundException e) {
                 return; // A JDK without that class halts in another way, which is not prepared.
             }
