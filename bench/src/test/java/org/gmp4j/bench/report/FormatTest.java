@@ -2,7 +2,6 @@
 package org.gmp4j.bench.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 
@@ -43,26 +42,7 @@ class FormatTest {
     }
 
     @Test
-    void paragraphsAreBrokenAtBlanks() {
-        String text = TextReport.wrap("  word ".repeat(60), 4);
-        assertTrue(text.lines().allMatch(l -> l.length() <= 110));
-        assertTrue(text.lines().skip(1).allMatch(l -> l.startsWith("    ")));
-        assertEquals(60, text.split("word", -1).length - 1);
-    }
-
-    @Test
     void pageTextIsEscaped() {
         assertEquals("a &lt;b&gt; &amp; &quot;c&quot;", Page.escape("a <b> & \"c\""));
-    }
-
-    @Test
-    void mediansOfSlices() {
-        Floor floor = new Floor();
-        for (int i = 1; i <= 101; i++) {
-            floor.add(2 * i, i);
-        }
-        assertEquals(102, floor.javaNanos());
-        assertEquals(51, floor.cNanos());
-        assertEquals(2, floor.ratio());
     }
 }
