@@ -17,9 +17,9 @@ import org.gmp4j.wait.Sema;
  * A non-blocking descriptor that is read, written and closed by many ({@code poll.FD}): the number, its users, where it is
  * registered, its deadlines. Thread-safe; from goroutines of any scheduler, and from threads, which wait by the {@link
  * OutsidePoller}. An interrupt ends the waits of a virtual thread with an identity, and of a task that can be cancelled, by
- * {@link IoResult#INTERRUPTED}; those of others it leaves alone, and all that does not wait. {@link Limits} may say otherwise. What
- * they end is told by {@link IoResult#INTERRUPTED}, {@link IoResult#TIMED_OUT} or {@link IoResult#CANCELED}, never thrown; that they
- * have passed before the operation begins is the caller's to see ({@link Limits#check}).
+ * {@link IoResult#INTERRUPTED}. It does not end the waits of other threads, nor operations that do not wait. {@link Limits} may say
+ * otherwise. An operation that is ended early returns {@link IoResult#INTERRUPTED}, {@link IoResult#TIMED_OUT} or {@link
+ * IoResult#CANCELED}, and never throws; whether a limit was over before it began is for the caller to check ({@link Limits#check}).
  *
  * <p>An operation takes the turn of its direction, tries the system call, and waits while that finds nothing. The call
  * itself is made outside of {@link GStack#enter}: where it takes long, sysmon may take the P. A close tells

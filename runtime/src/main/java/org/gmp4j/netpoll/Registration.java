@@ -32,9 +32,9 @@ import org.gmp4j.wait.Waiting;
  *
  * <p>A read that took less than it had room for has left the socket empty, if that is one of TCP (epoll(7)). So the next one
  * begins with a wait, where it would find nothing, unless its word is READY. That is as safe as a wait after a system call that
- * found nothing, but for what an edge told before that read, the word of which was set to 0 then, and what stays true: an end
- * that came together with the last data, an error, and urgent data, before which a read stops. The poller notes those before
- * it writes READY ({@link PollCache#note}), and no read begins with a wait after them.
+ * found nothing, with three exceptions. An edge may have told of an end that came together with the last data, of an error, or of urgent
+ * data, before which a read stops. These stay true when the read has set its word to 0. So the poller notes them before it writes
+ * READY ({@link PollCache#note}), and no read begins with a wait after them.
  *
  * <p>No end of a wait is lost. The waiter writes WAIT, then reads the flags of {@link FdWaits}; what ends the wait writes
  * the flags, then reads the word. One of them sees the other.

@@ -13,7 +13,7 @@ import org.gmp4j.struct.Throw;
  * The global run queue: a list of runnable Gs by schedlink under {@code sched.lock} (R7).
  *
  * <p>At its head are the Gs that the network poller found, in the order in which it did ({@link #globrunqputpolled}), and those that
- * {@link #globrunqputhead} put there since. {@code runqpolled} is the G behind which those go that it finds next; 0 for the head. If
+ * {@link #globrunqputhead} put there since. {@code runqpolled} is the G behind which the poller's next Gs go; 0 for the head. If
  * each batch went to the very head, the first to come would wait for all that come later.
  *
  * <p>{@code runqsize} is written under the lock and read without it as a hint: an M that reads 0 while someone adds goes

@@ -7,7 +7,7 @@ import java.lang.reflect.Constructor;
 
 /**
  * Holds an object so that the collector clears weak references to whatever is reachable through this alone, and keeps it all the same: a
- * {@code java.lang.ref.FinalReference}, which is what the JDK finalizes objects by. Collectors clear weak references first, then look at
+ * {@code java.lang.ref.FinalReference}, the kind by which the JDK finalizes objects. Collectors clear weak references first, then look at
  * these, and what they refer to lives on. It does not depend on finalization, which may be off. Thread-safe.
  */
 public final class Ark {

@@ -10,7 +10,7 @@ import org.gmp4j.classfile.ClassFileWriter;
 
 /**
  * The instructions of one method of a class that {@link JdkMembers} writes. A member that is named by its class is looked for, and an
- * exception names what is missing; one that is named by texts is not.
+ * exception names what is missing; one that is named by texts is not looked for.
  */
 final class Code {
     static final int ACONST_NULL = 1;

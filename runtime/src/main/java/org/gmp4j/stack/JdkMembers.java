@@ -83,7 +83,8 @@ import org.gmp4j.classfile.ClassFileWriter;
  * ones at the bottom for as long as it lives, and a switch that moves one of those takes twice as long. HotSpot then moves
  * two frames at a time; a loop whose every call was inlined is one frame, this is the other.
  *
- * <p>The named class has a hash of what is in it in its name: another class loader's copy of us uses the same when it is the same.
+ * <p>The named class has a hash of its contents in its name, so that another class loader's copy of us uses the same class if the
+ * contents are the same.
  */
 final class JdkMembers {
     private static final String ACCESS = "jdk/internal/access/JavaLangAccess";
