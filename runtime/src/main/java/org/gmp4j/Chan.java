@@ -159,13 +159,17 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     /** With limits: the element, null when closed and drained, {@link #LATE} when the time was up. */
-    private Object receive(Limits limits) {
+    private @Nullable Object receive(Limits limits) {
         limits.check();
         GStack st = GStack.enter();
         try {
-            long how = startRecv(st, false);
-            if (how != BLOCKS) {
-                return finish(st, how);
+            long found = lockRecv(false);
+            if (found >= 0) {
+                return takeAndUnlock(found);
+            }
+            lock.unlock();
+            if (found == CLOSED) {
+                return null;
             }
             if (limits.expired()) {
                 return LATE;
@@ -173,8 +177,12 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
             ChanEnding e = new ChanEnding(this, recvq, limits);
             e.begin();
             try {
-                how = e.startRecv(st);
-                return how == BLOCKS ? LATE : finish(st, how);
+                found = lockRecv(true);
+                if (found >= 0) {
+                    return takeAndUnlock(found);
+                }
+                long how = e.unlockAndWait(st, found);
+                return how == BLOCKS ? LATE : woken(st, how);
             } finally {
                 e.finish();
             }
@@ -199,9 +207,13 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     public @Nullable T recv() {
         GStack st = GStack.enter();
         try {
-            long how = startRecv(st, true);
+            long found = lockRecv(true);
+            if (found >= 0) {
+                return takeAndUnlock(found);
+            }
+            long how = unlockAndWait(st, found);
             if (how != ENDS) {
-                return finish(st, how);
+                return woken(st, how);
             }
         } finally {
             GStack.exit(st);
@@ -216,7 +228,12 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         }
         GStack st = GStack.enter();
         try {
-            return finish(st, startRecv(st, false));
+            long found = lockRecv(false);
+            if (found >= 0) {
+                return takeAndUnlock(found);
+            }
+            lock.unlock();
+            return null;
         } finally {
             GStack.exit(st);
         }
@@ -230,31 +247,40 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
 
     @Override
     public @Nullable Recv<T> tryRecvOk() {
-        long how = lookRecv();
+        long found = lookRecv();
         T v = null;
-        if (how >= 0) {
+        if (found >= 0) {
             GStack st = GStack.enter();
             try {
-                how = startRecv(st, false);
-                v = finish(st, how);
+                found = lockRecv(false);
+                if (found >= 0) {
+                    v = takeAndUnlock(found);
+                } else {
+                    lock.unlock();
+                }
             } finally {
                 GStack.exit(st);
             }
         }
-        return how == BLOCKS ? null : new Recv<>(v, v != null);
+        return found == BLOCKS ? null : new Recv<>(v, v != null);
     }
 
-    /** Goes on with a receive that began with {@code how}. */
+    /** Under the lock, which it gives back: the element that {@link #lockRecv} found. */
     @SuppressWarnings("unchecked")
-    private T finish(GStack st, long how) {
-        Object v = null;
-        if (how >= 0) {
-            v = take(how);
-            taken(how);
-        } else if (how < BLOCKS) {
-            v = SudogSlots.elem(~how); // Null when woken by close.
-            Waiting.release(st, ~how);
+    private T takeAndUnlock(long sender) {
+        Object v = take(sender);
+        unlockTaken(sender);
+        return (T) v;
+    }
+
+    /** What a sudog got that has waited; null for none, or when a close woke it. */
+    @SuppressWarnings("unchecked")
+    private @Nullable T woken(GStack st, long sg) {
+        if (sg == CLOSED) {
+            return null;
         }
+        Object v = SudogSlots.elem(sg);
+        Waiting.release(st, sg);
         return (T) v;
     }
 

@@ -69,15 +69,16 @@ final class ChanEnding extends Ending {
         return limits.timed() ? Bubble.current() != null : c.durable();
     }
 
-    /** As {@link Hchan#startRecv}, between {@link #begin} and {@link #finish}; {@link Hchan#BLOCKS} when the time was up. */
-    long startRecv(GStack st) {
-        c.lock.lock();
-        long sender = c.nextSenderOrUnlock(true);
-        if (sender != Hchan.BLOCKS) { // Also when it is to end: nothing is lost by that.
-            if (sender == Hchan.CLOSED) {
-                c.lock.unlock();
-            }
-            return sender;
+    /**
+     * As {@link Hchan#unlockAndWait}, between {@link #begin} and {@link #finish}. Looked at before that, so a receive takes what
+     * is there even when it is to end: nothing is lost by that.
+     *
+     * @return above 0: a sudog that has waited and was woken. {@link Hchan#CLOSED}. {@link Hchan#BLOCKS}: the time was up
+     */
+    long unlockAndWait(GStack st, long found) {
+        if (found == Hchan.CLOSED) {
+            c.lock.unlock();
+            return Hchan.CLOSED;
         }
         if (pending()) {
             c.timerLeft();
@@ -85,7 +86,7 @@ final class ChanEnding extends Ending {
         } else {
             long sg = c.sudogOrUnlock(st);
             if (!await(st, sg, c.recvq, c.lock, durable() ? WaitReason.CHAN_RECEIVE_DURABLE : WaitReason.CHAN_RECEIVE)) {
-                return ~sg;
+                return sg;
             }
             Waiting.release(st, sg);
         }

@@ -37,12 +37,12 @@ import org.gmp4j.wait.Waiting;
  * of the same thread on another channel.
  */
 abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
-    /** Of {@link #startRecv}: closed and drained. */
+    /** Of a receive: closed and drained. */
     static final long CLOSED = -1;
-    /** Of {@link #startRecv} and {@link #give}: it would have to wait. */
+    /** Of a receive and of {@link #give}: it would have to wait. */
     static final long BLOCKS = -2;
-    /** Of {@link #startRecv}: it has to wait, and an interrupt may end that. */
-    static final long ENDS = Long.MIN_VALUE;
+    /** Of {@link #unlockAndWait}: it has to wait, and an interrupt may end that. */
+    static final long ENDS = -3;
 
     private static final VarHandle COUNT = FieldHandle.of(MethodHandles.lookup(), Hchan.class, "count", int.class);
     private static final VarHandle IS_CLOSED = FieldHandle.of(MethodHandles.lookup(), Hchan.class, "closed", boolean.class);
@@ -102,7 +102,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Puts an element into a place of the buffer. */
     abstract void setBuf(int i, Object v, long w);
 
-    /** Under the lock: moves the next element into {@code k}; {@code sender} as {@link #startRecv} gives it. */
+    /** Under the lock: moves the next element into {@code k}; {@code sender} as {@link #lockRecv} gives it. */
     abstract void take(long sender, Scase k);
 
     /** Moves into {@code k} what a woken receiver got. */
@@ -257,23 +257,58 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return cap == 0 ? sendq.isEmptyVolatile() : (int) COUNT.getVolatile(this) == 0;
     }
 
+    // A receive, inside GStack.enter, takes the lock and looks: lockRecv. Where there is an element it takes it and gives the lock
+    // back: take and unlockTaken. Where there is none it gives the lock back: itself if it is not to wait, else by unlockAndWait.
+
     /**
-     * Begins a receive, inside {@link GStack#enter}; waits if there is nothing and {@code block}.
+     * Takes the lock, for a receive that is to wait if it must and {@code block}.
      *
-     * @return 0 or more: there is an element, and a sender to wake if not 0; the lock is held. {@link #CLOSED} or
-     *     {@link #BLOCKS}: there is none. {@link #ENDS}: the wait may be ended: to go on by
-     *     {@link ChanEnding#startRecv}. Less: the complement of a sudog that has waited and was woken
+     * @return 0 or more: there is an element, and a sender to wake if not 0. {@link #CLOSED} or {@link #BLOCKS}: there is none
      */
-    final long startRecv(GStack st, boolean block) {
+    final long lockRecv(boolean block) {
         checkReceiver();
         lock.lock();
-        long sender = nextSenderOrUnlock(block);
-        if (sender >= 0) {
+        try {
+            long sender = nextSender();
+            if (sender == BLOCKS && block) {
+                timerAwaited();
+            }
+            return sender;
+        } catch (Throwable e) { // There may be no memory for a timer's time; and what loads and links may fail in other ways, too.
+            lock.unlock();
+            throw e;
+        }
+    }
+
+    /** Under the lock: what a receive is to do, as {@link #lockRecv} gives it. */
+    final long nextSender() {
+        timerDue();
+        long sender = sendq.dequeue();
+        if (sender != 0) {
+            Sudog.setSuccess(sender, 1);
             return sender;
         }
-        if (sender == CLOSED || !block) {
+        return count > 0 ? 0 : closed ? CLOSED : BLOCKS;
+    }
+
+    /** Ends a receive whose element was taken: the lock and its sender go free. */
+    final void unlockTaken(long sender) {
+        lock.unlock();
+        if (sender != 0) {
+            wake(sender);
+        }
+    }
+
+    /**
+     * Gives the lock back, for a receive that may wait and has found no element, but {@code found}.
+     *
+     * @return above 0: a sudog that has waited and was woken. {@link #CLOSED}: it did not wait. {@link #ENDS}: it did not wait
+     *     either, as something may end the wait: to go on by {@link ChanEnding#unlockAndWait}
+     */
+    final long unlockAndWait(GStack st, long found) {
+        if (found == CLOSED) {
             lock.unlock();
-            return sender;
+            return CLOSED;
         }
         if (Ending.byDefault(st)) {
             timerLeft();
@@ -282,7 +317,12 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
         long sg = sudogOrUnlock(st);
         Waiting.await(st, sg, recvq, lock, bubble == null ? WaitReason.CHAN_RECEIVE : WaitReason.CHAN_RECEIVE_DURABLE);
-        return ~sg;
+        return sg;
+    }
+
+    /** Whether the receive of a sudog that has waited got an element; false for what is none, as {@link #CLOSED}. */
+    static boolean ok(long sg) {
+        return sg > 0 && Sudog.success(sg) != 0;
     }
 
     /**
@@ -296,44 +336,6 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
             timerLeft();
             lock.unlock();
             throw e;
-        }
-    }
-
-    /** Under the lock, which is given back when there is no memory: the same. */
-    final long nextSenderOrUnlock(boolean block) {
-        try {
-            long sender = nextSender();
-            if (sender == BLOCKS && block) {
-                timerAwaited();
-            }
-            return sender;
-        } catch (Throwable e) { // What loads and links may fail in other ways, too.
-            lock.unlock();
-            throw e;
-        }
-    }
-
-    /** Under the lock: what a receive is to do, as {@link #startRecv} gives it. */
-    final long nextSender() {
-        timerDue();
-        long sender = sendq.dequeue();
-        if (sender != 0) {
-            Sudog.setSuccess(sender, 1);
-            return sender;
-        }
-        return count > 0 ? 0 : closed ? CLOSED : BLOCKS;
-    }
-
-    /** Whether a receive that began with {@code how} gets an element; before it goes on. */
-    static boolean ok(long how) {
-        return how >= 0 || how < BLOCKS && Sudog.success(~how) != 0;
-    }
-
-    /** Ends a receive that found an element: the lock and its sender go free. */
-    final void taken(long sender) {
-        lock.unlock();
-        if (sender != 0) {
-            wake(sender);
         }
     }
 

@@ -136,12 +136,15 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
     public long recv() {
-        long how;
         GStack st = GStack.enter();
         try {
-            how = startRecv(st, true);
+            long found = lockRecv(true);
+            if (found >= 0) {
+                return takeAndUnlock(found);
+            }
+            long how = unlockAndWait(st, found);
             if (how != ENDS) {
-                return finish(st, how);
+                return woken(st, how);
             }
         } finally {
             GStack.exit(st);
@@ -215,22 +218,36 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     /** With limits; null when the time was up. */
     private Recv recv(Limits limits) {
         limits.check();
-        boolean ok;
-        long how;
-        long v;
+        boolean ok = false;
+        long v = 0;
         GStack st = GStack.enter();
         try {
-            how = startRecv(st, false);
-            if (how != BLOCKS || limits.expired()) {
-                ok = ok(how);
-                v = finish(st, how);
+            long how = lockRecv(false);
+            if (how >= 0) {
+                ok = true;
+                v = takeAndUnlock(how);
             } else {
+                lock.unlock();
+            }
+            if (how == BLOCKS) {
+                if (limits.expired()) {
+                    return null;
+                }
                 ChanEnding e = new ChanEnding(this, recvq, limits);
                 e.begin();
                 try {
-                    how = e.startRecv(st);
-                    ok = ok(how);
-                    v = finish(st, how);
+                    how = lockRecv(true);
+                    if (how >= 0) {
+                        ok = true;
+                        v = takeAndUnlock(how);
+                    } else {
+                        how = e.unlockAndWait(st, how);
+                        if (how == BLOCKS) {
+                            return null;
+                        }
+                        ok = ok(how);
+                        v = woken(st, how);
+                    }
                 } finally {
                     e.finish();
                 }
@@ -238,7 +255,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         } finally {
             GStack.exit(st);
         }
-        return how == BLOCKS ? null : new Recv(v, ok);
+        return new Recv(v, ok);
     }
 
     /** Receives if that needs no waiting; 0 when it would block or is closed: {@link #tryRecvOk} tells. */
@@ -248,7 +265,12 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         }
         GStack st = GStack.enter();
         try {
-            return finish(st, startRecv(st, false));
+            long found = lockRecv(false);
+            if (found >= 0) {
+                return takeAndUnlock(found);
+            }
+            lock.unlock();
+            return 0;
         } finally {
             GStack.exit(st);
         }
@@ -260,15 +282,20 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
     public Recv recvOk() {
-        boolean ok = false;
+        boolean ok = true;
         long v = 0;
         long how;
         GStack st = GStack.enter();
         try {
-            how = startRecv(st, true);
-            if (how != ENDS) {
-                ok = ok(how);
-                v = finish(st, how);
+            how = lockRecv(true);
+            if (how >= 0) {
+                v = takeAndUnlock(how);
+            } else {
+                how = unlockAndWait(st, how);
+                if (how != ENDS) {
+                    ok = ok(how);
+                    v = woken(st, how);
+                }
             }
         } finally {
             GStack.exit(st);
@@ -278,32 +305,38 @@ public final class LongChan extends Hchan implements Iterable<Long> {
 
     /** Receives if that needs no waiting; null when it would block. */
     public @Nullable Recv tryRecvOk() {
-        long how = lookRecv();
-        boolean ok = false;
+        long found = lookRecv();
         long v = 0;
-        if (how >= 0) {
+        if (found >= 0) {
             GStack st = GStack.enter();
             try {
-                how = startRecv(st, false);
-                ok = ok(how);
-                v = finish(st, how);
+                found = lockRecv(false);
+                if (found >= 0) {
+                    v = takeAndUnlock(found);
+                } else {
+                    lock.unlock();
+                }
             } finally {
                 GStack.exit(st);
             }
         }
-        return how == BLOCKS ? null : new Recv(v, ok);
+        return found == BLOCKS ? null : new Recv(v, found >= 0);
     }
 
-    /** Goes on with a receive that began with {@code how}. */
-    private long finish(GStack st, long how) {
-        long v = 0;
-        if (how >= 0) {
-            v = take(how);
-            taken(how);
-        } else if (how < BLOCKS) {
-            v = Sudog.longElem(~how); // 0 when woken by close.
-            Waiting.release(st, ~how);
+    /** Under the lock, which it gives back: the element that {@link #lockRecv} found. */
+    private long takeAndUnlock(long sender) {
+        long v = take(sender);
+        unlockTaken(sender);
+        return v;
+    }
+
+    /** What a sudog got that has waited; 0 for none, or when a close woke it. */
+    private long woken(GStack st, long sg) {
+        if (sg == CLOSED) {
+            return 0;
         }
+        long v = Sudog.longElem(sg);
+        Waiting.release(st, sg);
         return v;
     }
 

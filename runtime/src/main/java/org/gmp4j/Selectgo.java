@@ -94,22 +94,26 @@ final class Selectgo {
         }
         GStack st = GStack.enter();
         try {
-            long how = k.c.startRecv(st, block);
+            long found = k.c.lockRecv(block);
+            if (found >= 0) {
+                received(k, found);
+                k.c.unlockTaken(found);
+                return k;
+            }
+            if (found == Hchan.BLOCKS && !block) {
+                k.c.lock.unlock();
+                return null;
+            }
+            long how = k.c.unlockAndWait(st, found);
             if (how == Hchan.ENDS) {
                 return choose(limits, block, timeout);
             }
-            if (how == Hchan.BLOCKS) {
-                return null;
-            }
-            if (how < Hchan.BLOCKS) {
-                k.ok = Hchan.ok(how);
-                k.c.takeWoken(~how, k);
-                Waiting.release(st, ~how);
-            } else {
+            if (how == Hchan.CLOSED) {
                 received(k, how);
-                if (how >= 0) {
-                    k.c.taken(how);
-                }
+            } else {
+                k.ok = Hchan.ok(how);
+                k.c.takeWoken(how, k);
+                Waiting.release(st, how);
             }
             return k;
         } finally {
