@@ -7,6 +7,7 @@ import java.util.Objects;
 
 import org.gmp4j.proc.GStack;
 import org.gmp4j.struct.SudogSlots;
+import org.gmp4j.timer.TickTimer;
 import org.gmp4j.wait.DoneChans;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
@@ -34,18 +35,16 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     private final Object[] buf;
 
     static {
-        ChanTimer.offer();
-        DoneChans.setFactory(new DoneChans.Factory() {
+        TickTimer.setMaker(new ChanTimer.Maker());
+        DoneChans.setMaker(new DoneChans.Maker<Hchan>() {
             @Override
-            public Object make() {
-                Chan<Void> c = Chan.make();
+            public void keep(Hchan c) {
                 c.setReceiveOnly();
-                return c;
             }
 
             @Override
-            public void close(Object c) {
-                ((Hchan) c).closeReceiveOnly();
+            public void close(Hchan c) {
+                c.closeReceiveOnly();
             }
         });
     }

@@ -4,8 +4,7 @@ package org.gmp4j;
 import java.lang.ref.Reference;
 import java.time.Instant;
 
-import org.gmp4j.timer.ChanTimers;
-import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.timer.TickTimer;
 import org.gmp4j.wait.Waiting;
 
 /**
@@ -13,7 +12,7 @@ import org.gmp4j.wait.Waiting;
  * refer to it: a receive looks first whether it is due. So a timer that was dropped is garbage, and stop and reset, which empty the
  * buffer under the same lock, leave no stale time.
  */
-final class ChanTimer extends RuntimeTimer {
+final class ChanTimer extends TickTimer {
     private final Chan<Instant> c;
     /** Nanoseconds between two ticks; 0 for once. */
     private long period;
@@ -26,26 +25,13 @@ final class ChanTimer extends RuntimeTimer {
     }
 
     /** Lets {@code org.gmp4j.time} make such timers. */
-    static void offer() {
-        ChanTimers.setFactory(new ChanTimers.Factory() {
-            @Override
-            public RuntimeTimer make(long nanos, long period) {
-                Chan<Instant> c = Chan.make(1);
-                ChanTimer t = new ChanTimer(c, nanos, period);
-                c.setTimer(t);
-                return t;
-            }
-
-            @Override
-            public Object channel(RuntimeTimer t) {
-                return ((ChanTimer) t).c;
-            }
-
-            @Override
-            public boolean reset(RuntimeTimer t, long nanos, long period) {
-                return ((ChanTimer) t).reset(nanos, period);
-            }
-        });
+    static final class Maker implements TickTimer.Maker<Chan<Instant>> {
+        @Override
+        public TickTimer make(Chan<Instant> c, long nanos, long period) {
+            ChanTimer t = new ChanTimer(c, nanos, period);
+            c.setTimer(t);
+            return t;
+        }
     }
 
     /** The time when it was due, null when it is not; sets the next. Ticks that were missed are left out. */
@@ -128,7 +114,8 @@ final class ChanTimer extends RuntimeTimer {
         return reset(nanos, 0);
     }
 
-    private boolean reset(long nanos, long newPeriod) {
+    @Override
+    public boolean reset(long nanos, long newPeriod) {
         lock.lock();
         boolean pending = c.drain() | when != 0;
         when = in(nanos);

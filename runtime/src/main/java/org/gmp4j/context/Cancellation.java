@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.context;
 
-import java.lang.invoke.MethodHandles;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,23 +37,13 @@ import org.gmp4j.wait.DoneChans;
  * sysmon.
  */
 final class Cancellation extends Child {
-    private static final DoneChans.Factory CHANNELS = channels();
     private static final Chan<Void> CLOSED = Bubble.outside(new Make());
     /** Stands for a cancel that has ended. */
     private static final Cancellation OVER = new Cancellation();
 
     static {
-        CHANNELS.close(CLOSED);
+        DoneChans.close(CLOSED);
         OVER.over = CLOSED;
-    }
-
-    private static DoneChans.Factory channels() {
-        try {
-            Class<?> _ = MethodHandles.lookup().ensureInitialized(Chan.class);
-        } catch (IllegalAccessException e) {
-            throw new AssertionError(e);
-        }
-        return DoneChans.factory();
     }
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
@@ -180,7 +169,7 @@ final class Cancellation extends Child {
         timer = null;
         lock.unlock();
         if (c != null) {
-            CHANNELS.close(c);
+            DoneChans.close(c);
         }
         sweep = by;
         if (t != null) {
@@ -260,7 +249,7 @@ final class Cancellation extends Child {
         lock.unlock();
         GStack.exit(st);
         if (c != null) {
-            CHANNELS.close(c);
+            DoneChans.close(c);
         }
     }
 
@@ -443,9 +432,8 @@ final class Cancellation extends Child {
 
     private static final class Make implements Supplier<Chan<Void>> {
         @Override
-        @SuppressWarnings("unchecked")
         public Chan<Void> get() {
-            return (Chan<Void>) CHANNELS.make();
+            return DoneChans.keep(Chan.make());
         }
     }
 }

@@ -7,6 +7,7 @@ import java.time.Instant;
 import org.gmp4j.Chan;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.timer.TickTimer;
 import org.jspecify.annotations.NullMarked;
 
 /**
@@ -15,10 +16,10 @@ import org.jspecify.annotations.NullMarked;
  */
 @NullMarked
 public final class Ticker implements AutoCloseable {
-    private final RuntimeTimer t;
+    private final TickTimer t;
     private final Chan<Instant> c;
 
-    Ticker(RuntimeTimer t, Chan<Instant> c) {
+    Ticker(TickTimer t, Chan<Instant> c) {
         this.t = t;
         this.c = c;
     }
@@ -53,7 +54,7 @@ public final class Ticker implements AutoCloseable {
         }
         t.checkUser("reset of synctest timer from outside bubble");
         GStack st = GStack.enter();
-        boolean _ = Time.reset(t, nanos, nanos);
+        boolean _ = t.reset(nanos, nanos);
         GStack.exit(st);
     }
 

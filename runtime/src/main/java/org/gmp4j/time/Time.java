@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.time;
 
-import java.lang.invoke.MethodHandles;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 
 import org.gmp4j.Chan;
-import org.gmp4j.timer.ChanTimers;
 import org.gmp4j.timer.FuncTimer;
 import org.gmp4j.timer.RuntimeTimer;
+import org.gmp4j.timer.TickTimer;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
@@ -32,33 +31,13 @@ import org.jspecify.annotations.Nullable;
  */
 @NullMarked
 public final class Time {
-    private static final ChanTimers.Factory CHANNELS = channels();
-
     private Time() {
-    }
-
-    private static ChanTimers.Factory channels() {
-        try {
-            Class<?> _ = MethodHandles.lookup().ensureInitialized(Chan.class);
-        } catch (IllegalAccessException e) {
-            throw new AssertionError(e);
-        }
-        return ChanTimers.factory();
-    }
-
-    @SuppressWarnings("unchecked")
-    private static Chan<Instant> channel(RuntimeTimer t) {
-        return (Chan<Instant>) CHANNELS.channel(t);
-    }
-
-    static boolean reset(RuntimeTimer t, long nanos, long period) {
-        return CHANNELS.reset(t, nanos, period);
     }
 
     /** A timer that sends the time on its channel once, {@code d} from now. */
     public static Timer newTimer(Duration d) {
-        RuntimeTimer t = CHANNELS.make(RuntimeTimer.nanos(d), 0);
-        return new Timer(t, channel(t));
+        Chan<Instant> c = Chan.make(1);
+        return new Timer(TickTimer.of(c, RuntimeTimer.nanos(d), 0), c);
     }
 
     /**
@@ -71,19 +50,26 @@ public final class Time {
         if (nanos <= 0) {
             throw new IllegalArgumentException("non-positive interval for NewTicker");
         }
-        RuntimeTimer t = CHANNELS.make(nanos, nanos);
-        return new Ticker(t, channel(t));
+        Chan<Instant> c = Chan.make(1);
+        return new Ticker(TickTimer.of(c, nanos, nanos), c);
     }
 
     /** The channel of a new timer: it gives the time once, {@code d} from now. */
     public static Chan<Instant> after(Duration d) {
-        return channel(CHANNELS.make(RuntimeTimer.nanos(d), 0));
+        Chan<Instant> c = Chan.make(1);
+        TickTimer _ = TickTimer.of(c, RuntimeTimer.nanos(d), 0);
+        return c;
     }
 
     /** The channel of a new ticker; null when {@code d} is not above 0. */
     public static @Nullable Chan<Instant> tick(Duration d) {
         long nanos = RuntimeTimer.nanos(d);
-        return nanos <= 0 ? null : channel(CHANNELS.make(nanos, nanos));
+        if (nanos <= 0) {
+            return null;
+        }
+        Chan<Instant> c = Chan.make(1);
+        TickTimer _ = TickTimer.of(c, nanos, nanos);
+        return c;
     }
 
     /**

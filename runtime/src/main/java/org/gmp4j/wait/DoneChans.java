@@ -1,29 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.wait;
 
-/** Channels that are only ever closed, by their maker, as a sign to receivers. Lets packages that may not import {@code Chan} make them. */
+/**
+ * Channels that are only ever closed, by their maker, as a sign to receivers. Packages beside that of channels have them by this: what it
+ * takes is not public, and the class of channels, which is above this package, says here how it is done.
+ */
 public final class DoneChans {
-    /** Makes and closes them. */
-    public interface Factory {
-        /** An unbuffered one, a {@code Chan<Void>}. */
-        Object make();
+    /**
+     * What their maker may do.
+     *
+     * @param <C> {@code Chan<Void>}
+     */
+    public interface Maker<C> {
+        /** As {@link DoneChans#keep}. */
+        void keep(C c);
 
-        /** Closes one. */
-        void close(Object c);
+        /** As {@link DoneChans#close}. */
+        void close(C c);
     }
 
-    private static volatile Factory factory;
+    /** Written once, before there is a channel. */
+    private static volatile Maker<?> maker;
 
     private DoneChans() {
     }
 
-    /** Called by {@code Chan} when it is initialised. */
-    public static void setFactory(Factory f) {
-        factory = f;
+    /** From the class of channels, when it is initialised. */
+    public static void setMaker(Maker<?> m) {
+        maker = m;
     }
 
-    /** The factory; null until {@code Chan} is initialised. */
-    public static Factory factory() {
-        return factory;
+    @SuppressWarnings("unchecked")
+    private static <C> Maker<C> maker() {
+        return (Maker<C>) maker;
+    }
+
+    /**
+     * Keeps a channel for its maker: nobody else can close it or send to it. That there is one means that the maker is set.
+     *
+     * @param <C> {@code Chan<Void>}
+     * @param c so far known to the caller only
+     * @return {@code c}
+     */
+    public static <C> C keep(C c) {
+        DoneChans.<C>maker().keep(c);
+        return c;
+    }
+
+    /**
+     * Closes a channel that was kept.
+     *
+     * @param <C> {@code Chan<Void>}
+     */
+    public static <C> void close(C c) {
+        DoneChans.<C>maker().close(c);
     }
 }
