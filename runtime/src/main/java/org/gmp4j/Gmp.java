@@ -296,7 +296,9 @@ public final class Gmp implements Executor, AutoCloseable {
      * @throws IllegalStateException after {@link #close}
      */
     public <T> Task<T> submit(Callable<T> fn) {
-        return Task.start(Objects.requireNonNull(fn, "go of nil func value"), this::go);
+        Task<T> t = new Task<>();
+        go(t.running(Objects.requireNonNull(fn, "go of nil func value")));
+        return t;
     }
 
     /**

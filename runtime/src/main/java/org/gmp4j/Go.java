@@ -73,7 +73,9 @@ public final class Go {
      * @throws NullPointerException "go of nil func value"
      */
     public static <T> Task<T> async(Callable<T> fn) {
-        return Task.start(Objects.requireNonNull(fn, "go of nil func value"), Go::go);
+        Task<T> t = new Task<>();
+        go(t.running(Objects.requireNonNull(fn, "go of nil func value")));
+        return t;
     }
 
     /** Lets all other runnable goroutines go first. */

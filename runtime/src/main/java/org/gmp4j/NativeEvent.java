@@ -4,6 +4,7 @@ package org.gmp4j;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.ffi.gmp.gmp_event;
@@ -37,8 +38,12 @@ public final class NativeEvent implements AutoCloseable {
     private static final long FIRED = 1;
 
     /** On g0, the goroutine parked: leaves it in the word, unless the event has fired. */
-    private static final Park.Unlock WAIT = (gp, event) ->
-            WORD.compareAndSet(((NativeEvent) event).addr, NOTHING, gp);
+    private static final Park.Unlock WAIT = new Park.Unlock() { // No lambda: with no memory to link it the class would be lost.
+        @Override
+        public boolean unlock(long gp, Object event) {
+            return WORD.compareAndSet(((NativeEvent) event).addr, NOTHING, gp);
+        }
+    };
 
     private final AtomicBoolean closed = new AtomicBoolean();
     private final long addr;
@@ -140,9 +145,13 @@ public final class NativeEvent implements AutoCloseable {
         }
     }
 
-    private static Ending begun(Ending e) {
-        e.begin();
-        return e;
+    /** No lambda: see HACKING, on errors that come from anywhere. */
+    private record Begun(Ending e) implements Supplier<Ending> {
+        @Override
+        public Ending get() {
+            e.begin();
+            return e;
+        }
     }
 
     /** Parks until it fires, or a limit ends that; true when the time was up. */
@@ -154,7 +163,7 @@ public final class NativeEvent implements AutoCloseable {
         OfEvent e = new OfEvent(limits);
         try {
             if (limits.timed() && Bubble.current() != null) {
-                Object _ = Bubble.outside(() -> begun(e)); // By the machine's clock, since that of the bubble stands still.
+                Object _ = Bubble.outside(new Begun(e)); // By the machine's clock, since that of the bubble stands still.
             } else {
                 e.begin();
             }

@@ -2,6 +2,7 @@
 package org.gmp4j;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -28,27 +29,43 @@ public final class SelectOne<R> {
     SelectOne() {
     }
 
+    /** What a receive does when it is chosen. No lambda: see HACKING, on errors that come from anywhere. */
+    private record Received<T, R>(SelectOne<R> of, Function<? super @Nullable T, ? extends R> then) implements Consumer<T> {
+        @Override
+        public void accept(@Nullable T v) {
+            of.value = then.apply(v);
+        }
+    }
+
+    /** What another case does. */
+    private record Chosen<R>(SelectOne<R> of, Supplier<? extends R> then) implements Runnable {
+        @Override
+        public void run() {
+            of.value = then.get();
+        }
+    }
+
     /** Adds a receive; {@code then} is given the element, or null when the channel was closed and drained. */
     public <T> SelectOne<R> recv(@Nullable RecvChan<T> c, Function<? super @Nullable T, ? extends R> then) {
-        Select _ = select.recv(c, v -> value = then.apply(v));
+        Select _ = select.recv(c, new Received<>(this, then));
         return this;
     }
 
     /** Adds a send. */
     public <T> SelectOne<R> send(@Nullable SendChan<T> c, T v, Supplier<? extends R> then) {
-        Select _ = select.send(c, v, () -> value = then.get());
+        Select _ = select.send(c, v, new Chosen<>(this, then));
         return this;
     }
 
     /** Sets what gives the value when no case can go on: it does not wait then. */
     public SelectOne<R> orElse(Supplier<? extends R> then) {
-        Select _ = select.orElse(() -> value = then.get());
+        Select _ = select.orElse(new Chosen<>(this, then));
         return this;
     }
 
     /** Sets what gives the value when no case can go on for {@code d}. */
     public SelectOne<R> timeout(Duration d, Supplier<? extends R> then) {
-        Select _ = select.timeout(d, () -> value = then.get());
+        Select _ = select.timeout(d, new Chosen<>(this, then));
         return this;
     }
 

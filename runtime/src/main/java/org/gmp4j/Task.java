@@ -37,7 +37,8 @@ public final class Task<T> implements Future<T> {
     private Thread runner;
     private boolean cancelled;
 
-    private Task() {
+    /** A task that {@link #running} tells. */
+    Task() {
         done.setReceiveOnly();
     }
 
@@ -73,11 +74,9 @@ public final class Task<T> implements Future<T> {
         }
     }
 
-    /** Has {@code start} start a goroutine that runs {@code fn}. */
-    static <T> Task<T> start(Callable<T> fn, java.util.function.Consumer<Runnable> start) {
-        Task<T> t = new Task<>();
-        start.accept(new Run<>(t, fn));
-        return t;
+    /** What the one goroutine is to run whose result this gives. */
+    Runnable running(Callable<T> fn) {
+        return new Run<>(this, fn);
     }
 
     private synchronized void begins() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -27,8 +28,13 @@ final class TaskExecutor implements ExecutorService {
     }
 
     private static <T> Callable<T> whole(Callable<T> task) {
-        Objects.requireNonNull(task);
-        return () -> {
+        return new Whole<>(Objects.requireNonNull(task));
+    }
+
+    /** A task with its deferred work. No lambda: see HACKING, on errors that come from anywhere. */
+    private record Whole<T>(Callable<T> task) implements Callable<T> {
+        @Override
+        public T call() {
             T result = null;
             Throwable end = null;
             try {
@@ -44,17 +50,28 @@ final class TaskExecutor implements ExecutorService {
                 throw Go.<RuntimeException>sneaky(end);
             }
             return result;
-        };
+        }
+    }
+
+    private record ToEnd(Runnable task) implements Runnable {
+        @Override
+        public void run() {
+            GStack.current().runToEnd(task);
+        }
     }
 
     private static <T> List<Callable<T>> whole(Collection<? extends Callable<T>> tasks) {
-        return tasks.stream().map(task -> TaskExecutor.<T>whole(task)).toList();
+        List<Callable<T>> all = new ArrayList<>(tasks.size());
+        for (Callable<T> task : tasks) {
+            all.add(whole(task));
+        }
+        return all;
     }
 
     @Override
     public void execute(Runnable task) {
         Objects.requireNonNull(task);
-        jdk.execute(() -> GStack.current().runToEnd(task));
+        jdk.execute(new ToEnd(task));
     }
 
     @Override

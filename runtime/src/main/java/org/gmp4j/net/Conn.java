@@ -131,7 +131,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
 
     /** A read of no bytes: it waits for nothing. */
     private int nothing() throws IOException {
-        if (!fd.use(d -> { })) {
+        if (!fd.use(new Nothing())) {
             throw failed("read", IoResult.CLOSED, Limits.DEFAULT);
         }
         return 0;
@@ -502,7 +502,21 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
 
     /** Ends a direction: {@code how} is one of the {@code SHUT} constants. */
     final void shutdown(int how) throws IOException {
-        use("close", d -> Sockets.shutdown(d, how));
+        use("close", new Shutdown(how));
+    }
+
+    /** No lambda, nor for nothing: with no memory to link it at the first call none could ever succeed. */
+    private record Shutdown(int how) implements PollFd.Use {
+        @Override
+        public void with(int d) {
+            Sockets.shutdown(d, how);
+        }
+    }
+
+    private record Nothing() implements PollFd.Use {
+        @Override
+        public void with(int d) {
+        }
     }
 
     private void use(String op, PollFd.Use u) throws IOException {

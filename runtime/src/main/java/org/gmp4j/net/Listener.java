@@ -158,10 +158,19 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     private static <C> void start(Consumer<? super C> handler, C c) {
+        Serving<?> serving = new Serving<>(handler, c);
         if (Go.inGoroutine()) {
-            Go.go(() -> handler.accept(c));
+            Go.go(serving);
         } else {
-            Thread _ = Thread.startVirtualThread(() -> handler.accept(c));
+            Thread _ = Thread.startVirtualThread(serving);
+        }
+    }
+
+    /** No lambda: with no memory to link it at the first connection no other would be served either. */
+    private record Serving<C>(Consumer<? super C> handler, C c) implements Runnable {
+        @Override
+        public void run() {
+            handler.accept(c);
         }
     }
 

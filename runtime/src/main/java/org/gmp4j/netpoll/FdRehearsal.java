@@ -64,6 +64,14 @@ final class FdRehearsal {
         }
     }
 
+    /** No lambda: with no memory to link it the rehearsal would fail for ever. */
+    private record Add() implements PollFd.Use {
+        @Override
+        public void with(int d) {
+            EventFd.add(d, 1);
+        }
+    }
+
     private static void all(PollFd fd) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment off = arena.allocate(Long.BYTES);
@@ -75,9 +83,10 @@ final class FdRehearsal {
             open = fd.setDeadline(0, true, true) && fd.setDeadline(PollFd.NO_LIMIT, true, true);
             var _ = fd.write(off, Limits.DEFAULT) + fd.write(heap, Limits.DEFAULT); // No socket, says the kernel.
             var _ = fd.write(new MemorySegment[] {off, off}, 0, 2) + fd.write(new MemorySegment[] {off, heap}, 0, 2);
-            open = fd.use(d -> EventFd.add(d, 1));
+            PollFd.Use add = new Add();
+            open = fd.use(add);
             var _ = fd.read(new MemorySegment[] {off, off}, 0, 2);
-            open = fd.use(d -> EventFd.add(d, 1));
+            open = fd.use(add);
             var _ = fd.read(new MemorySegment[] {off, heap}, 0, 2);
             var _ = fd.accept(Limits.DEFAULT);
         } finally {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.netpoll;
 
+import java.util.function.Supplier;
+
 import org.gmp4j.ffi.Errno;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.SocketIo;
@@ -252,7 +254,7 @@ abstract class FdWaits {
     final void setDeadline(long nanos, boolean write) {
         Deadline d = write ? writeDeadline : readDeadline;
         if (d == null && nanos > 0 && nanos != PollFd.NO_LIMIT) { // The machine's clock in a bubble too.
-            d = Bubble.outside(() -> new Deadline(this, write));
+            d = Bubble.outside(new Make(this, write));
         }
         Registration of = null;
         long waiter = 0;
@@ -276,6 +278,14 @@ abstract class FdWaits {
         }
         if (waiter != 0) {
             of.wake(waiter);
+        }
+    }
+
+    /** No lambda: with no memory to link it nobody could ever set a deadline. */
+    private record Make(FdWaits of, boolean write) implements Supplier<Deadline> {
+        @Override
+        public Deadline get() {
+            return new Deadline(of, write);
         }
     }
 

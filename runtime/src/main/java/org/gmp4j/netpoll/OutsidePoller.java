@@ -64,7 +64,7 @@ non-sealed class OutsidePoller implements EdgePoller {
             try {
                 epfd = Epoll.create();
                 OutsidePoller o = new OutsidePoller(epfd, events);
-                Thread thread = new Thread(null, o::loop, "gmp4j-net", 0, false);
+                Thread thread = new Thread(null, new Serving(o), "gmp4j-net", 0, false);
                 thread.setDaemon(true);
                 thread.start();
                 started = true;
@@ -89,6 +89,14 @@ non-sealed class OutsidePoller implements EdgePoller {
     @Override
     public int registerForGood(int fd, long pd) {
         return PollCache.register(epfd, fd, pd);
+    }
+
+    /** What the thread does. No lambda: one for which there is no memory when it is first needed can never be linked. */
+    private record Serving(OutsidePoller of) implements Runnable {
+        @Override
+        public void run() {
+            of.loop();
+        }
     }
 
     final void loop() {

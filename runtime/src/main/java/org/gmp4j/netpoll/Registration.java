@@ -42,13 +42,21 @@ import org.gmp4j.wait.Waiting;
  * <p>A waiter may be woken for nothing, by an event of which it knows already. It tries its system call, and waits again.
  */
 abstract sealed class Registration {
-    static final Park.Unlock READING = (gp, r) -> ((Registration) r).commit(gp, false);
-    static final Park.Unlock WRITING = (gp, r) -> ((Registration) r).commit(gp, true);
+    static final Park.Unlock READING = new Commit(false);
+    static final Park.Unlock WRITING = new Commit(true);
 
     final EdgePoller poller;
     final long pd;
     /** The next of the same descriptor; written before this one is seen. */
     Registration next;
+
+    /** No lambda: with no memory to link it the class could never be initialised. */
+    private record Commit(boolean write) implements Park.Unlock {
+        @Override
+        public boolean unlock(long gp, Object r) {
+            return ((Registration) r).commit(gp, write);
+        }
+    }
 
     private Registration(EdgePoller poller) {
         this.poller = poller;

@@ -165,9 +165,17 @@ public final class ErrGroup {
         }
     }
 
+    /** What a goroutine of the group does. No lambda: see HACKING, on errors that come from anywhere. */
+    private record Work(ErrGroup of, Callable<?> f) implements Runnable {
+        @Override
+        public void run() {
+            of.call(f);
+        }
+    }
+
     private void start(Callable<?> f, Semaphore l) {
         try {
-            wg.go(() -> call(f), l); // Gives back before the group counts it done, so that setLimit is allowed right after await.
+            wg.go(new Work(this, f), l); // Gives back before the group counts it done, so that setLimit is allowed right after await.
         } catch (Throwable t) {
             if (l != null) {
                 l.release(1); // It was not started.

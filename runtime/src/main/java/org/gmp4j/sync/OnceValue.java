@@ -40,7 +40,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
      */
     @Override
     public T get() {
-        once.run(this::compute);
+        once.run(new Computation(this));
         return computed();
     }
 
@@ -50,7 +50,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
      * @throws InterruptedException when it was interrupted before or while it waits; the interrupt status is cleared
      */
     public T getInterruptibly() throws InterruptedException {
-        once.runInterruptibly(this::compute);
+        once.runInterruptibly(new Computation(this));
         return computed();
     }
 
@@ -60,7 +60,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
      * @throws RuntimeException {@code ctx.err()} when it is cancelled before or while this waits
      */
     public T getUnless(Cancelable ctx) {
-        once.runUnless(ctx, this::compute);
+        once.runUnless(ctx, new Computation(this));
         return computed();
     }
 
@@ -70,10 +70,18 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
      * @throws TimeoutException when the time was up
      */
     public T getWithin(Duration d) throws TimeoutException {
-        if (!once.runWithin(this::compute, d)) {
+        if (!once.runWithin(new Computation(this), d)) {
             throw new TimeoutException();
         }
         return computed();
+    }
+
+    /** The one run. No lambda: see HACKING, on errors that come from anywhere. */
+    private record Computation(OnceValue<?> of) implements Runnable {
+        @Override
+        public void run() {
+            of.compute();
+        }
     }
 
     private T computed() {

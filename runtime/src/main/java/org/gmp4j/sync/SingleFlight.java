@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
@@ -82,6 +83,22 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         }
     }
 
+    /** A call that a goroutine makes. No lambda: see HACKING, on errors that come from anywhere. */
+    private record Work<K, V>(SingleFlight<K, V> of, K key, Call<V> call, Callable<V> f) implements Runnable {
+        @Override
+        public void run() {
+            of.make(key, call, f);
+        }
+    }
+
+    /** The mutex is held. */
+    private record Removal<K, V>(SingleFlight<K, V> of, K key) implements Supplier<Call<V>> {
+        @Override
+        public Call<V> get() {
+            return of.calls.remove(key);
+        }
+    }
+
     private static <V> V get(V value, Throwable thrown) throws Exception {
         if (thrown != null) {
             throw SingleFlight.<RuntimeException>sneaky(thrown);
@@ -134,7 +151,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         Call<V> mine = new Call<>();
         if (enter(key, mine, f, told) == mine) {
             try {
-                Runnable work = () -> make(key, mine, f);
+                Runnable work = new Work<>(this, key, mine, f);
                 if (on == null) {
                     Go.go(work);
                 } else {
@@ -221,7 +238,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
     public void forget(K key) {
-        Call<V> _ = mutex.with(() -> calls.remove(key));
+        Call<V> _ = mutex.with(new Removal<>(this, key));
     }
 
     @SuppressWarnings("unchecked")

@@ -46,12 +46,12 @@ final class OutsideTimers {
             try {
                 words = Mem.alloc(p.layout(), 1);
                 OutsideTimers o = new OutsideTimers(pp, words);
-                BooleanSupplier busy = o.heap::busy;
-                Thread thread = new Thread(null, o::loop, "gmp4j-timers", 0, false);
+                Serving serving = new Serving(o);
+                Thread thread = new Thread(null, serving, "gmp4j-timers", 0, false);
                 thread.setDaemon(true);
                 thread.start();
                 started = true;
-                Outside.alarms(busy);
+                Outside.alarms(serving);
                 made = o;
             } finally {
                 if (!started) {
@@ -95,6 +95,22 @@ final class OutsideTimers {
             }
         } finally {
             JdkThreads.unpin();
+        }
+    }
+
+    /**
+     * What the thread does, and what tells whether alarms are set. No lambda: one for which there is no memory when it is first needed
+     * can never be linked, and no later call could make the thread.
+     */
+    private record Serving(OutsideTimers of) implements Runnable, BooleanSupplier {
+        @Override
+        public void run() {
+            of.loop();
+        }
+
+        @Override
+        public boolean getAsBoolean() {
+            return of.heap.busy();
         }
     }
 

@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.function.BooleanSupplier;
 
 import org.gmp4j.Chan;
@@ -22,6 +23,7 @@ import org.gmp4j.sync.SingleFlight;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.time.Ticker;
 import org.gmp4j.time.Time;
+import org.gmp4j.time.Timer;
 
 /** More users of {@link FullHeapProgram}: the rest of the public operations. Each waits for something that must come. */
 final class FullHeapMore {
@@ -101,11 +103,13 @@ final class FullHeapMore {
     }
 
     private static void groups() {
+        Runnable yields = Go::gosched;
+        Runnable sleeps = () -> Go.sleep(MOMENT);
         FullHeapProgram.user(() -> {
             WaitGroup g = new WaitGroup();
             try {
-                g.go(Go::gosched);
-                g.go(() -> Go.sleep(MOMENT));
+                g.go(yields);
+                g.go(sleeps);
             } finally {
                 g.await();
             }
@@ -122,19 +126,22 @@ final class FullHeapMore {
             return true;
         });
         SingleFlight<String, Integer> flights = new SingleFlight<>();
+        Callable<byte[]> allocates = () -> {
+            Go.gosched();
+            return new byte[100];
+        };
+        Callable<Integer> late = () -> {
+            Go.gosched();
+            return 1;
+        };
+        Callable<Integer> soon = () -> 1;
         for (int i = 0; i < 3; i++) {
-            FullHeapProgram.user(() -> limited.go(() -> {
-                Go.gosched();
-                return new byte[100];
-            }));
+            FullHeapProgram.user(() -> limited.go(allocates));
             FullHeapProgram.user(() -> {
-                int _ = flights.run("k", () -> {
-                    Go.gosched();
-                    return 1;
-                });
+                int _ = flights.run("k", late);
             });
             FullHeapProgram.user(() -> {
-                Object _ = flights.runChan("k", () -> 1).recv();
+                Object _ = flights.runChan("k", soon).recv();
             });
         }
     }
@@ -149,14 +156,12 @@ final class FullHeapMore {
                 Context root = Context.background().withCancel();
                 Context child = root.withCancel().withTimeout(Duration.ofHours(1));
                 Chan<Integer> told = Chan.make(1);
-                BooleanSupplier _ = child.afterFunc(() -> {
-                    boolean sent = told.trySend(1);
-                });
+                BooleanSupplier _ = child.afterFunc(new FullHeapProgram.Told(told));
                 root.cancel();
                 if (child.err() == null) {
                     throw new AssertionError("half a tree");
                 }
-                FullHeapProgram.surely(told::recv);
+                int _ = FullHeapProgram.surelyFrom(told);
             });
         }
     }
@@ -175,30 +180,31 @@ final class FullHeapMore {
         FullHeapProgram.user(() -> {
             Ticker t = Time.newTicker(MOMENT);
             try {
-                FullHeapProgram.surely(t.c()::recv);
+                Object _ = FullHeapProgram.surelyFrom(t.c());
             } finally {
                 t.stop();
             }
         });
+        Runnable yields = Go::gosched;
+        Runnable sleeps = () -> Go.sleep(MOMENT);
+        Runnable nothing = () -> { };
+        Callable<Timer> timer = () -> Time.afterFunc(MOMENT, nothing);
         Pool<byte[]> pool = new Pool<>(() -> new byte[100]);
         FullHeapProgram.user(() -> {
             pool.put(pool.get());
-            new Once().run(Go::gosched);
+            new Once().run(yields);
         });
         FullHeapProgram.loop(body -> Thread.ofPlatform().daemon().start(body), () -> { // Outside all schedulers.
             Chan<?> c = Time.after(MOMENT);
-            FullHeapProgram.surely(c::recv);
+            Object _ = FullHeapProgram.surelyFrom(c);
         });
         FullHeapProgram.user(() -> {
             Gmp another = Gmp.builder().procs(1).build();
             try {
-                another.run(() -> Go.sleep(MOMENT));
-                another.run(() -> Time.afterFunc(MOMENT, () -> { }));
+                another.run(sleeps);
+                Timer _ = another.call(timer);
             } finally {
-                FullHeapProgram.surely(() -> {
-                    another.close();
-                    return true;
-                });
+                FullHeapProgram.surelyClose(another);
             }
         });
     }

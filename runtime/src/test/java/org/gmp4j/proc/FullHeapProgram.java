@@ -16,6 +16,7 @@ import java.util.function.Consumer;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.RecvChan;
 import org.gmp4j.Select;
 import org.gmp4j.check.Invariants;
 import org.gmp4j.sync.Mutex;
@@ -26,6 +27,9 @@ import org.gmp4j.time.Timer;
  * Fills the heap again and again from the moment that there is a scheduler, while everything runs and much happens for the
  * first time, then looks whether anything was lost. What users do may throw OutOfMemoryError, and they try again; the
  * scheduler goes on whatever happens. Argument: seconds.
+ *
+ * <p>What users do links no lambda, which might fail for ever: their steps take what they need from outside, made while there is
+ * memory, or make objects of named classes.
  */
 final class FullHeapProgram {
     private static final int PROCS = 3;
@@ -83,24 +87,11 @@ final class FullHeapProgram {
     }
 
     private static void unexpected(Throwable t) {
-        if (t instanceof OutOfMemoryError || unlinked(t)) {
+        if (t instanceof OutOfMemoryError) {
             long _ = NO_MEMORY.incrementAndGet();
         } else {
             boolean _ = UNEXPECTED.compareAndSet(null, t);
         }
-    }
-
-    /** Whether there was no memory to link a lambda of this test's own, now or before; ours are linked in the rehearsal. */
-    private static boolean unlinked(Throwable t) {
-        if (!(t instanceof BootstrapMethodError)) {
-            return false;
-        }
-        for (StackTraceElement e : t.getStackTrace()) {
-            if (e.getClassName().startsWith("org.gmp4j.")) {
-                return e.getClassName().contains(".FullHeap");
-            }
-        }
-        return false;
     }
 
     /** Rounds of filling the heap to the last byte, with what one of the users then drops to live on. */
@@ -150,6 +141,25 @@ final class FullHeapProgram {
         }
     }
 
+    /** Tells a channel that a time has come. */
+    record Told(Chan<Integer> fired) implements Runnable {
+        @Override
+        public void run() {
+            boolean _ = fired.trySend(1);
+        }
+    }
+
+    /** What a channel brings, until it has come. */
+    static <T> T surelyFrom(RecvChan<T> c) {
+        for (;;) {
+            try {
+                return c.recv();
+            } catch (OutOfMemoryError e) {
+                long _ = NO_MEMORY.incrementAndGet();
+            }
+        }
+    }
+
     private record Start(Consumer<Runnable> how, User user) {
     }
 
@@ -187,11 +197,12 @@ final class FullHeapProgram {
         }
     }
 
-    /** Until it has happened. */
-    static <T> T surely(Callable<T> step) throws Exception {
+    /** Until it is closed. */
+    static void surelyClose(Gmp gmp) {
         for (;;) {
             try {
-                return step.call();
+                gmp.close();
+                return;
             } catch (OutOfMemoryError e) {
                 long _ = NO_MEMORY.incrementAndGet();
             }
@@ -225,7 +236,8 @@ final class FullHeapProgram {
             int _ = GMP.setProcs(1 + (int) (System.nanoTime() & 3));
             Thread.sleep(3);
         });
-        loop(body -> Thread.ofPlatform().daemon().start(body), () -> GMP.run(Go::gosched));
+        Runnable yield = Go::gosched;
+        loop(body -> Thread.ofPlatform().daemon().start(body), () -> GMP.run(yield));
         user(() -> {
             int _ = Go.gomaxprocs(1 + (int) (System.nanoTime() & 3));
             Go.sleep(Duration.ofMillis(7));
@@ -252,8 +264,9 @@ final class FullHeapProgram {
                 over[0] = c.recv() == 0;
             }
         });
+        Consumer<Object> ignored = v -> { };
         user(() -> {
-            int _ = Select.of().recv(d, v -> { }).recv(Time.after(Duration.ofMillis(1)), v -> { }).run();
+            int _ = Select.of().recv(d, ignored).recv(Time.after(Duration.ofMillis(1)), ignored).run();
         });
     }
 
@@ -265,16 +278,15 @@ final class FullHeapProgram {
         user(() -> Time.after(Duration.ofMillis(1)).recv());
         user(() -> {
             Chan<Integer> fired = Chan.make(1);
-            Timer t = Time.afterFunc(Duration.ofMillis(1), () -> {
-                boolean _ = fired.trySend(1);
-            });
+            Timer t = Time.afterFunc(Duration.ofMillis(1), new Told(fired));
             fired.recv();
             boolean _ = t.stop();
         });
-        user(() -> Go.blocking(() -> {
+        Callable<Object> sleeping = () -> {
             Thread.sleep(1);
             return null;
-        }));
+        };
+        user(() -> Go.blocking(sleeping));
     }
 
     private static void locks() {
@@ -313,15 +325,16 @@ final class FullHeapProgram {
     }
 
     private static void starts() {
+        Runnable done = DONE::incrementAndGet;
         user(() -> {
-            Go.go(DONE::incrementAndGet);
+            Go.go(done);
             Go.gosched();
         });
         user(() -> {
-            Thread t = GMP.threadFactory().newThread(DONE::incrementAndGet);
+            Thread t = GMP.threadFactory().newThread(done);
             t.start();
             t.join();
         });
-        user(() -> GMP.run(DONE::incrementAndGet));
+        user(() -> GMP.run(done));
     }
 }

@@ -19,18 +19,20 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Ms and sysmon link no lambda: the first of a JVM initialises classes of the JDK, and where the heap is full just then those can never be
- * used again, so that a scheduler could not go on.
+ * used again, so that a scheduler could not go on. Nor does what users call again and again: a lambda that there was no memory to link
+ * fails at that place for ever.
  */
 class LinkedEarlyTest {
-    /** Floors that are below goroutines, or watch them. */
+    /** Floors that are below goroutines, or watch them; and what users call. */
     private static final List<String> PACKAGES = List.of("sysmon", "proc", "queue", "lock", "struct", "timer", "wait", "netpoll", "stack",
-            "report", "print", "config");
+            "report", "print", "config", "sync", "time", "context", "");
     private static final Set<String> ELSEWHERE = Set.of(
             // As a scheduler is made, or the network first used; or on the JDK's threads.
-            "proc/DefaultPool.<init>", "netpoll/FdRehearsal.all",
-            "netpoll/Registration.<clinit>", "stack/JdkPollers$Change.<init>", "stack/JdkPollers$Change.inFront",
+            "proc/DefaultPool.<init>", "stack/JdkPollers$Change.<init>", "stack/JdkPollers$Change.inFront",
+            "DefaultGmp.apply", "DefaultGmp.debug", "Dealing.dealt", "Settings.startServed", "Diagnosis.check",
             // For a user, which is told; nothing has happened then.
-            "netpoll/FdWaits.setDeadline", "netpoll/OutsidePoller.make", "timer/OutsideTimers.make", "proc/CleanStart.startTemplate",
+            "Chans.merge", "Chans.broadcast", "Chans.publisher", "Chans.lambda$merge$0", "Chans.lambda$broadcast$0",
+            "ChanPublication.begin", "proc/CleanStart.startTemplate",
             "report/Traceback.all", "report/Traceback.each", "report/Traceback.list", "report/Traceback.numbers", "report/Traceback.states",
             "report/Traceback.lambda$states$0", "proc/Tracing.set", "proc/Tracing.lambda$set$0",
             "report/Goroutines.stacks", "struct/GSlots.forEach", "report/LeakSearch.once", "report/LeakSearch.load",
@@ -50,8 +52,19 @@ class LinkedEarlyTest {
                 }
             }
         }
-        add(ClassFile.of().parse(root.resolve("LongBlock.class")), found); // It makes a thread when the first channel has a buffer.
         assertEquals(new TreeSet<>(ELSEWHERE), found);
+    }
+
+    /** What the programs that fill the heap do again and again. Their lambdas are made before, while there is memory. */
+    @Test
+    void theProgramsLinkNone() throws IOException {
+        Path root = Path.of(LinkedEarlyTest.class.getProtectionDomain().getCodeSource().getLocation().getPath(), "org", "gmp4j");
+        Set<String> found = new TreeSet<>();
+        for (String name : List.of("proc/FullHeapProgram", "proc/FullHeapMore")) {
+            add(ClassFile.of().parse(root.resolve(name + ".class")), found);
+        }
+        found.removeIf(method -> !method.contains(".lambda$"));
+        assertEquals(Set.of(), found);
     }
 
     private static void add(ClassModel c, Set<String> found) {
