@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
@@ -90,31 +89,45 @@ class ContextRaceTest {
         }
     }
 
-    /** Go: {@code TestAfterFuncCalledAsynchronously}, and stop racing with cancel: each function is run or stopped, once. */
+    /** Go: {@code TestAfterFuncCalledAsynchronously}, and stops that meet the cancel half way: each function is run or stopped, once. */
     @Stress
-    void afterFuncRunsOrIsStopped() throws InterruptedException {
-        int n = 2_000;
+    void afterFuncRunsOrIsStopped() {
+        int rounds = 20;
+        int n = 100;
+        AtomicInteger ran = new AtomicInteger();
+        AtomicInteger stopped = new AtomicInteger();
         try (TestGmp gmp = TestGmp.procs(2)) {
-            AtomicInteger ran = new AtomicInteger();
-            AtomicInteger stopped = new AtomicInteger();
-            for (int i = 0; i < n; i++) {
-                Context c = Context.background().withCancel();
-                BooleanSupplier stop = c.afterFunc(ran::incrementAndGet);
-                CountDownLatch both = new CountDownLatch(2);
-                gmp.go(() -> {
-                    c.cancel();
-                    both.countDown();
-                });
-                gmp.go(() -> {
-                    stopped.addAndGet(stop.getAsBoolean() ? 1 : 0);
-                    both.countDown();
-                });
-                both.await();
-            }
-            while (ran.get() + stopped.get() < n) {
-                Thread.yield();
-            }
-            assertEquals(n, ran.get() + stopped.get());
+            gmp.run(() -> {
+                for (int i = 0; i < rounds; i++) {
+                    boolean firstFirst = i % 2 == 0;
+                    Context c = Context.background().withCancel();
+                    List<BooleanSupplier> stops = new ArrayList<>();
+                    for (int k = 0; k < n; k++) {
+                        stops.add(c.afterFunc(ran::incrementAndGet));
+                    }
+                    WaitGroup both = new WaitGroup();
+                    AtomicInteger here = new AtomicInteger();
+                    both.go(() -> {
+                        meet(here);
+                        c.cancel();
+                    });
+                    both.go(() -> {
+                        meet(here);
+                        for (BooleanSupplier stop : firstFirst ? stops : stops.reversed()) {
+                            stopped.addAndGet(stop.getAsBoolean() ? 1 : 0);
+                        }
+                    });
+                    both.await();
+                }
+            });
+        } // When all that were started have ended.
+        assertEquals(rounds * n, ran.get() + stopped.get(), () -> ran + " ran, stopped: " + stopped);
+    }
+
+    private static void meet(AtomicInteger here) {
+        here.incrementAndGet();
+        while (here.get() < 2) {
+            Go.gosched();
         }
     }
 

@@ -22,6 +22,7 @@ import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.metrics.Description.Kind;
+import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.Buckets;
 import org.gmp4j.sync.Mutex;
@@ -353,6 +354,24 @@ class MetricsTest {
             threads.add("closer", gmp::close);
             threads.run();
         }
+    }
+
+    /** One that reads when it closes is waited for. */
+    @Test
+    void aReaderIsWaitedFor() throws Exception {
+        Gmp gmp = Gmp.builder().procs(1).build();
+        Scheduler s = gmp.call(() -> GStack.current().scheduler());
+        assertTrue(s.beginReading());
+        Thread closer = Thread.ofPlatform().start(gmp::close);
+        while (!s.isStopped()) {
+            Thread.onSpinWait();
+        }
+        closer.join(Duration.ofMillis(100));
+        boolean waits = closer.isAlive();
+        s.endReading();
+        closer.join();
+        assertTrue(waits);
+        assertFalse(s.beginReading());
     }
 
     private static double weight(Object value) {

@@ -22,6 +22,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.Go;
 import org.gmp4j.net.Io.Pair;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
@@ -389,6 +391,32 @@ class DeadlineTest {
                 assertEquals(rounds, got);
             }));
             writer.join();
+        }
+    }
+
+    /** Data come when the time of a wait is up, but before the reader has run: its next read finds them. */
+    @Test
+    void dataThatAWaitHadNoTimeFor() throws Exception {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1))); Pair p = Pair.open()) {
+            Scheduler s = gmp.scheduler();
+            gmp.run(io(() -> {
+                p.a().write(new byte[1], 0, 1);
+                WaitGroup all = new WaitGroup();
+                all.go(io(() -> {
+                    byte[] b = new byte[2];
+                    assertEquals(1, p.b().read(b, 0, 2)); // Less than there is room for: the next begins with a wait.
+                    timesOut(() -> p.b().read(b, 0, 2));
+                    p.b().setReadDeadlineAfter(Duration.ofSeconds(5));
+                    assertEquals(1, p.b().read(b, 0, 2));
+                }));
+                TestGmp.awaitOthers();
+                p.b().setReadDeadlineAfter(Duration.ZERO); // The reader is ready, and has no P.
+                p.a().write(new byte[1], 0, 1);
+                GStack st = GStack.enter();
+                assertEquals(0, s.netpoll().poll(s, 0), "somebody waits");
+                GStack.exit(st);
+                all.await();
+            }));
         }
     }
 

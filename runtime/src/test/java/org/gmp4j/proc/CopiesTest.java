@@ -40,6 +40,14 @@ class CopiesTest {
                     while (!ran.get()) { // Only a signal helps.
                         Thread.onSpinWait();
                     }
+                    if (Preempt.signal() != Signals.SIGURG) {
+                        System.out.println("another signal: " + Preempt.signal());
+                    }
+                    AtomicBoolean ranToo = new AtomicBoolean();
+                    Go.go(() -> ranToo.set(true));
+                    while (!ranToo.get()) {
+                        Preempt.point(); // Told to yield, it says that no other point need be reached.
+                    }
                     if (org.gmp4j.ffi.Affinity.get(0).cardinality() != 1) {
                         System.out.println("not placed");
                     }
@@ -62,6 +70,8 @@ class CopiesTest {
     }
 
     static final class Program {
+        private static final int CLEANINGS = 20;
+
         private Program() {
         }
 
@@ -101,9 +111,14 @@ class CopiesTest {
                 }
                 case "unloaded" -> {
                     WeakReference<ClassLoader> first = workAndGo();
+                    Signals.queue(OsThread.gettid(), Signals.SIGURG, 0); // Our own library is there, and so not in the other's place.
                     while (first.get() != null) {
                         System.gc();
                         Thread.sleep(1);
+                    }
+                    for (int i = 0; i < CLEANINGS; i++) { // What has gone is cleaned up after by a thread of the JDK's.
+                        System.gc();
+                        Thread.sleep(5);
                     }
                     Signals.queue(OsThread.gettid(), Signals.SIGURG, 0); // Its handler is asked.
                     Thread.ofPlatform().start(() -> { }).join(); // Its start0.

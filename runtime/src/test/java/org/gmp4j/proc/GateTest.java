@@ -230,11 +230,15 @@ class GateTest {
             while (M.locksOpaque(mp) == 0) {
                 Thread.onSpinWait();
             }
-            for (int i = 0; i < 50; i++) {
-                LockSupport.parkNanos(1_000_000);
-                assertEquals(GStatus.GRUNNING, GStatus.readgstatus(gp), "the loop goes on");
+            try {
+                for (int i = 0; i < 50; i++) {
+                    LockSupport.parkNanos(1_000_000);
+                    assertEquals(GStatus.GRUNNING, GStatus.readgstatus(gp), "the loop goes on");
+                    assertEquals(2, phase.get(), "the loop has run the goroutine again");
+                }
+            } finally {
+                M.setGateRelease(mp, M.GATE_OPEN);
             }
-            M.setGateRelease(mp, M.GATE_OPEN);
             await(4);
         }
     }

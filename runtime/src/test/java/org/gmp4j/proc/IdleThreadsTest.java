@@ -6,14 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.lock.SchedLock;
+import org.gmp4j.queue.Idle;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
-import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
-import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.Test;
 
 /** Ms that nobody wants end, when the builder says so; none that somebody wants does. */
@@ -90,27 +91,34 @@ class IdleThreadsTest {
         }
     }
 
-    /** Work comes just when the time is up. */
-    @Stress
+    /** An M whose time is up waits for the lock, as somebody takes it off the idle list. */
+    @Test
     void wantedAtTheLastMoment() throws InterruptedException {
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).idleThreads(Duration.ofMillis(1)))) {
-            AtomicLong ran = new AtomicLong();
-            int rounds = 200;
-            new Threads().add(2, "starter", () -> {
-                for (int i = 0; i < rounds; i++) {
-                    CountDownLatch done = new CountDownLatch(1);
-                    gmp.go(() -> {
-                        ran.incrementAndGet();
-                        done.countDown();
-                    });
-                    done.await();
-                    long end = System.nanoTime() + 900_000 + (i % 21) * 10_000;
-                    while (System.nanoTime() < end) {
-                        Thread.onSpinWait();
-                    }
+        Duration idle = Duration.ofMillis(200);
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).idleThreads(idle))) {
+            Scheduler s = gmp.scheduler();
+            long sched = s.sched;
+            long pp = 0;
+            while (pp == 0) {
+                grow(gmp);
+                SchedLock.lock(sched);
+                if (Schedt.nmidleOpaque(sched) > THREADS / 2) {
+                    pp = Idle.pidleget(sched, System.nanoTime());
                 }
-            }).run();
-            assertEquals(2L * rounds, ran.get());
+                if (pp == 0) {
+                    SchedLock.unlock(sched);
+                }
+            }
+            Thread.sleep(idle.multipliedBy(2));
+            long mp = Idle.mget(sched);
+            SchedLock.unlock(sched);
+            Threads.startm(s, mp, pp, false);
+            Thread thread = s.machine(mp).thread;
+            boolean lives;
+            do {
+                lives = thread.isAlive();
+            } while (lives && M.nextp(mp) != 0);
+            assertEquals(0, M.nextp(mp), "the thread has ended, and the P is lost");
             gmp.check();
         }
     }

@@ -2,7 +2,10 @@
 package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
@@ -10,10 +13,43 @@ import org.gmp4j.report.Report;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
+import org.gmp4j.timer.TimerHeaps;
 import org.junit.jupiter.api.Test;
 
-/** A scheduler that could not be made leaves nothing behind. */
+/** A scheduler that could not be made, or not closed at the first try, leaves nothing behind. */
 class SchedinitTest {
+    private static Config config() {
+        return new Config(1, null, Placement.NONE, StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20, null, false, false,
+                0, DebugVars.parse(""));
+    }
+
+    /** A poller that has no memory to be closed, the first time. */
+    private static final class Unclosed implements Netpoll {
+        private int closes;
+
+        @Override
+        public long poll(Scheduler s, long delay) {
+            return NONE.poll(s, delay);
+        }
+
+        @Override
+        public void wake(Scheduler s) {
+            NONE.wake(s);
+        }
+
+        @Override
+        public boolean anyWaiters(Scheduler s) {
+            return false;
+        }
+
+        @Override
+        public void close(Scheduler s) {
+            if (closes++ == 0) {
+                throw new OutOfMemoryError("the last but two");
+            }
+        }
+    }
+
     /** In which the memory ends halfway. */
     private static final class NoTimers implements Timers {
         @Override
@@ -52,8 +88,7 @@ class SchedinitTest {
         }
 
         public static void main(String[] args) {
-            Config config = new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 10,
-                    -1, 1 << 20, null, false, false, 0, DebugVars.parse(""));
+            Config config = config();
             int refused = 0;
             for (int i = 0; i < TRIES; i++) {
                 try {
@@ -69,6 +104,18 @@ class SchedinitTest {
             }
             System.out.println(refused + " refused, " + recycled + " recycled, " + Scheduler.live().length + " live");
         }
+    }
+
+    /** A close that failed is tried again, from where it failed. */
+    @Test
+    void itIsClosedAgain() throws InterruptedException {
+        Unclosed poller = new Unclosed();
+        Scheduler s = Scheduler.schedinit(config(), new TimerHeaps(), poller, Sysmon::new, Report.ALL);
+        assertThrows(OutOfMemoryError.class, () -> s.close(-1));
+        assertTrue(s.close(-1));
+        assertEquals(2, poller.closes);
+        assertTrue(s.close(-1));
+        assertEquals(2, poller.closes, "it is over");
     }
 
     @Test

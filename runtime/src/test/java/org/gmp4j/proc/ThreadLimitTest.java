@@ -77,6 +77,7 @@ class ThreadLimitTest {
     @Test
     void aLockedGoroutineNeedsNoOtherThread() throws InterruptedException {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).maxThreads(1))) {
+            Scheduler s = gmp.scheduler();
             Chan<Integer> c = Chan.make();
             CountDownLatch locked = new CountDownLatch(1);
             CountDownLatch done = new CountDownLatch(1);
@@ -90,8 +91,10 @@ class ThreadLimitTest {
                 }
             });
             locked.await();
-            c.send(1);
-            c.send(2);
+            for (int i = 1; i <= 2; i++) {
+                TestGmp.awaitAsleep(s, 0);
+                c.send(i);
+            }
             done.await();
             gmp.run(Go::gosched);
         }

@@ -245,16 +245,23 @@ class LockEndingsTest {
         assertTrue(m.tryLock());
     }
 
-    /** A reader that may give up, but has all the time, and a writer that unlocks as it comes. */
+    /** A reader that may give up, but has all the time, and a writer that unlocks as it comes, or up to 20 µs later. */
     @Stress
     void aReaderMeetsTheUnlock() throws InterruptedException {
         RWMutex m = new RWMutex();
         int n = 2_000;
         AtomicInteger turn = new AtomicInteger();
+        AtomicInteger comes = new AtomicInteger();
         new Threads().add("writer", () -> {
             for (int i = 0; i < n; i++) {
                 m.lock();
                 turn.set(i + 1);
+                while (comes.get() != i + 1) {
+                    Thread.yield();
+                }
+                for (long until = System.nanoTime() + i % 21 * 1_000; System.nanoTime() < until;) {
+                    Thread.onSpinWait();
+                }
                 m.unlock();
                 while (turn.get() != -i - 1) {
                     Thread.yield();
@@ -265,6 +272,7 @@ class LockEndingsTest {
                 while (turn.get() != i + 1) {
                     Thread.yield();
                 }
+                comes.set(i + 1);
                 m.rLockInterruptibly();
                 m.rUnlock();
                 turn.set(-i - 1);

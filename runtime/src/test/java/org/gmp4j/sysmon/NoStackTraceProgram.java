@@ -6,7 +6,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.IntUnaryOperator;
 
 import org.gmp4j.Gmp;
-import org.gmp4j.Go;
 import org.gmp4j.agent.PointLoader;
 import org.gmp4j.proc.Ballast;
 
@@ -34,14 +33,17 @@ final class NoStackTraceProgram {
         }
         System.out.println("no stack traces " + ruined);
         Gmp gmp = Gmp.builder().procs(1).quantum(Duration.ofMillis(1)).build();
+        CountDownLatch runs = new CountDownLatch(1);
         CountDownLatch over = new CountDownLatch(1);
         gmp.go(() -> {
-            Go.go(() -> stop = true);
-            while (!stop) {
+            runs.countDown();
+            while (!stop) { // It calls nothing of the runtime's: there it would yield by itself.
                 Thread.onSpinWait();
             }
             over.countDown();
         });
+        runs.await();
+        gmp.go(() -> stop = true);
         over.await();
         System.out.println("over");
         Runtime.getRuntime().halt(0);

@@ -9,11 +9,13 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongUnaryOperator;
 
 import org.gmp4j.Go;
 import org.gmp4j.agent.PointLoader;
 import org.gmp4j.agent.Points;
+import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Machines;
@@ -24,6 +26,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
+import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,9 +36,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RetakeTest {
     private static final int CALLS = 1_000;
     private static final Duration QUANTUM = Duration.ofMinutes(1);
-    private static final int TRIES = 10_000;
+    private static final int TRIES = 500;
     private static final int MAX_TRIES = 20;
     private static final long SOON = 50_000;
+    private static final int SLEEPERS = 5;
 
     private static volatile int sink;
 
@@ -107,7 +111,9 @@ class RetakeTest {
     void lookedAtCloselyOnceTold() throws ReflectiveOperationException, InterruptedException {
         LongUnaryOperator loop = loop();
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
-            Retake retake = retake(gmp.scheduler());
+            Scheduler s = gmp.scheduler();
+            long pp = s.procs()[0].pp;
+            Retake retake = retake(s);
             AtomicBoolean end = new AtomicBoolean();
             CountDownLatch runs = new CountDownLatch(1);
             byte[] bytes = new byte[1 << 20];
@@ -125,14 +131,54 @@ class RetakeTest {
                 gmp.go(() -> { // Work that waits: that of the last try may have been run.
                 });
                 boolean _ = retake.look(System.nanoTime()); // The slice began by now, if sysmon has not seen it.
+                long mp = P.mOpaque(pp);
+                if (mp == 0) {
+                    continue; // It has lost its P: no further look is at it.
+                }
+                WatchedM w = WatchedM.of(s.machine(mp));
+                w.awaited = -1;
                 long now = System.nanoTime() + QUANTUM.multipliedBy(2).toNanos();
                 var _ = retake.look(now);
-                until = retake.untilOver(now);
+                if (w.awaited != -1) { // Else it was inside the runtime, which ends soon as well.
+                    until = retake.untilOver(now);
+                }
             }
             end.set(true);
             retake.close();
             assertTrue(Points.any(), () -> "no points of " + loop);
             assertTrue(until <= SOON, "the next look is " + until + " ns off");
+        }
+    }
+
+    /** A thread that is found asleep for the first time when the time of its goroutine is up: the P is not taken from one that runs. */
+    @Test
+    void aSleeperIsNotOneThatRan() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
+            Scheduler s = gmp.scheduler();
+            Retake retake = retake(s);
+            for (int i = 0; i < SLEEPERS; i++) {
+                AtomicLong mp = new AtomicLong();
+                CountDownLatch end = new CountDownLatch(1);
+                gmp.go(() -> PinningCall.run(() -> {
+                    mp.set(Machine.current().mp);
+                    try {
+                        end.await();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                }));
+                while (mp.get() == 0 || OsThread.state((int) M.procid(mp.get())) != 'S') {
+                    Thread.onSpinWait();
+                }
+                boolean _ = retake.look(System.nanoTime()); // Nothing waits: it does not look whether the thread sleeps.
+                CountDownLatch ran = new CountDownLatch(1);
+                gmp.go(ran::countDown);
+                var _ = retake.look(System.nanoTime() + QUANTUM.multipliedBy(2).toNanos());
+                end.countDown();
+                ran.await();
+            }
+            retake.close();
+            assertEquals(0, Stalls.of(s).ran());
         }
     }
 
