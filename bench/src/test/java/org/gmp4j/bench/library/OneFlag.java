@@ -50,16 +50,22 @@ final class OneFlag {
                 .toList();
     }
 
-    /** The classes of the programs alone, as a jar. */
+    /** The programs alone, as a jar: their classes, and what Micronaut's processor wrote beside them. */
     Path classes(String name) throws IOException, URISyntaxException {
         Path jar = folder.resolve(name);
         Path root = place(SpringService.class);
-        try (OutputStream file = Files.newOutputStream(jar);
-                JarOutputStream out = new JarOutputStream(file);
-                Stream<Path> all = Files.list(root.resolve("org/gmp4j/bench/library/app"))) {
-            for (Path p : (Iterable<Path>) all::iterator) {
-                out.putNextEntry(new JarEntry(root.relativize(p).toString()));
-                Files.copy(p, out);
+        try (OutputStream file = Files.newOutputStream(jar); JarOutputStream out = new JarOutputStream(file)) {
+            for (String below : List.of("org/gmp4j/bench/library/app", "META-INF/micronaut")) {
+                try (Stream<Path> all = Files.walk(root.resolve(below))) {
+                    for (Path p : (Iterable<Path>) all::iterator) {
+                        if (Files.isDirectory(p)) { // Micronaut lists a folder of the jar.
+                            out.putNextEntry(new JarEntry(root.relativize(p) + "/"));
+                        } else {
+                            out.putNextEntry(new JarEntry(root.relativize(p).toString()));
+                            Files.copy(p, out);
+                        }
+                    }
+                }
             }
         }
         return jar;

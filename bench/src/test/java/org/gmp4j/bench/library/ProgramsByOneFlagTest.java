@@ -89,7 +89,7 @@ class ProgramsByOneFlagTest {
             String what = code.group(1).replaceAll("\\s+", "");
             assertTrue(sources.indexOf(what) >= 0, code.group(1));
         }
-        assertEquals(3, found);
+        assertEquals(4, found);
     }
 
     private static void bothPrint(String lines, List<String> program) throws Exception {

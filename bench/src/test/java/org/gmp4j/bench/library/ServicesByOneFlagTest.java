@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import org.gmp4j.bench.library.app.HelidonService;
+import org.gmp4j.bench.library.app.MicronautService;
 import org.gmp4j.bench.library.app.SpringService;
 import org.gmp4j.bench.library.app.VertxService;
 import org.gmp4j.weave.Weave;
@@ -23,8 +24,8 @@ import org.springframework.boot.loader.tools.Repackager;
 
 /**
  * Services of frameworks, unchanged, with the agent's option {@code default} and without: a Spring Boot jar with its libraries inside;
- * the same woven, without the agent; Helidon SE; and verticles of Vert.x on virtual threads. Each answers the same, on goroutines with the
- * flag, and stops on SIGTERM as before: the request under way is answered.
+ * the same woven, without the agent; Helidon SE; verticles of Vert.x on virtual threads; and Micronaut, whose handlers leave the event
+ * loop. Each answers the same, on goroutines with the flag, and stops on SIGTERM as before: the request under way is answered.
  */
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ServicesByOneFlagTest {
@@ -89,6 +90,16 @@ class ServicesByOneFlagTest {
             List<String> command() throws Exception {
                 return with.program(VertxService.class, "io/vertx", "io/netty", "com/fasterxml/jackson/core");
             }
+        },
+        MICRONAUT {
+            @Override
+            List<String> command() throws Exception {
+                List<String> command = new ArrayList<>(with.program(MicronautService.class, "io/micronaut", "io/netty", "io/projectreactor",
+                        "org/reactivestreams", "jakarta/inject", "jakarta/annotation", "com/fasterxml/jackson", "org/slf4j",
+                        "ch/qos/logback"));
+                command.addAll(List.of("-micronaut.server.port=-1", "-micronaut.lifecycle.graceful-shutdown.enabled=true"));
+                return command;
+            }
         };
 
         List<String> flags() {
@@ -99,7 +110,8 @@ class ServicesByOneFlagTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"SPRING, false", "SPRING, true", "WOVEN, true", "HELIDON, false", "HELIDON, true", "VERTX, false", "VERTX, true"})
+    @CsvSource({"SPRING, false", "SPRING, true", "WOVEN, true", "HELIDON, false", "HELIDON, true", "VERTX, false", "VERTX, true",
+            "MICRONAUT, false", "MICRONAUT, true"})
     void answersAndStops(Service service, boolean flag) throws Exception {
         List<String> flags = flag ? service.flags() : List.of();
         try (RunningService running = new RunningService(OneFlag.java(flags, service.command()))) {

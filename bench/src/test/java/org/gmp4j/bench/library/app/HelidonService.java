@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.library.app;
 
+import java.time.Duration;
+
 import io.helidon.webserver.WebServer;
 
 /** A service as any other, which was not written for goroutines. */
@@ -12,6 +14,8 @@ public final class HelidonService {
     public static void main(String[] args) {
         WebServer server = WebServer.builder()
                 .port(0)
+                // By default half a second, as long as the slow request takes.
+                .shutdownGracePeriod(Duration.ofSeconds(10))
                 .routing(r -> r.get("/thread", (request, response) -> response.send(Where.am()))
                         .post("/", (request, response) -> {
                             byte[] body = request.content().as(byte[].class);
