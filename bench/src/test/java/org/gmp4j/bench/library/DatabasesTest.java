@@ -8,7 +8,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** HikariCP with H2 and with pgjdbc and a real PostgreSQL, used by goroutines: see {@link Bank}. */
+/** HikariCP with H2, with pgjdbc and a real PostgreSQL, and with MariaDB's driver and server, used by goroutines: see {@link Bank}. */
 class DatabasesTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
@@ -27,6 +27,14 @@ class DatabasesTest {
         try (Postgres postgres = Postgres.start()) {
             Bank.work(postgres.url(), Postgres.USER, 1);
             Bank.work(postgres.url(), Postgres.USER, 2);
+        }
+    }
+
+    @Test
+    void mariaDb() throws Exception {
+        try (MariaDb mariaDb = MariaDb.start()) {
+            Bank.work(mariaDb.url(), MariaDb.USER, 1);
+            Bank.work(mariaDb.url(), MariaDb.USER, 2);
         }
     }
 }

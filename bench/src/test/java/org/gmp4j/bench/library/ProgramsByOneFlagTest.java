@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.gmp4j.bench.library.app.GrpcProgram;
+import org.gmp4j.bench.library.app.MariaDbProgram;
 import org.gmp4j.bench.library.app.RedisProgram;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -68,6 +69,21 @@ class ProgramsByOneFlagTest {
         } finally {
             server.destroy();
             server.waitFor();
+        }
+    }
+
+    /** HikariCP and MariaDB's driver, against a real server. */
+    @Test
+    void mariaDb() throws Exception {
+        try (MariaDb server = MariaDb.start()) {
+            List<String> program = new ArrayList<>(with.program(MariaDbProgram.class, "com/zaxxer", "org/mariadb", "org/slf4j"));
+            program.add(server.url());
+            bothPrint("""
+                    right 2000, rows 2000
+                    slow 39, served meanwhile 100
+                    ended early 39
+                    deadlocks 1
+                    """, program);
         }
     }
 
