@@ -269,6 +269,7 @@ struct gqueue {
 struct schedstat {
     uint64_t nretaken;     /* sysmon: Ps taken back from system calls */
     uint64_t ntold;        /* sysmon: goroutines that were told to yield, as their quantum was over */
+    uint64_t nlate;        /* under sched.lock: Ms woken because those woken before had not come to run */
     uint64_t npoll;        /* whoever has pollingNet: looks at the network */
     uint64_t nready;       /* whoever has pollingNet: Gs found ready by those */
     uint64_t npollblock;   /* whoever has lastpoll: sleeps in the poller */
@@ -307,7 +308,9 @@ struct schedt {
     uint64_t timerpMask;   /* address of a bit array: 1 iff the P may have timers */
 
     int32_t npidle GMP_ALIGNED; /* atomic, under lock: length of pidle */
-    int32_t nmspinning GMP_ALIGNED; /* atomic, seq-cst: Ms that search (M7) */
+    int64_t nmspinning GMP_ALIGNED; /* atomic, seq-cst: lower half, Ms that search (M7); upper half, those of them that
+                            * were woken and have not come to run */
+    int64_t wokenat;       /* atomic: nanoTime when the last of these was woken; before nmspinning counts it */
     int32_t needspinning;  /* atomic: a spinner is wanted when a P is at hand */
 
     uint64_t goidgen GMP_ALIGNED; /* atomic: goids handed out */

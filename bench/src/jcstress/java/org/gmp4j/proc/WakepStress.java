@@ -32,7 +32,7 @@ public class WakepStress {
         final long gp = Structs.g(1);
 
         Fixture() {
-            int _ = Schedt.addNmspinning(sched, 1);
+            long _ = Schedt.addSpinners(sched, Schedt.SPINS);
         }
 
         /** Step 3 of the submitter, as {@link Wakep#wakep} begins. */
@@ -177,12 +177,37 @@ public class WakepStress {
 
         @Actor
         public void one(ZZ_Result r) {
-            r.r1 = Schedt.casNmspinning(sched, 0, 1);
+            r.r1 = Schedt.casSpinners(sched, 0, Schedt.IS_ON_ITS_WAY);
         }
 
         @Actor
         public void two(ZZ_Result r) {
-            r.r2 = Schedt.casNmspinning(sched, 0, 1);
+            r.r2 = Schedt.casSpinners(sched, 0, Schedt.IS_ON_ITS_WAY);
+        }
+
+        @Arbiter
+        public void end() {
+            Structs.freeSched(sched);
+        }
+    }
+
+    /** One that sees an M on its way sees when that was woken, not an earlier time. */
+    @JCStressTest
+    @Outcome(id = {"false, false", "false, true", "true, true"}, expect = ACCEPTABLE, desc = "its own time")
+    @Outcome(id = "true, false", expect = FORBIDDEN, desc = "late from the start")
+    @State
+    public static class WokenAt {
+        private final long sched = Structs.sched();
+
+        @Actor
+        public void wakes(ZZ_Result r) {
+            boolean _ = Wakep.isOnItsWay(sched, 0);
+        }
+
+        @Actor
+        public void submits(ZZ_Result r) {
+            r.r1 = Schedt.onTheirWay(Schedt.spinnersVolatile(sched)) != 0;
+            r.r2 = Schedt.wokenatOpaque(sched) != 0;
         }
 
         @Arbiter

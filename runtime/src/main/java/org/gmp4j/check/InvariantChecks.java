@@ -92,11 +92,12 @@ abstract class InvariantChecks {
             require(Idle.maskRead(Schedt.idlepMaskAcquire(sched), P.id(pr.pp)) == idlePs.contains(pr.pp), "P6",
                     "P%d is in only one of idlepMask and pidle", P.id(pr.pp));
         }
-        int spinning = Schedt.nmspinningVolatile(sched);
-        // Go's own bound for one P is one: a lone M has to be able to look for work.
-        int most = Math.max(1, Schedt.gomaxprocsOpaque(sched) / 2);
-        require(spinning >= 0 && spinning <= most, "M7", "nmspinning is %d, with %d Ps", spinning,
-                Schedt.gomaxprocsOpaque(sched));
+        long spinners = Schedt.spinnersVolatile(sched);
+        int spinning = Schedt.spinning(spinners);
+        int onTheirWay = Schedt.onTheirWay(spinners);
+        int procs = Schedt.gomaxprocsOpaque(sched);
+        require(onTheirWay >= 0 && spinning >= onTheirWay && spinning - onTheirWay <= Math.max(1, procs / 2), "M7",
+                "nmspinning is %d, %d of them on their way, with %d Ps", spinning, onTheirWay, procs);
     }
 
     private void globalQueue() {

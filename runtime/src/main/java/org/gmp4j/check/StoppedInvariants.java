@@ -50,8 +50,9 @@ final class StoppedInvariants extends InvariantChecks {
             require(Idle.maskRead(Schedt.idlepMaskAcquire(sched), i) == (PStatus.get(pp) == PStatus.PIDLE),
                     "P6", "P%d is not as its bit in idlepMask says", i);
         }
-        expect(Schedt.nmspinningVolatile(sched) == 0, "M2", "%d Ms spin in a stopped world",
-                Schedt.nmspinningVolatile(sched));
+        long spinners = Schedt.spinnersVolatile(sched);
+        expect(spinners == 0, "M2", "%d Ms spin in a stopped world, %d of them on their way", Schedt.spinning(spinners),
+                Schedt.onTheirWay(spinners));
         locked(() -> {
             lists();
             expect(Schedt.npidleVolatile(sched) == 0, "P4", "npidle is %d in a stopped world",

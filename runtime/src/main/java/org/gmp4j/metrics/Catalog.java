@@ -143,6 +143,8 @@ final class Catalog {
         counter("/sched/naps:events", "Times a thread that had looked in vain several times running waited a moment, and looked again.",
                 r -> r.sum(PStat.NNAP));
         counter("/sched/parks:events", "Times a thread fell asleep for want of work or of a P.", r -> r.sumOfMs(M.NSLEEP));
+        counter("/sched/wakeups/late:events", "Times one more thread was woken because those woken before it had not come to run.",
+                r -> SchedStat.NLATE.getOpaque(r.s.sched));
         histogram("/sched/wakeups/latencies:seconds", "How long it took from waking a thread until it had its P.",
                 r -> r.histogram(PStat.WAKEUP));
     }

@@ -317,7 +317,8 @@ final class FindRunnable {
             return resume(m);
         }
         SchedLock.unlock(sched);
-        if (Schedt.nmspinningVolatile(sched) != 0) {
+        long spinners = Schedt.spinnersVolatile(sched);
+        if (Schedt.spinning(spinners) != Schedt.onTheirWay(spinners)) {
             return 0; // An M that spins looks again, or wakes another now that a P is idle.
         }
         Processor[] all = s.procs();
@@ -352,11 +353,13 @@ final class FindRunnable {
 
     /**
      * Another M has taken this one off the idle list and has a P for it, perhaps with work of that P's own. It may not have known that
-     * this M is the one that others rely on to look for work; so the work that this M has just seen needs another M, which is woken here.
-     * Nothing happens if this M is to spin with that P.
+     * this M is the one that others rely on to look for work; so the work that this M has just seen needs another M, which is woken here
+     * unless this M is to spin with that P.
      */
     private static long taken(Machine m) {
-        Wakep.wakep(m.s);
+        if (M.spinningOpaque(m.mp) == 0) {
+            Wakep.wakep(m.s);
+        }
         Threads.awaitP(m);
         return 0;
     }

@@ -81,6 +81,7 @@ final class Newm {
         M.setNextp(m.mp, pp);
         if (spinning) {
             Wakep.startSpinning(m);
+            Wakep.isNew(s.sched);
         }
         CleanStart.start(thread);
     }

@@ -59,7 +59,7 @@ final class Shortage {
             return;
         }
         if (spinning) {
-            Wakep.stopSpinning(sched);
+            Wakep.neverComes(sched);
         }
         if (Schedt.gcwaitingAcquire(sched) != 0) {
             StopTheWorld.stopped(s, pp); // Its work stays in its ring: startTheWorld finds an M for it, or comes here again.

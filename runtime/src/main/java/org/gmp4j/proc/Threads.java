@@ -128,7 +128,7 @@ public final class Threads {
      * Finds an M for a P and lets it run.
      *
      * @param pp idle and in no list, or 0 to take an idle one (nothing happens when there is none)
-     * @param spinning the caller has counted one more spinner: this M
+     * @param spinning the caller has counted this M as a spinner that is on its way
      */
     static void startm(Scheduler s, long pp, boolean spinning) {
         long sched = s.sched;
@@ -137,7 +137,7 @@ public final class Threads {
             pp = Idle.pidleget(sched, System.nanoTime());
             if (pp == 0) {
                 if (spinning) {
-                    Wakep.stopSpinning(sched);
+                    Wakep.neverComes(sched);
                 }
                 SchedLock.unlock(sched);
                 return;
@@ -161,10 +161,10 @@ public final class Threads {
             throw Throw.of("startm: p has runnable gs");
         }
         Machine m = s.machine(mp);
+        m.rung = System.nanoTime();
         if (spinning) {
             Wakep.startSpinning(m);
         }
-        m.rung = System.nanoTime();
         M.setNextp(mp, pp);
         Note.wakeup(M.parkAddress(mp));
     }
@@ -174,12 +174,12 @@ public final class Threads {
         long pp = M.nextp(m.mp);
         M.setNextp(m.mp, 0);
         acquirep(m, pp);
-        if (M.spinning(m.mp) != 0) {
-            PStat.NSPIN.addOpaque(pp, 1);
-        }
         if (m.rung != 0) {
             PStat.WAKEUP.add(pp, System.nanoTime() - m.rung);
             m.rung = 0;
+        }
+        if (M.spinning(m.mp) != 0) {
+            Wakep.begun(m);
         }
     }
 
@@ -285,7 +285,7 @@ public final class Threads {
             startm(s, pp, false);
             return;
         }
-        if (Schedt.nmspinningVolatile(sched) + Schedt.npidleVolatile(sched) == 0 && Schedt.casNmspinning(sched, 0, 1)) {
+        if (Schedt.nmspinningVolatile(sched) + Schedt.npidleVolatile(sched) == 0 && Wakep.isOnItsWay(sched, 0)) {
             Schedt.setNeedspinningVolatile(sched, 0);
             startm(s, pp, true);
             return;

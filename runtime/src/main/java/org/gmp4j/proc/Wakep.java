@@ -10,6 +10,7 @@ import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
+import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
@@ -17,7 +18,7 @@ import org.gmp4j.struct.Throw;
  * {@code wakep}, spinning, and the protocol by which no work waits unseen while an M sleeps.
  *
  * <p>An M without work does not sleep at once: it spins, that is, it looks through the other Ps' queues, and is counted in
- * {@code nmspinning}. Whoever queues work wakes another M only when nobody spins, because a spinner will find it.
+ * {@code nmspinning}. Whoever queues work wakes another M only when no M spins, because a spinner will find it.
  *
  * <pre>
  *  a submitter of work                       an M that stops spinning
@@ -25,8 +26,9 @@ import org.gmp4j.struct.Throw;
  *  2 full fence: the CAS on runnext, the     2 nmspinning-1                    (volatile)
  *    exchange that frees sched.lock, or a    3 look at all run queues again    (volatile)
  *    fence after the release of the tail
- *  3 nmspinning == 0 and npidle > 0?         4 found: take an idle P, spin again; nothing: sleep;
- *    then wake one: nmspinning 0 to 1          given another P meanwhile: wake one, as on the left
+ *  3 npidle > 0, and nmspinning == 0 or      4 found: take an idle P, spin again; nothing: sleep;
+ *    all those are late? then wake one:        given another P meanwhile: wake one, as on the left
+ *    nmspinning + 1
  * </pre>
  *
  * The fence between 1 and 3 on the left and the volatile add between 1 and 3 on the right make this Dekker's pattern: if
@@ -43,19 +45,44 @@ import org.gmp4j.struct.Throw;
  * looking. In a service at low load, where a goroutine becomes ready now and then, that woke a second M for nothing each
  * time, which was a third of the time that a request took.
  *
- * <p>M7: nmspinning grows only by CAS, from 0 here, and below the bound in becomeSpinning.
+ * <p>A spinner that was woken may wait for a CPU: the kernel puts it behind the thread that runs where it ran last, and no other CPU
+ * takes it from there for hundreds of microseconds. In Go it stands for all that is submitted meanwhile, while a P and a CPU are idle.
+ * A web server on two CPUs, which its clients share and whose dispatcher is a plain thread, left a tenth of them idle for that. So the
+ * word of nmspinning also counts those that are on their way: that were woken and have not come to run. When all spinners are, and the
+ * last was woken some time ago, they are late, and whoever queues work wakes one more; the next only after twice that time, and so
+ * on, as each late M holds a P that others might want. {@code wokenat} is stored before the CAS that counts the M, and read after
+ * the count, so a reader never sees the time of an earlier M; the clock is read first, so a reader that is delayed sees no age.
+ * An M that is awake looks for work as if those on their way were not there: neither their number nor their Ps keep it from spinning,
+ * and it leaves its last look to none of them.
+ *
+ * <p>M7: the word grows only by CAS, from 0 or from what were all late when an M is woken, and below the bound in becomeSpinning. An M
+ * that comes to run where enough others spin ceases to with the same CAS. So those that spin are never more than half of the Ps.
  *
  * <p>Rejected: waking an M for each G (as many futex calls as goroutines, and most of the woken Ms find nothing); handing the G to
  * the sleeping M directly (often the submitter is about to block, and the G would have run on the submitter's P, caches warm).
  */
 final class Wakep {
+    /** After this long, ns, an M that was woken is late: an idle CPU of a virtual machine takes up to 30 µs to run it. */
+    private static final long LATE_NANOS = 50_000;
+    /** How much longer, ns, an M may take whose thread is new. */
+    private static final long NEW_THREAD_NANOS = 150_000;
+
     private Wakep() {
     }
 
-    /** After work was queued, with a full fence: sees to it that an M looks for it, if a P is idle. */
+    /**
+     * After work was queued, with a full fence: sees to it that an M looks for it, if a P is idle. The clock is read only where all
+     * spinners are on their way and a P is idle.
+     */
     static void wakep(Scheduler s) {
         long sched = s.sched;
-        if (Schedt.nmspinningVolatile(sched) != 0) {
+        long spinners = Schedt.spinnersVolatile(sched);
+        if (spinners != 0) {
+            int spinning = Schedt.spinning(spinners);
+            if (Schedt.onTheirWay(spinners) == spinning && Schedt.npidleVolatile(sched) != 0
+                    && System.nanoTime() - Schedt.wokenatOpaque(sched) > LATE_NANOS * spinning) {
+                wakepSlow(s, spinners);
+            }
             return;
         }
         if (Schedt.npidleVolatile(sched) == 0) {
@@ -64,41 +91,90 @@ final class Wakep {
             }
             return;
         }
-        wakepSlow(s);
+        wakepSlow(s, 0);
     }
 
-    private static void wakepSlow(Scheduler s) {
+    /** Wakes one more M; {@code spinners} are counted. */
+    private static void wakepSlow(Scheduler s, long spinners) {
         long sched = s.sched;
-        if (!Schedt.casNmspinning(sched, 0, 1)) {
-            return; // Another M spins now, and will look.
+        if (!isOnItsWay(sched, spinners)) {
+            return; // Another M spins now or was woken, and will look; or one has ceased to, and looks once more.
         }
         SchedLock.lock(sched);
         long pp = Schedt.closingAcquire(sched) == Scheduler.STOPPED ? 0
                 : Idle.pidlegetSpinning(sched, System.nanoTime());
         if (pp == 0) {
-            stopSpinning(sched);
+            neverComes(sched);
             SchedLock.unlock(sched);
             return;
+        }
+        if (spinners != 0) {
+            SchedStat.NLATE.addOpaque(sched, 1);
         }
         long mp = Idle.mget(sched);
         SchedLock.unlock(sched);
         Threads.startm(s, mp, pp, true);
     }
 
+    /** Counts an M that the caller is to wake or to make, where {@code spinners} are counted; false when those have changed. */
+    static boolean isOnItsWay(long sched, long spinners) {
+        Schedt.setWokenatOpaque(sched, System.nanoTime());
+        return Schedt.casSpinners(sched, spinners, spinners + Schedt.IS_ON_ITS_WAY);
+    }
+
+    /** The M that is on its way has a new thread, which takes longer to come. */
+    static void isNew(long sched) {
+        Schedt.setWokenatOpaque(sched, System.nanoTime() + NEW_THREAD_NANOS);
+    }
+
+    /** There was no P or no M to wake: counts one less of those on their way. */
+    static void neverComes(long sched) {
+        subtract(sched, Schedt.IS_ON_ITS_WAY);
+    }
+
+    /**
+     * An M that was on its way has come to run. Where enough others spin by now it ceases to, and looks as a spinner does that found
+     * work, since submitters may have relied on it.
+     */
+    static void begun(Machine m) {
+        long sched = m.s.sched;
+        int most = mostSpinning(Schedt.gomaxprocsOpaque(sched));
+        for (;;) {
+            long spinners = Schedt.spinnersVolatile(sched);
+            boolean enough = Schedt.spinning(spinners) - Schedt.onTheirWay(spinners) >= most;
+            if (Schedt.casSpinners(sched, spinners, spinners - Schedt.IS_ON_ITS_WAY + (enough ? 0 : Schedt.SPINS))) {
+                if (enough) {
+                    M.setSpinningOpaque(m.mp, 0);
+                    lookAfterIt(m.s);
+                } else {
+                    PStat.NSPIN.addOpaque(m.pp(), 1);
+                }
+                return;
+            }
+        }
+    }
+
+    /** How many Ms may spin with so many Ps; Go's bound for one P is one, as a lone M has to be able to look for work. */
+    private static int mostSpinning(int procs) {
+        return Math.max(1, procs / 2);
+    }
+
     /**
      * An M with a P and without work asks to spin.
      *
-     * @return false when enough do: at most half of the busy Ps (Go's rule), and never more than half of all
+     * @return false when enough others do: half of the busy Ps (Go's rule), or half of all; those on their way count for neither
      */
     static boolean becomeSpinning(Machine m) {
         long sched = m.s.sched;
         int procs = Schedt.gomaxprocsOpaque(sched);
         for (;;) {
-            int n = Schedt.nmspinningVolatile(sched);
-            if (2 * n >= procs - Schedt.npidleVolatile(sched) || n >= Math.max(1, procs / 2)) {
+            long spinners = Schedt.spinnersVolatile(sched);
+            int onTheirWay = Schedt.onTheirWay(spinners);
+            int n = Schedt.spinning(spinners) - onTheirWay;
+            if (n != 0 && (n >= mostSpinning(procs) || 2 * n >= procs - Schedt.npidleVolatile(sched) - onTheirWay)) {
                 return false;
             }
-            if (Schedt.casNmspinning(sched, n, n + 1)) {
+            if (Schedt.casSpinners(sched, spinners, spinners + Schedt.SPINS)) {
                 startSpinning(m);
                 PStat.NSPIN.addOpaque(m.pp(), 1);
                 return true;
@@ -119,9 +195,13 @@ final class Wakep {
      * ready for what comes.
      */
     static void resetspinning(Machine m) {
-        Scheduler s = m.s;
         M.setSpinningOpaque(m.mp, 0);
-        stopSpinning(s.sched);
+        stopSpinning(m.s.sched);
+        lookAfterIt(m.s);
+    }
+
+    /** The look of an M that has ceased to spin and is about to do something else. */
+    private static void lookAfterIt(Scheduler s) {
         VarHandle.fullFence(); // Between steps 2 and 3: not all reads that follow are volatile.
         if (Schedt.npidleVolatile(s.sched) == 0) {
             return;
@@ -173,7 +253,11 @@ final class Wakep {
 
     /** Counts one spinner less. */
     static void stopSpinning(long sched) {
-        if (Schedt.addNmspinning(sched, -1) < 0) {
+        subtract(sched, Schedt.SPINS);
+    }
+
+    private static void subtract(long sched, long one) {
+        if (Schedt.spinning(Schedt.addSpinners(sched, -one)) < 0) {
             throw Throw.of("findRunnable: negative nmspinning");
         }
     }

@@ -10,6 +10,7 @@ import org.gmp4j.ffi.gmp.schedt;
 public final class SchedStat {
     public static final LongField NRETAKEN = counter("nretaken");
     public static final LongField NTOLD = counter("ntold");
+    public static final LongField NLATE = counter("nlate");
     public static final LongField NPOLL = counter("npoll");
     public static final LongField NREADY = counter("nready");
     public static final LongField NPOLLBLOCK = counter("npollblock");

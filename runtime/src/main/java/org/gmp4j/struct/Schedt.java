@@ -9,6 +9,10 @@ import org.gmp4j.ffi.gmp.schedt;
  * sched.lock. The global queue is in queue.GlobalRunq, the idle lists and masks in queue.Idle.
  */
 public final class Schedt {
+    /** One M more spins, in a word of spinners. */
+    public static final long SPINS = 1;
+    /** One M more is counted as a spinner, and is on its way. */
+    public static final long IS_ON_ITS_WAY = (1L << 32) + SPINS;
     /** sysmonwait: an M that enters a system call wakes sysmon, and one that queues work while no P is idle. */
     public static final int SYSMON_RESTS = 1;
     /** sysmonwait: an M that enters a system call wakes sysmon, and one that takes a P. */
@@ -38,7 +42,8 @@ public final class Schedt {
     private static final LongField IDLEPMASK = Mem.longField(schedt.layout(), "idlepMask");
     private static final LongField TIMERPMASK = Mem.longField(schedt.layout(), "timerpMask");
     private static final IntField NPIDLE = Mem.intField(schedt.layout(), "npidle");
-    private static final IntField NMSPINNING = Mem.intField(schedt.layout(), "nmspinning");
+    private static final LongField NMSPINNING = Mem.longField(schedt.layout(), "nmspinning");
+    private static final LongField WOKENAT = Mem.longField(schedt.layout(), "wokenat");
     private static final IntField NEEDSPINNING = Mem.intField(schedt.layout(), "needspinning");
     private static final LongField GOIDGEN = Mem.longField(schedt.layout(), "goidgen");
     private static final LongField ALLGLEN = Mem.longField(schedt.layout(), "allglen");
@@ -246,17 +251,41 @@ public final class Schedt {
         return NPIDLE.getAndAdd(s, d) + d;
     }
 
+    /** How many Ms spin, those that are on their way among them; volatile. */
     public static int nmspinningVolatile(long s) {
+        return spinning(spinnersVolatile(s));
+    }
+
+    /** The whole word, for {@link #spinning}, {@link #onTheirWay} and {@link #casSpinners}; volatile. */
+    public static long spinnersVolatile(long s) {
         return NMSPINNING.getVolatile(s);
     }
 
-    /** Adds and returns the new value; volatile. */
-    public static int addNmspinning(long s, int d) {
+    /** Adds {@link #SPINS} or {@link #IS_ON_ITS_WAY}, or takes one away, and returns the new word; volatile. */
+    public static long addSpinners(long s, long d) {
         return NMSPINNING.getAndAdd(s, d) + d;
     }
 
-    public static boolean casNmspinning(long s, int from, int to) {
+    public static boolean casSpinners(long s, long from, long to) {
         return NMSPINNING.compareAndSet(s, from, to);
+    }
+
+    /** How many Ms a word of spinners counts. */
+    public static int spinning(long spinners) {
+        return (int) spinners;
+    }
+
+    /** How many of them were woken and have not come to run. */
+    public static int onTheirWay(long spinners) {
+        return (int) (spinners >> 32);
+    }
+
+    public static long wokenatOpaque(long s) {
+        return WOKENAT.getOpaque(s);
+    }
+
+    public static void setWokenatOpaque(long s, long v) {
+        WOKENAT.setOpaque(s, v);
     }
 
     public static int needspinningVolatile(long s) {

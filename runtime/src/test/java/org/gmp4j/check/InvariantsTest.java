@@ -215,8 +215,10 @@ class InvariantsTest {
         f.put("M6 one-sided lock of a G", () -> plantLong(GL, "lockedm", waiting, mp));
         f.put("M6 on another M", () -> lockedElsewhere(self));
         f.put("G5 a lock", () -> holdsALock(machine));
-        f.put("M7 too many", () -> plantInt(SL, "nmspinning", sched, 2));
-        f.put("M7 too few", () -> plantInt(SL, "nmspinning", sched, -1));
+        f.put("M7 too many", () -> plantLong(SL, "nmspinning", sched, 2));
+        f.put("M7 too few", () -> plantLong(SL, "nmspinning", sched, -1));
+        f.put("M7 more on their way than spin", () -> plantLong(SL, "nmspinning", sched, Schedt.IS_ON_ITS_WAY - Schedt.SPINS));
+        f.put("M7 too few on their way", () -> plantLong(SL, "nmspinning", sched, Schedt.SPINS - Schedt.IS_ON_ITS_WAY));
         f.put("P1 another M", () -> plantLong(PL, "m", pp, 0));
         f.put("P2 npidle", () -> plantInt(SL, "npidle", sched, 1));
         f.put("P4 not stopped", () -> plantInt(PL, "status", pp, PStatus.PRUNNING));
@@ -267,7 +269,7 @@ class InvariantsTest {
         f.put("M1 nmidle", () -> plantInt(SL, "nmidle", sched, Schedt.nmidleOpaque(sched) + 1));
         f.put("M1 a ring", () -> plantLong(ML, "schedlink", mp, Schedt.midle(sched)));
         f.put("M2 idle and spinning", () -> plantInt(ML, "spinning", mp, 1));
-        f.put("M7 too many", () -> plantInt(SL, "nmspinning", sched, 3));
+        f.put("M7 too many", () -> plantLong(SL, "nmspinning", sched, 3));
         f.put("P2 an M", () -> plantLong(PL, "m", pp, mp));
         f.put("P2 running", () -> plantInt(PL, "status", pp, PStatus.PRUNNING));
         f.put("P2 work", () -> plantLong(PL, "runnext", pp, waiting));

@@ -78,7 +78,7 @@ class WakepFenceTest {
             }
         }).add("spinner", () -> {
             for (int i = 0; i < TRIALS; i++) {
-                int _ = Schedt.addNmspinning(sched, 1);
+                long _ = Schedt.addSpinners(sched, Schedt.SPINS);
                 PStatus.set(idle, PStatus.PIDLE);
                 SchedLock.lock(sched);
                 Idle.pidleput(sched, idle, 0);
@@ -117,7 +117,7 @@ class WakepFenceTest {
         long sched = Mem.alloc(schedt.layout(), 1);
         new Threads().add(2, "spinner", () -> {
             for (int i = 0; i < COUNTS; i++) {
-                int _ = Schedt.addNmspinning(sched, 1);
+                long _ = Schedt.addSpinners(sched, Schedt.SPINS);
                 Wakep.stopSpinning(sched);
             }
         }).run();

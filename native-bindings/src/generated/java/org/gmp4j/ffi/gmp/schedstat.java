@@ -17,6 +17,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  * struct schedstat {
  *     uint64_t nretaken;
  *     uint64_t ntold;
+ *     uint64_t nlate;
  *     uint64_t npoll;
  *     uint64_t nready;
  *     uint64_t npollblock;
@@ -36,6 +37,7 @@ public class schedstat {
     private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
         gmp_h.C_LONG.withName("nretaken"),
         gmp_h.C_LONG.withName("ntold"),
+        gmp_h.C_LONG.withName("nlate"),
         gmp_h.C_LONG.withName("npoll"),
         gmp_h.C_LONG.withName("nready"),
         gmp_h.C_LONG.withName("npollblock"),
@@ -129,6 +131,46 @@ public class schedstat {
      */
     public static void ntold(MemorySegment struct, long fieldValue) {
         struct.set(Fields.ntold$LAYOUT, Fields.ntold$OFFSET, fieldValue);
+    }
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint64_t nlate
+     * }
+     */
+    public static final OfLong nlate$layout() {
+        return Fields.nlate$LAYOUT;
+    }
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint64_t nlate
+     * }
+     */
+    public static final long nlate$offset() {
+        return Fields.nlate$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint64_t nlate
+     * }
+     */
+    public static long nlate(MemorySegment struct) {
+        return struct.get(Fields.nlate$LAYOUT, Fields.nlate$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint64_t nlate
+     * }
+     */
+    public static void nlate(MemorySegment struct, long fieldValue) {
+        struct.set(Fields.nlate$LAYOUT, Fields.nlate$OFFSET, fieldValue);
     }
 
     /**
@@ -490,6 +532,8 @@ public class schedstat {
         static final long nretaken$OFFSET = $LAYOUT.byteOffset(groupElement("nretaken"));
         static final OfLong ntold$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ntold"));
         static final long ntold$OFFSET = $LAYOUT.byteOffset(groupElement("ntold"));
+        static final OfLong nlate$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nlate"));
+        static final long nlate$OFFSET = $LAYOUT.byteOffset(groupElement("nlate"));
         static final OfLong npoll$LAYOUT = (OfLong)$LAYOUT.select(groupElement("npoll"));
         static final long npoll$OFFSET = $LAYOUT.byteOffset(groupElement("npoll"));
         static final OfLong nready$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nready"));

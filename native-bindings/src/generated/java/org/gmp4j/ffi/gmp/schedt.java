@@ -39,7 +39,8 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     uint64_t idlepMask;
  *     uint64_t timerpMask;
  *     int32_t npidle;
- *     int32_t nmspinning;
+ *     int64_t nmspinning;
+ *     int64_t wokenat;
  *     int32_t needspinning;
  *     uint64_t goidgen;
  *     int64_t allglen;
@@ -97,9 +98,10 @@ public class schedt {
         MemoryLayout.paddingLayout(80),
         gmp_h.C_INT.withName("npidle"),
         MemoryLayout.paddingLayout(124),
-        gmp_h.C_INT.withName("nmspinning"),
+        gmp_h.C_LONG.withName("nmspinning"),
+        gmp_h.C_LONG.withName("wokenat"),
         gmp_h.C_INT.withName("needspinning"),
-        MemoryLayout.paddingLayout(120),
+        MemoryLayout.paddingLayout(108),
         gmp_h.C_LONG.withName("goidgen"),
         gmp_h.C_LONG.withName("allglen"),
         gmp_h.C_LONG.withName("gfreecount"),
@@ -120,7 +122,7 @@ public class schedt {
         gmp_h.C_INT.withName("stopnote"),
         MemoryLayout.paddingLayout(120),
         schedstat.layout().withName("stat"),
-        MemoryLayout.paddingLayout(80)
+        MemoryLayout.paddingLayout(72)
     ).withName("schedt");
 
     /**
@@ -1093,17 +1095,17 @@ public class schedt {
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * int32_t nmspinning
+     * int64_t nmspinning
      * }
      */
-    public static final OfInt nmspinning$layout() {
+    public static final OfLong nmspinning$layout() {
         return Fields.nmspinning$LAYOUT;
     }
 
     /**
      * Offset for field:
      * {@snippet lang=c :
-     * int32_t nmspinning
+     * int64_t nmspinning
      * }
      */
     public static final long nmspinning$offset() {
@@ -1113,21 +1115,61 @@ public class schedt {
     /**
      * Getter for field:
      * {@snippet lang=c :
-     * int32_t nmspinning
+     * int64_t nmspinning
      * }
      */
-    public static int nmspinning(MemorySegment struct) {
+    public static long nmspinning(MemorySegment struct) {
         return struct.get(Fields.nmspinning$LAYOUT, Fields.nmspinning$OFFSET);
     }
 
     /**
      * Setter for field:
      * {@snippet lang=c :
-     * int32_t nmspinning
+     * int64_t nmspinning
      * }
      */
-    public static void nmspinning(MemorySegment struct, int fieldValue) {
+    public static void nmspinning(MemorySegment struct, long fieldValue) {
         struct.set(Fields.nmspinning$LAYOUT, Fields.nmspinning$OFFSET, fieldValue);
+    }
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * int64_t wokenat
+     * }
+     */
+    public static final OfLong wokenat$layout() {
+        return Fields.wokenat$LAYOUT;
+    }
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * int64_t wokenat
+     * }
+     */
+    public static final long wokenat$offset() {
+        return Fields.wokenat$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * int64_t wokenat
+     * }
+     */
+    public static long wokenat(MemorySegment struct) {
+        return struct.get(Fields.wokenat$LAYOUT, Fields.wokenat$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * int64_t wokenat
+     * }
+     */
+    public static void wokenat(MemorySegment struct, long fieldValue) {
+        struct.set(Fields.wokenat$LAYOUT, Fields.wokenat$OFFSET, fieldValue);
     }
 
     /**
@@ -1903,8 +1945,10 @@ public class schedt {
         static final long timerpMask$OFFSET = $LAYOUT.byteOffset(groupElement("timerpMask"));
         static final OfInt npidle$LAYOUT = (OfInt)$LAYOUT.select(groupElement("npidle"));
         static final long npidle$OFFSET = $LAYOUT.byteOffset(groupElement("npidle"));
-        static final OfInt nmspinning$LAYOUT = (OfInt)$LAYOUT.select(groupElement("nmspinning"));
+        static final OfLong nmspinning$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nmspinning"));
         static final long nmspinning$OFFSET = $LAYOUT.byteOffset(groupElement("nmspinning"));
+        static final OfLong wokenat$LAYOUT = (OfLong)$LAYOUT.select(groupElement("wokenat"));
+        static final long wokenat$OFFSET = $LAYOUT.byteOffset(groupElement("wokenat"));
         static final OfInt needspinning$LAYOUT = (OfInt)$LAYOUT.select(groupElement("needspinning"));
         static final long needspinning$OFFSET = $LAYOUT.byteOffset(groupElement("needspinning"));
         static final OfLong goidgen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("goidgen"));
