@@ -33,6 +33,7 @@ public class ParkStress {
         private final long mp = Mem.alloc(m.layout(), 1);
         private final long gp = Structs.g(0);
         private final Machine machine = new Machine(null, mp);
+        private final GStack stack = new GStack(null, () -> { });
         private final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
 
         public ReadyAgainstPark() {
@@ -47,12 +48,13 @@ public class ParkStress {
         @Actor
         public void parker() {
             G.setGoid(gp, 7);
-            machine.unlock = (g, l) -> {
+            stack.gp = gp;
+            stack.parkUnlock = (g, l) -> {
                 ((HeapMutex) l).unlock();
                 return true;
             };
-            machine.lock = lock;
-            Mcall.perform(machine, gp, Mcall.PARK);
+            stack.parkLock = lock;
+            long _ = Mcall.perform(machine, stack, Mcall.PARK);
         }
 
         @Actor
