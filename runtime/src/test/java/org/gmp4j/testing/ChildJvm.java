@@ -22,6 +22,7 @@ public final class ChildJvm {
     public static final List<String> FLAGS = List.of("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
             "--add-opens=java.base/java.lang=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED");
     private static final long MINUTES = 2;
+    private static final long DUMP_SECONDS = 3;
 
     /** How it ended. */
     public record Result(int exit, String out, String err) {
@@ -111,6 +112,7 @@ public final class ChildJvm {
                 Process p = b.start();
                 boolean ended = p.waitFor(MINUTES, TimeUnit.MINUTES);
                 if (!ended) {
+                    dump(p);
                     p.destroyForcibly().waitFor();
                 }
                 Result r = new Result(ended ? p.exitValue() : -1, text(out), text(err));
@@ -127,6 +129,12 @@ public final class ChildJvm {
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** Has a JVM that hangs write its threads to its output, which the report of the test has then. */
+    private static void dump(Process p) throws IOException, InterruptedException {
+        int _ = new ProcessBuilder("kill", "-QUIT", String.valueOf(p.pid())).start().waitFor();
+        boolean _ = p.waitFor(DUMP_SECONDS, TimeUnit.SECONDS);
     }
 
     private static String text(Path p) throws IOException {
