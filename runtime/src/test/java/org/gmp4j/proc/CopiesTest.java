@@ -43,6 +43,7 @@ class CopiesTest {
                     if (Preempt.signal() != Signals.SIGURG) {
                         System.out.println("another signal: " + Preempt.signal());
                     }
+                    Go.gosched(); // It was told to yield, and would at the next call.
                     AtomicBoolean ranToo = new AtomicBoolean();
                     Go.go(() -> ranToo.set(true));
                     while (!ranToo.get()) {

@@ -19,13 +19,16 @@ final class NoStackTraceProgram {
     private static final int MOST = 2 << 10;
     private static volatile boolean stop;
     private static volatile Object left;
+    /** Kept: points of a class that has gone are none. */
+    private static volatile IntUnaryOperator loop;
 
     private NoStackTraceProgram() {
     }
 
     public static void main(String[] args) throws Exception {
-        int _ = ((IntUnaryOperator) PointLoader.ofCopy(NoFilesProgram.Loop.class)
-                .loadClass(NoFilesProgram.Loop.class.getName()).getConstructor().newInstance()).applyAsInt(10);
+        loop = (IntUnaryOperator) PointLoader.ofCopy(NoFilesProgram.Loop.class)
+                .loadClass(NoFilesProgram.Loop.class.getName()).getConstructor().newInstance();
+        int _ = loop.applyAsInt(10);
         Class<?> _ = Class.forName(CLASS, false, null);
         boolean ruined = isRuined(true);
         for (int room = 0; room <= MOST && !ruined; room += STEP) {
