@@ -76,6 +76,9 @@ final class Rehearsal {
         if (!done) {
             GStack.checkAll();
             int _ = room();
+            if (!program) {
+                FirstThreads.check();
+            }
             Rehearsal r = new Rehearsal();
             try {
                 r.run(program);

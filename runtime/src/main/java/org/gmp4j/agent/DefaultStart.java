@@ -31,6 +31,8 @@ final class DefaultStart {
         } catch (InvocationTargetException e) {
             switch (e.getCause()) {
                 case RuntimeException r -> throw r;
+                case OutOfMemoryError none ->
+                        throw new IllegalStateException("gmp4j cannot start its scheduler: " + none.getMessage(), none);
                 case Error error -> throw error;
                 default -> throw new IllegalStateException(e.getCause());
             }

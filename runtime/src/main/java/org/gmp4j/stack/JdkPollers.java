@@ -115,6 +115,9 @@ public final class JdkPollers {
             JdkThreads.openToUs("sun.nio.ch");
             waits.rehearse();
             new Change(Class.forName(POLLER, true, null)).all();
+        } catch (OutOfMemoryError e) {
+            System.err.printf("gmp4j leaves the JDK's socket pollers on the JDK's threads, and blocking sockets are slower: %s%n",
+                    e.getMessage());
         } catch (Throwable t) {
             System.err.printf("gmp4j does not know the socket pollers of this build of the JDK (%s; %s): they stay on the JDK's "
                     + "threads, and blocking sockets are slower%n", Runtime.version(), t);

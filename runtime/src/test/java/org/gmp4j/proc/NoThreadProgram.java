@@ -20,6 +20,11 @@ final class NoThreadProgram {
     private static final int RLIMIT_AS = 9;
     /** Less than a thread's stack: see the options it is run with. */
     private static final long LEFT = 48L << 20;
+    /** A thread's stack, and one more: too little for what a first scheduler needs, enough for its sysmon. */
+    private static final long LEFT_AT_FIRST = 160L << 20;
+
+    /** How many were built before there was no thread for another. */
+    private static int count;
 
     private NoThreadProgram() {
     }
@@ -31,28 +36,30 @@ final class NoThreadProgram {
                 FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment limit = arena.allocate(ValueLayout.JAVA_LONG, 2);
-            String first = refusal(set, limit);
+            String none = refusal(set, limit, LEFT_AT_FIRST) + ", built " + count;
+            String first = refusal(set, limit, LEFT);
             Gmp gmp = Gmp.builder().procs(1).build();
             gmp.run(() -> { });
-            String second = refusal(set, limit);
+            String second = refusal(set, limit, LEFT);
             int live = LiveSchedulers.all().length;
             gmp.run(() -> { });
             gmp.close();
-            System.out.printf("%s%n%s%nlive %d%n", first, second, live);
+            System.out.printf("%s%n%s%n%s%nlive %d%n", none, first, second, live);
         }
         System.exit(0);
     }
 
-    private static String refusal(MethodHandle set, MemorySegment limit) throws Throwable {
+    private static String refusal(MethodHandle set, MemorySegment limit, long left) throws Throwable {
         long size = Files.readAllLines(Path.of("/proc/self/status")).stream().filter(l -> l.startsWith("VmSize:"))
                 .mapToLong(l -> Long.parseLong(l.replaceAll("\\D+", ""))).sum() << 10;
         List<Gmp> built = new ArrayList<>();
-        limit(set, limit, size + LEFT);
+        limit(set, limit, size + left);
         try {
             for (;;) { // The C library may have kept the stack of a thread that has ended: that is for the first.
                 built.add(Gmp.builder().procs(1).build());
             }
         } catch (OutOfMemoryError e) {
+            count = built.size();
             return e.getMessage().replaceAll("[:,].*", "");
         } finally {
             limit(set, limit, -1);
