@@ -32,7 +32,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     private static final String NULL_ELEMENT = "null is never an element of a channel";
     private static final Object LATE = new Object();
 
-    private final Object[] buf;
+    private final @Nullable Object[] buf;
 
     static {
         TickTimer.setMaker(new ChanTimer.Maker());
@@ -122,7 +122,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     /** As {@link #recvOkWithin}, and an interrupt ends it on any thread. */
-    Recv<T> recvOkWithinInterruptibly(Duration d) {
+    @Nullable Recv<T> recvOkWithinInterruptibly(Duration d) {
         return recvOk(Limits.within(d).interruptibly());
     }
 
@@ -190,13 +190,14 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         }
     }
 
-    /** The same without a limit of time. */
+    /** The same without a limit of time: never {@link #LATE}. */
     @SuppressWarnings("unchecked")
-    private T receiveUntil(Limits limits) {
+    private @Nullable T receiveUntil(Limits limits) {
         return (T) receive(limits);
     }
 
-    @SuppressWarnings("unchecked")
+    /** Null only where a limit is one of time. */
+    @SuppressWarnings({"unchecked", "NullAway"})
     Recv<T> recvOk(Limits limits) {
         Object v = receive(limits);
         return v == LATE ? null : new Recv<>((T) v, v != null);
@@ -265,7 +266,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     /** Under the lock, which it gives back: the element that {@link #lockRecv} found. */
-    @SuppressWarnings("unchecked")
+    @SuppressWarnings({"unchecked", "NullAway"}) // Null is no element.
     private T takeAndUnlock(long sender) {
         Object v = take(sender);
         unlockTaken(sender);
@@ -274,7 +275,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
 
     /** What a sudog got that has waited; null for none, or when a close woke it. */
     @SuppressWarnings("unchecked")
-    private @Nullable T woken(GStack st, long sg) {
+    private @Nullable T woken(@Nullable GStack st, long sg) {
         if (sg == CLOSED) {
             return null;
         }
@@ -284,7 +285,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     /** Under the lock. */
-    private Object take(long sender) {
+    private @Nullable Object take(long sender) {
         if (!buffered()) {
             return SudogSlots.elem(sender);
         }
@@ -306,12 +307,12 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     @Override
-    void setElem(long sg, Object v, long unused) {
+    void setElem(long sg, @Nullable Object v, long unused) {
         SudogSlots.setElem(sg, v);
     }
 
     @Override
-    void setBuf(int i, Object v, long unused) {
+    void setBuf(int i, @Nullable Object v, long unused) {
         buf[i] = v;
     }
 
@@ -320,7 +321,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     public Iterator<T> iterator() {
         return new Received<>() {
             @Override
-            T receive() {
+            @Nullable T receive() {
                 return recv();
             }
         };

@@ -9,6 +9,7 @@ import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.Nullable;
 
 /** What ends a wait in one of a channel's queues, under the channel's lock; and sends and receives that may be ended so. */
 final class ChanEnding extends Ending {
@@ -24,7 +25,7 @@ final class ChanEnding extends Ending {
     }
 
     /** Sends, waiting until one of the limits ends it; false when the time was up. Inside {@link GStack#enter}. */
-    static boolean send(Hchan c, GStack st, Object v, long w, Limits limits) {
+    static boolean send(Hchan c, @Nullable GStack st, @Nullable Object v, long w, Limits limits) {
         ChanEnding e = new ChanEnding(c, c.sendq, limits);
         e.begin();
         try {
@@ -75,7 +76,7 @@ final class ChanEnding extends Ending {
      *
      * @return above 0: a sudog that has waited and was woken. {@link Hchan#CLOSED}. {@link Hchan#BLOCKS}: the time was up
      */
-    long unlockAndWait(GStack st, long found) {
+    long unlockAndWait(@Nullable GStack st, long found) {
         if (found == Hchan.CLOSED) {
             c.lock.unlock();
             return Hchan.CLOSED;

@@ -6,6 +6,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 
 import org.gmp4j.context.Context;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One subscriber of {@link Chans#publisher}: a goroutine that receives while there is demand. A channel of capacity
@@ -17,7 +18,7 @@ final class ChanPublication<T> implements Flow.Subscription {
     private final Chan<Boolean> bell = Chan.make(1);
     // With the monitor.
     private long demand;
-    private IllegalArgumentException misuse;
+    private @Nullable IllegalArgumentException misuse;
     /** Of the goroutine that serves; cancelled by {@link #cancel}. */
     private final Context ctx = Context.background().withCancel();
 
@@ -64,7 +65,7 @@ final class ChanPublication<T> implements Flow.Subscription {
                     return true;
                 }
             }
-            boolean _ = bell.recvUnless(ctx);
+            Object _ = bell.recvUnless(ctx);
         }
     }
 

@@ -9,6 +9,8 @@ import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import org.jspecify.annotations.Nullable;
+
 /** A channel as a {@link BlockingQueue}: see {@link Chans#queue}. */
 final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
     private final Chan<T> c;
@@ -37,7 +39,7 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
     }
 
     @Override
-    public T take() throws InterruptedException {
+    public @Nullable T take() throws InterruptedException {
         Chan.Recv<T> r = c.recvOkInterruptibly();
         if (!r.ok()) {
             throw new IllegalStateException("take from closed channel");
@@ -46,12 +48,12 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
     }
 
     @Override
-    public T poll() {
+    public @Nullable T poll() {
         return c.tryRecv();
     }
 
     @Override
-    public T poll(long timeout, TimeUnit unit) throws InterruptedException {
+    public @Nullable T poll(long timeout, TimeUnit unit) throws InterruptedException {
         Chan.Recv<T> r = c.recvOkWithinInterruptibly(of(timeout, unit));
         return r == null ? null : r.value();
     }

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     private final Chan<T> c;
     private final int capacity;
-    private volatile Flow.Subscription subscription;
-    private volatile Throwable error;
+    private volatile Flow.@Nullable Subscription subscription;
+    private volatile @Nullable Throwable error;
     /** Received since the last request; written by the receiver. */
     private int taken;
     // With the monitor.
@@ -78,7 +78,7 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
         };
     }
 
-    private void end(Throwable t) {
+    private void end(@Nullable Throwable t) {
         synchronized (this) {
             if (over) {
                 return;
@@ -124,7 +124,7 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
         return r == null ? null : received(r.value());
     }
 
-    private T received(T v) {
+    private @Nullable T received(@Nullable T v) {
         if (v == null) {
             Throwable t = error;
             if (t != null) {
@@ -135,7 +135,10 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
         if (++taken >= (capacity + 1) / 2) { // Half the room at a time, so that the publisher need not stop.
             int n = taken;
             taken = 0;
-            subscription.request(n);
+            Flow.Subscription s = subscription;
+            if (s != null) { // A publisher that sends before it says what it is gets no more.
+                s.request(n);
+            }
         }
         return v;
     }
@@ -160,7 +163,7 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     public Iterator<T> iterator() {
         return new Received<>() {
             @Override
-            T receive() {
+            @Nullable T receive() {
                 return recv();
             }
         };

@@ -6,6 +6,7 @@ import java.time.Instant;
 
 import org.gmp4j.timer.TickTimer;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A timer with a channel, under the channel's lock. While nothing waits on the channel the timer needs no alarm, and only its users
@@ -35,7 +36,7 @@ final class ChanTimer extends TickTimer {
     }
 
     /** The time when it was due, null when it is not; sets the next. Ticks that were missed are left out. */
-    private Instant due(long now) {
+    private @Nullable Instant due(long now) {
         if (when == 0 || now < when) {
             return null;
         }

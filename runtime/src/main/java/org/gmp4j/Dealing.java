@@ -9,6 +9,7 @@ import org.gmp4j.affinity.Topology;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.Placement;
 import org.gmp4j.queue.Places;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Deals the machine's CPUs to Ps by a policy, and again when those that the process may use have changed: by {@code taskset} or a cpuset,
@@ -32,7 +33,7 @@ record Dealing(Affinity affinity, BitSet cpus) implements Placement.Dealer {
     }
 
     @Override
-    public Placement again() {
+    public @Nullable Placement again() {
         return Topology.systemCpus().equals(cpus) ? null : dealt(affinity, Topology.system());
     }
 }

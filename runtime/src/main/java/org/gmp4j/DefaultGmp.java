@@ -13,6 +13,7 @@ import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.proc.DefaultPool;
 import org.gmp4j.struct.ProcessFlag;
+import org.jspecify.annotations.Nullable;
 
 /** The scheduler of all virtual threads that name none, and where its settings come from: {@link Gmp#makeDefault}. */
 final class DefaultGmp {
@@ -28,7 +29,7 @@ final class DefaultGmp {
     private static final Duration STALLED = Duration.ofSeconds(1);
 
     /** Written once, under the class's monitor. */
-    private static volatile Gmp made;
+    private static volatile @Nullable Gmp made;
 
     private final Properties properties;
     private final Map<String, String> environment;
@@ -142,7 +143,9 @@ final class DefaultGmp {
                             Duration.ofSeconds(1000));
             text = (text == null ? "" : text) + ",stall=" + every.toMillis();
         }
-        b.debug(text);
+        if (text != null) {
+            b.debug(text);
+        }
     }
 
     private void refuseUnknown() {
@@ -164,7 +167,7 @@ final class DefaultGmp {
     }
 
     /** Of the property, else of the variable, else null; the empty name is the switch itself. An empty text says nothing. */
-    private Setting setting(String name) {
+    private @Nullable Setting setting(String name) {
         String property = name.isEmpty() ? PROPERTY : PROPERTY + "." + name;
         String value = properties.getProperty(property);
         String from = property;

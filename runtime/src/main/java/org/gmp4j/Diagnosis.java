@@ -13,6 +13,7 @@ import org.gmp4j.metrics.MetricsServer;
 import org.gmp4j.proc.Recorder;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.Throw;
+import org.jspecify.annotations.Nullable;
 
 /** What shows a scheduler to the outside, or checks it, as its settings ask for. */
 final class Diagnosis implements Runnable {
@@ -20,7 +21,7 @@ final class Diagnosis implements Runnable {
 
     private final Scheduler s;
     private final Served served;
-    private JmxBean bean; // Under the monitor; null when it is not registered.
+    private @Nullable JmxBean bean; // Under the monitor; null when it is not registered.
     private boolean ended; // Likewise.
     private volatile boolean lookForJmx;
     private volatile boolean lookForJfr = true;
@@ -32,7 +33,7 @@ final class Diagnosis implements Runnable {
     }
 
     /** What answers by HTTP; each null for none. */
-    record Served(MetricsServer metrics, Dashboard dashboard) {
+    record Served(@Nullable MetricsServer metrics, @Nullable Dashboard dashboard) {
         void close() {
             if (metrics != null) {
                 metrics.close();
@@ -50,7 +51,7 @@ final class Diagnosis implements Runnable {
      * @param dashboard likewise
      * @throws IllegalArgumentException when one cannot listen where it is to, or the JDK has no server
      */
-    static Served serve(InetSocketAddress metrics, Integer dashboard, DebugVars debug) {
+    static Served serve(@Nullable InetSocketAddress metrics, @Nullable Integer dashboard, DebugVars debug) {
         InetSocketAddress address = metrics != null ? metrics : debug.metrics();
         Integer port = dashboard != null ? dashboard : debug.dashboard() >= 0 ? Integer.valueOf(debug.dashboard()) : wanted();
         MetricsServer m = null;
@@ -70,7 +71,7 @@ final class Diagnosis implements Runnable {
     }
 
     /** By a property, so that a command can have the page of a program that sets its own GMPDEBUG. */
-    private static Integer wanted() {
+    private static @Nullable Integer wanted() {
         return System.getProperty("gmp.dashboard") == null ? null : Dashboard.wanted();
     }
 

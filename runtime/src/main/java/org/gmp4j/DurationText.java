@@ -4,6 +4,8 @@ package org.gmp4j;
 import java.time.Duration;
 import java.util.Locale;
 
+import org.jspecify.annotations.Nullable;
+
 /** Durations as settings have them: a whole number with the unit {@code ns}, {@code us}, {@code ms} or {@code s}. */
 final class DurationText {
     /** A number of more digits may not fit a long. */
@@ -30,7 +32,7 @@ final class DurationText {
     }
 
     /** Null when it has another form; what is longer than 292 years is that long. */
-    static Duration parse(String text) {
+    static @Nullable Duration parse(String text) {
         int digits = 0;
         while (digits < text.length() && text.charAt(digits) >= '0' && text.charAt(digits) <= '9') {
             digits++;

@@ -47,10 +47,10 @@ public final class Gmp implements Executor, AutoCloseable {
     private static final long LEAST_INTERVAL = 100_000;
 
     final Scheduler s;
-    private final Diagnosis diagnosis;
+    private final @Nullable Diagnosis diagnosis;
 
     /** @param diagnosis ends with it; null for none */
-    Gmp(Scheduler s, Diagnosis diagnosis) {
+    Gmp(Scheduler s, @Nullable Diagnosis diagnosis) {
         this.s = s;
         this.diagnosis = diagnosis;
         s.setOwner(this);
@@ -377,7 +377,7 @@ public final class Gmp implements Executor, AutoCloseable {
         return submit(new Program.Body(Objects.requireNonNull(fn, "go of nil func value")));
     }
 
-    private <T> T outcome(Outcome<T> o) {
+    private <T> @Nullable T outcome(Outcome<T> o) {
         GStack.checkAll(); // Once started it must be waited for.
         s.go(o);
         return o.get();

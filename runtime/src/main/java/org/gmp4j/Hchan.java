@@ -18,6 +18,7 @@ import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What channels of all kinds of elements have in common ({@code hchan}). The kinds differ in where an element is: in an
@@ -53,7 +54,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     final WaitQ recvq = new WaitQ();
     final WaitQ sendq = new WaitQ();
     /** The bubble it was made in, whose goroutines alone may use it; null for none. Timer and time limits pass unchecked. */
-    private final Bubble bubble = Bubble.current();
+    private final @Nullable Bubble bubble = Bubble.current();
     private final int cap;
     /** How many elements are buffered; written under the lock. */
     private int count;
@@ -64,7 +65,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** See {@link #order}. */
     private volatile long order;
     /** The timer whose channel this is; null for all others. Set once, by its maker. */
-    private ChanTimer timer;
+    private @Nullable ChanTimer timer;
     /** Whether users only receive, and only its maker closes it; true of a timer's as well. Set once, by its maker. */
     private boolean receiveOnly;
 
@@ -97,10 +98,10 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     // Where elements are
 
     /** Puts an element into a waiter's sudog. */
-    abstract void setElem(long sg, Object v, long w);
+    abstract void setElem(long sg, @Nullable Object v, long w);
 
     /** Puts an element into a place of the buffer. */
-    abstract void setBuf(int i, Object v, long w);
+    abstract void setBuf(int i, @Nullable Object v, long w);
 
     /** Under the lock: moves the next element into {@code k}; {@code sender} as {@link #lockRecv} gives it. */
     abstract void take(long sender, Scase k);
@@ -128,7 +129,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     // Sending
 
     /** Sends, if it may without waiting or else {@code block}; false when it would block and may not. */
-    final boolean send(Object v, long w, boolean block) {
+    final boolean send(@Nullable Object v, long w, boolean block) {
         checkSender();
         if (!block && !(boolean) IS_CLOSED.getVolatile(this) && full()) {
             Park.preemptPoint();
@@ -143,7 +144,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /** Sends, waiting until one of the limits ends it; false when the time was up. */
-    final boolean send(Object v, long w, Limits limits) {
+    final boolean send(@Nullable Object v, long w, Limits limits) {
         limits.check();
         if (send(v, w, false)) {
             return true;
@@ -169,7 +170,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return cap == 0 ? recvq.isEmptyVolatile() : (int) COUNT.getVolatile(this) == cap;
     }
 
-    private boolean send(GStack st, Object v, long w, boolean block) {
+    private boolean send(@Nullable GStack st, @Nullable Object v, long w, boolean block) {
         checkSendable();
         lock.lock();
         if (closed) {
@@ -208,7 +209,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      *
      * @return a receiver to wake once the lock is free; 0 for none; {@link #BLOCKS}
      */
-    final long give(Object v, long w) {
+    final long give(@Nullable Object v, long w) {
         long receiver = recvq.dequeue();
         if (receiver != 0) {
             setElem(receiver, v, w);
@@ -305,7 +306,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      * @return above 0: a sudog that has waited and was woken. {@link #CLOSED}: it did not wait. {@link #ENDS}: it did not wait
      *     either, as something may end the wait: to go on by {@link ChanEnding#unlockAndWait}
      */
-    final long unlockAndWait(GStack st, long found) {
+    final long unlockAndWait(@Nullable GStack st, long found) {
         if (found == CLOSED) {
             lock.unlock();
             return CLOSED;
@@ -329,7 +330,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      * Under the lock: a sudog for a caller that is about to wait. Without memory the lock is given back, and nobody waits for
      * the timer.
      */
-    final long sudogOrUnlock(GStack st) {
+    final long sudogOrUnlock(@Nullable GStack st) {
         try {
             return Waiting.sudog(st);
         } catch (OutOfMemoryError e) {

@@ -15,6 +15,7 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.struct.FieldHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The buffer of a {@link LongChan}: a block of the C library's allocator, which keeps freed blocks by size for the next and
@@ -40,7 +41,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     /** Whether the thread runs that frees what was collected. */
     private static final AtomicBoolean FREEING = new AtomicBoolean();
     /** Those that are not free yet, so that they outlive their channels; under LOCK. */
-    private static LongBlock first;
+    private static @Nullable LongBlock first;
 
     static {
         rehearse();
@@ -50,8 +51,8 @@ final class LongBlock extends PhantomReference<LongChan> {
     /** 0 once freed: by exchange. */
     @SuppressWarnings("unused") // Through ADDRESS.
     private volatile long address;
-    private LongBlock next;
-    private LongBlock prev;
+    private @Nullable LongBlock next;
+    private @Nullable LongBlock prev;
 
     private LongBlock(LongChan c, long bytes) {
         super(c, COLLECTED);

@@ -55,6 +55,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         void accept(long value, boolean ok);
     }
 
+    @SuppressWarnings("NullAway") // Nobody asks for a buffer where there is no room.
     private LongChan(int capacity) {
         super(checkCapacity(capacity));
         block = capacity == 0 ? null : LongBlock.of(this, capacity);
@@ -215,7 +216,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         }
     }
 
-    /** With limits; null when the time was up. */
+    /** With limits; null when the time was up, which only those ask who set one. */
+    @SuppressWarnings("NullAway")
     private Recv recv(Limits limits) {
         limits.check();
         boolean ok = false;
@@ -331,7 +333,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /** What a sudog got that has waited; 0 for none, or when a close woke it. */
-    private long woken(GStack st, long sg) {
+    private long woken(@Nullable GStack st, long sg) {
         if (sg == CLOSED) {
             return 0;
         }
@@ -385,12 +387,12 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     @Override
-    void setElem(long sg, Object unused, long v) {
+    void setElem(long sg, @Nullable Object unused, long v) {
         Sudog.setLongElem(sg, v);
     }
 
     @Override
-    void setBuf(int i, Object unused, long v) {
+    void setBuf(int i, @Nullable Object unused, long v) {
         buf.setAtIndex(ValueLayout.JAVA_LONG, i, v);
         Reference.reachabilityFence(this);
     }

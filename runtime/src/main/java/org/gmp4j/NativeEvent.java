@@ -109,6 +109,7 @@ public final class NativeEvent implements AutoCloseable {
         return await(Limits.within(d), "awaitWithin");
     }
 
+    @SuppressWarnings("NullAway") // A goroutine has a stack.
     private boolean await(Limits limits, String what) {
         if (!Go.inGoroutine()) {
             throw new IllegalStateException("NativeEvent." + what + " was called outside a goroutine");

@@ -13,6 +13,7 @@ import org.gmp4j.queue.WaitQ;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.Nullable;
 
 /** A goroutine that is waited for, and how it ended: written by the goroutine, read by the waiter. */
 final class Outcome<T> extends Awaited {
@@ -21,8 +22,8 @@ final class Outcome<T> extends Awaited {
     private final WaitQ waiters = new WaitQ();
     private final CountDownLatch latch = new CountDownLatch(1);
     private boolean done;
-    private T result;
-    private Throwable thrown;
+    private @Nullable T result;
+    private @Nullable Throwable thrown;
 
     Outcome(Callable<T> fn) {
         this.fn = fn;
@@ -38,7 +39,7 @@ final class Outcome<T> extends Awaited {
     }
 
     @Override
-    protected void ended(Throwable end) {
+    protected void ended(@Nullable Throwable end) {
         if (end != null && end != Goexit.INSTANCE) {
             thrown = end;
         }
@@ -56,7 +57,7 @@ final class Outcome<T> extends Awaited {
     }
 
     /** Waits until the goroutine has ended. Returns its result, or throws what it threw. */
-    T get() {
+    @Nullable T get() {
         if (Go.inGoroutine()) {
             await();
         } else {

@@ -12,6 +12,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.JdkThreads;
+import org.jspecify.annotations.Nullable;
 
 /** How goroutines of a {@link Gmp} begin, and how a Gmp ends. Classes, since the JVM would generate one for each lambda at the start. */
 final class Program {
@@ -53,11 +54,11 @@ final class Program {
         }
 
         @Override
-        protected void ended(Throwable end) {
+        protected void ended(@Nullable Throwable end) {
             if (end == Goexit.INSTANCE) {
                 s.setMainExited(); // The others go on; when they are done, that is a deadlock.
             } else if (end != null) {
-                GStack.current().report(end);
+                GStack.mine().report(end);
             } else {
                 s.setMainReturned();
                 returned.countDown();
@@ -79,11 +80,11 @@ final class Program {
      *
      * @param prefix what their names begin with, before {@code number}; null for no names
      */
-    record Threads(Scheduler s, String prefix, AtomicLong number) implements ThreadFactory {
+    record Threads(Scheduler s, @Nullable String prefix, @Nullable AtomicLong number) implements ThreadFactory {
         @Override
         public Thread newThread(Runnable task) {
             Thread t = s.newThread(Objects.requireNonNull(task));
-            if (prefix != null) {
+            if (prefix != null && number != null) {
                 t.setName(prefix + number.getAndIncrement());
             }
             return t;
@@ -91,7 +92,7 @@ final class Program {
     }
 
     /** Closes it: see {@link Gmp#close()}. True when all goroutines have ended. */
-    static boolean close(Scheduler s, Diagnosis diagnosis, long nanos) {
+    static boolean close(Scheduler s, @Nullable Diagnosis diagnosis, long nanos) {
         GStack st = GStack.current();
         if (st != null && st.scheduler() == s) {
             throw new IllegalStateException("close was called from a goroutine of the scheduler it would wait for");

@@ -4,13 +4,15 @@ package org.gmp4j;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 
+import org.jspecify.annotations.Nullable;
+
 /** An iterator over what a channel gives, until it gives null. For one thread. */
 abstract class Received<T> implements Iterator<T> {
     /** The element that was received and not asked for yet; null for none. */
-    private T next;
+    private @Nullable T next;
 
     /** The next element; null when there will be none any more. */
-    abstract T receive();
+    abstract @Nullable T receive();
 
     @Override
     public boolean hasNext() {
@@ -22,10 +24,10 @@ abstract class Received<T> implements Iterator<T> {
 
     @Override
     public T next() {
-        if (!hasNext()) {
+        T v = hasNext() ? next : null;
+        if (v == null) {
             throw new NoSuchElementException();
         }
-        T v = next;
         next = null;
         return v;
     }

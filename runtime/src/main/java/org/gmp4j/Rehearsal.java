@@ -35,6 +35,7 @@ import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
 import org.gmp4j.timer.TimerHeaps;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Does once what goroutines do, before the user's first goroutine runs, on a scheduler of its own that is closed again: they wait and
@@ -55,12 +56,12 @@ final class Rehearsal {
     private static final int PIECE = 64 << 10;
     private static boolean done;
 
-    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     /** What ends the waits for a part that has failed. An array, since there may be no memory for an iterator. */
     private final AtomicReferenceArray<Runnable> ends = new AtomicReferenceArray<>(MOST_ENDS);
     private final AtomicInteger endCount = new AtomicInteger();
     private boolean interrupted = Thread.interrupted();
-    private final Act nothing = new Act(this, Act.NOTHING, null, 0);
+    private final Act nothing = new Act(this, Act.NOTHING, this, 0);
 
     private Rehearsal() {
     }
@@ -115,7 +116,7 @@ final class Rehearsal {
 
     private void all(Gmp gmp) {
         Sysmon.rehearse();
-        gmp.run(new Act(this, Act.SWITCHES, null, 0));
+        gmp.run(new Act(this, Act.SWITCHES, this, 0));
         CountDownLatch over = new CountDownLatch(1);
         endsBy(new Act(this, Act.COUNT_DOWN, over, 0));
         gmp.go(new Act(this, Act.GOROUTINES, over, 0));
@@ -130,7 +131,7 @@ final class Rehearsal {
         got = c.recv();
         gmp.go(send);
         var _ = Select.of().recv(c, nothing).recv(Chan.make(), nothing).run();
-        Thread t = gmp.threadFactory().newThread(new Act(this, Act.PARK, null, 0));
+        Thread t = gmp.threadFactory().newThread(new Act(this, Act.PARK, this, 0));
         t.start();
         LockSupport.unpark(t);
         join(t);
@@ -178,7 +179,7 @@ final class Rehearsal {
 
     private static void switches() {
         Go.gosched();
-        long _ = JdkThreads.frozen(GStack.current()); // As the M does, now and then.
+        long _ = JdkThreads.frozen(GStack.mine()); // As the M does, now and then.
     }
 
     private void goroutines() {
@@ -209,6 +210,7 @@ final class Rehearsal {
         c.close();
     }
 
+    @SuppressWarnings("NullAway") // What is sent here comes.
     private void channels() {
         Chan<Integer> c = chan(0);
         Chan<Integer> d = chan(1);
@@ -269,9 +271,11 @@ final class Rehearsal {
         }
         all.await();
         Pool<Object> pool = new Pool<>(nothing);
-        pool.put(pool.get());
+        Object x = pool.get();
+        pool.put(x == null ? this : x);
     }
 
+    @SuppressWarnings("NullAway") // What is sent here comes.
     private void waits() {
         Go.sleep(SOON);
         Chan<Integer> fired = chan(1);
@@ -392,7 +396,7 @@ final class Rehearsal {
         }
 
         @Override
-        public Object call() {
+        public @Nullable Object call() {
             run();
             return null;
         }
@@ -419,6 +423,7 @@ final class Rehearsal {
         }
 
         @Override
+        @SuppressWarnings("NullAway") // What is sent here comes.
         public void run() {
             switch (kind) {
                 case NOTHING -> { }

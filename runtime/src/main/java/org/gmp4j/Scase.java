@@ -3,6 +3,8 @@ package org.gmp4j;
 
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
+
 /** A case of a select ({@code scase}), and the element that it received. */
 final class Scase {
     /** What the case does, and of which type {@link #then} is. */
@@ -21,15 +23,18 @@ final class Scase {
 
     /** Its place in the order of adding. */
     final int index;
+    @SuppressWarnings("NullAway.Init") // Set as it is added; so are c and then.
     Kind kind;
     /** Null for one that never proceeds. */
+    @SuppressWarnings("NullAway.Init")
     Hchan c;
     /** What to do when it was chosen. */
+    @SuppressWarnings("NullAway.Init")
     Object then;
     /** What gives the element to send at each run; null for none. */
-    Supplier<?> supplier;
+    @Nullable Supplier<?> supplier;
     /** The element to send, or received. */
-    Object elem;
+    @Nullable Object elem;
     /** The same for a channel of longs. */
     long longElem;
     /** Whether there was an element. */
@@ -46,13 +51,14 @@ final class Scase {
     }
 
     /** The received element; afterwards it is not kept. */
-    Object received() {
+    @Nullable Object received() {
         Object v = elem;
         elem = null;
         return v;
     }
 
     /** Forgets everything, for another case in its place. */
+    @SuppressWarnings("NullAway")
     void clear() {
         c = null;
         then = null;

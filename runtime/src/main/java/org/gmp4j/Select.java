@@ -52,11 +52,11 @@ public final class Select {
     private Scase[] cases = new Scase[FEW];
     private int n;
     private final Selectgo go = new Selectgo(FEW);
-    private Runnable orElse;
+    private @Nullable Runnable orElse;
     /** Whether a case has a supplier. */
     private boolean supplied;
     /** What {@link #timeout} does, and after how many nanoseconds. */
-    private Runnable late;
+    private @Nullable Runnable late;
     private long timeout = Selectgo.NO_TIMEOUT;
     /** Whether a thread is building, or in {@link #run} before the action. By CAS, so that of two one is always told. */
     @SuppressWarnings("unused") // Through BUSY.
@@ -253,7 +253,8 @@ public final class Select {
         BUSY.setRelease(this, false);
     }
 
-    private void add(Scase.Kind kind, Hchan c, Object v, long w, Object then) {
+    @SuppressWarnings("NullAway") // Where there is no channel the case is not among those that are looked at.
+    private void add(Scase.Kind kind, @Nullable Hchan c, @Nullable Object v, long w, Object then) {
         Objects.requireNonNull(then, "then");
         begin();
         try {
@@ -320,6 +321,7 @@ public final class Select {
         return run(Limits.until(ctx));
     }
 
+    @SuppressWarnings("NullAway") // What is chosen has something to do.
     private int run(Limits limits) {
         limits.check();
         begin();
@@ -371,12 +373,12 @@ public final class Select {
     }
 
     @SuppressWarnings("unchecked")
-    private static void accept(Object then, Object v) {
-        ((Consumer<Object>) then).accept(v);
+    private static void accept(Object then, @Nullable Object v) {
+        ((Consumer<@Nullable Object>) then).accept(v);
     }
 
     @SuppressWarnings("unchecked")
-    private static void acceptOk(Object then, Object v, boolean ok) {
+    private static void acceptOk(Object then, @Nullable Object v, boolean ok) {
         ((Receiver<Object>) then).accept(v, ok);
     }
 }

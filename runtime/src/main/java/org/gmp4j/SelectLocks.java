@@ -5,6 +5,7 @@ import java.util.Arrays;
 
 import org.gmp4j.lock.Keeper;
 import org.gmp4j.proc.Park;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The channels of a select, each once, in the order of their numbers. Locks are taken in this order, so that two selects never wait for
@@ -26,7 +27,8 @@ final class SelectLocks {
         }
 
         @Override
-        public Keeper waitsFor(Object locks, int i) {
+        @SuppressWarnings("NullAway") // Those it was given.
+        public @Nullable Keeper waitsFor(@Nullable Object locks, int i) {
             SelectLocks l = (SelectLocks) locks;
             return i < l.lockCount ? l.locks[i].lock : null;
         }

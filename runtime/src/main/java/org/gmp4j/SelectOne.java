@@ -30,8 +30,9 @@ public final class SelectOne<R> {
     }
 
     /** What a receive does when it is chosen. No lambda: see HACKING, on errors that come from anywhere. */
-    private record Received<T, R>(SelectOne<R> of, Function<? super @Nullable T, ? extends R> then) implements Consumer<T> {
+    private record Received<T, R>(SelectOne<R> of, Function<? super @Nullable T, ? extends R> then) implements Consumer<@Nullable T> {
         @Override
+        @SuppressWarnings("NullAway") // It takes null.
         public void accept(@Nullable T v) {
             of.value = then.apply(v);
         }

@@ -11,6 +11,7 @@ import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a {@link Select} waits (Go's {@code selectgo}). It holds the locks of all its channels, taken in the order of their numbers, so
@@ -76,7 +77,7 @@ final class Selectgo {
     }
 
     /** One case: an operation of its channel, as Go's compiler makes it. */
-    Scase single(Scase k, Limits limits, boolean block, long timeout) {
+    @Nullable Scase single(Scase k, Limits limits, boolean block, long timeout) {
         if (block && (limits != Limits.DEFAULT || timeout != NO_TIMEOUT)) {
             return choose(limits, true, timeout);
         }
@@ -140,7 +141,7 @@ final class Selectgo {
      * @param timeout of the select, nanoseconds; {@link #NO_TIMEOUT} for none
      * @return the case; null for the default, {@link #LATE} for the timeout
      */
-    Scase choose(Limits limits, boolean block, long timeout) {
+    @Nullable Scase choose(Limits limits, boolean block, long timeout) {
         if (live == 0) {
             return block ? chooseNone(limits, timeout) : null;
         }
@@ -207,7 +208,7 @@ final class Selectgo {
     }
 
     /** The next case of a random permutation, whose first {@code i} were drawn before. */
-    private Scase draw(GStack st, int i) {
+    private Scase draw(@Nullable GStack st, int i) {
         int left = live - i;
         int at = left == 1 ? i : i + Machine.cheaprandn(st, left);
         Scase k = poll[at];
@@ -254,7 +255,8 @@ final class Selectgo {
     }
 
     /** Pass 2 and 3; all locks are held. {@code e} is what may end the wait, null for nothing. */
-    private Scase await(GStack st, SelectEnding e, boolean timed) {
+    @SuppressWarnings("NullAway") // Without a case that won it is e that has ended it.
+    private Scase await(@Nullable GStack st, @Nullable SelectEnding e, boolean timed) {
         if (e != null && e.pending()) {
             timersLeft();
             locks.unlockAll();
@@ -327,7 +329,7 @@ final class Selectgo {
      * @param ends whether something may end the wait, which takes one too
      * @return the waiter
      */
-    private long sudogs(GStack st, boolean ends) {
+    private long sudogs(@Nullable GStack st, boolean ends) {
         long who = 0;
         int taken = 0;
         endSg = 0;

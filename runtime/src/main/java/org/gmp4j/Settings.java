@@ -30,6 +30,7 @@ import org.gmp4j.sysmon.Stalls;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.timer.TimerHeaps;
 import org.gmp4j.tracing.Session;
+import org.jspecify.annotations.Nullable;
 
 /** Settings of a scheduler, and its start: checks them, rehearses, makes it, and starts what else was asked for. */
 final class Settings implements Gmp.Builder {
@@ -46,7 +47,7 @@ final class Settings implements Gmp.Builder {
     /** Files of traces that this process writes when it ends. */
     private static final Set<Path> TRACES = ConcurrentHashMap.newKeySet();
 
-    private Integer procs;
+    private @Nullable Integer procs;
     private Affinity affinity = Affinity.none();
     private StealOrder steal = StealOrder.UNIFORM;
     private SpinPolicy spin = SpinPolicy.go();
@@ -55,14 +56,14 @@ final class Settings implements Gmp.Builder {
     private int maxThreads = DEFAULT_MAX_THREADS;
     private long maxStack = DEFAULT_MAX_STACK;
     private Duration idleThreads = Duration.ofSeconds(10);
-    private BiConsumer<Long, Throwable> uncaught;
-    private Consumer<Gmp.Stall> stalled;
+    private @Nullable BiConsumer<Long, Throwable> uncaught;
+    private @Nullable Consumer<Gmp.Stall> stalled;
     private boolean deadlockDetection;
-    private String debug = ProcessFlag.debug();
-    private InetSocketAddress metrics;
-    private Integer dashboard;
-    private Diagnosis diagnosis;
-    private String name;
+    private @Nullable String debug = ProcessFlag.debug();
+    private @Nullable InetSocketAddress metrics;
+    private @Nullable Integer dashboard;
+    private @Nullable Diagnosis diagnosis;
+    private @Nullable String name;
     private int realtime;
     private boolean hugePages;
 
@@ -237,8 +238,9 @@ final class Settings implements Gmp.Builder {
                     : Scheduler.schedinit(name, config, new TimerHeaps(), new Netpoller(), Sysmon.MAKER, Report.ALL);
             diagnosis = new Diagnosis(s, served);
             diagnosis.begin();
-            if (stalled != null) {
-                Stalls.of(s).setCallback(x -> stalled.accept(new Gmp.Stall(x.goid(), x.running(), List.of(x.stack()))));
+            Consumer<Gmp.Stall> told = stalled; // The next scheduler may have another.
+            if (told != null) {
+                Stalls.of(s).setCallback(x -> told.accept(new Gmp.Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
             startTrace(s, config.debug().trace());
             done = true;
@@ -251,7 +253,7 @@ final class Settings implements Gmp.Builder {
     }
 
     /** Undoes a start that failed on its way. */
-    private void undo(Scheduler s, Diagnosis.Served served) {
+    private void undo(@Nullable Scheduler s, Diagnosis.Served served) {
         try {
             if (diagnosis != null) {
                 diagnosis.end();
@@ -300,7 +302,7 @@ final class Settings implements Gmp.Builder {
         try {
             Shims.load();
         } catch (NoClassDefFoundError e) {
-            throw new IllegalStateException("gmp4j finds no class " + e.getMessage().replace('/', '.') + ": put the jar "
+            throw new IllegalStateException("gmp4j finds no class " + String.valueOf(e.getMessage()).replace('/', '.') + ": put the jar "
                     + "gmp4j-native-bindings beside gmp4j-runtime, under the name that Maven gave it, or on the class path", e);
         }
     }

@@ -34,7 +34,7 @@ public final class Task<T> implements Future<T> {
     /** Closed when the outcome is there. */
     private final Chan<Void> done = Chan.make();
     /** Where it runs; null before and after. With the monitor, so that nobody interrupts the thread for another goroutine's sake. */
-    private Thread runner;
+    private @Nullable Thread runner;
     private boolean cancelled;
 
     /** A task that {@link #running} tells. */
@@ -46,7 +46,7 @@ public final class Task<T> implements Future<T> {
     private static final class Run<T> extends Awaited {
         private final Task<T> task;
         private final Callable<T> fn;
-        private T result;
+        private @Nullable T result;
 
         Run(Task<T> task, Callable<T> fn) {
             this.task = task;
@@ -69,7 +69,7 @@ public final class Task<T> implements Future<T> {
         }
 
         @Override
-        protected void ended(Throwable end) {
+        protected void ended(@Nullable Throwable end) {
             task.ends(end == Goexit.INSTANCE ? null : result, end == Goexit.INSTANCE ? null : end);
         }
     }
@@ -86,7 +86,7 @@ public final class Task<T> implements Future<T> {
         }
     }
 
-    private void ends(T result, Throwable thrown) {
+    private void ends(@Nullable T result, @Nullable Throwable thrown) {
         synchronized (this) {
             runner = null; // What comes after this interrupts nobody; what came before goes with the goroutine.
         }

@@ -34,6 +34,7 @@ final class TaskExecutor implements ExecutorService {
     /** A task with its deferred work. No lambda: see HACKING, on errors that come from anywhere. */
     private record Whole<T>(Callable<T> task) implements Callable<T> {
         @Override
+        @SuppressWarnings("NullAway") // Null is what a task gave, or one that called goexit.
         public T call() {
             T result = null;
             Throwable end = null;
@@ -42,7 +43,7 @@ final class TaskExecutor implements ExecutorService {
             } catch (Throwable t) {
                 end = t;
             }
-            end = GStack.current().runDeferred(end);
+            end = GStack.mine().runDeferred(end);
             if (end == Goexit.INSTANCE) {
                 return null;
             }
@@ -56,7 +57,7 @@ final class TaskExecutor implements ExecutorService {
     private record ToEnd(Runnable task) implements Runnable {
         @Override
         public void run() {
-            GStack.current().runToEnd(task);
+            GStack.mine().runToEnd(task);
         }
     }
 

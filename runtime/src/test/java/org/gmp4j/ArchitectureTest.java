@@ -33,6 +33,7 @@ import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import org.gmp4j.ffi.Memory;
+import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
 /** The floors of {@code ARCHITECTURE.md}: each uses what is below it; and what of it the world sees. */
@@ -193,7 +194,7 @@ class ArchitectureTest {
     void filesOfProcKnowNoMore() throws IOException {
         Map<String, Set<String>> uses = new TreeMap<>();
         for (JavaClass c : ALL) {
-            if (ours(c) && room(c).equals("proc")) {
+            if (ours(c) && room(c).equals("proc") && !top(c).equals("package-info")) {
                 Set<String> known = uses.computeIfAbsent(top(c), _ -> new TreeSet<>());
                 for (Dependency d : c.getDirectDependenciesFromSelf()) {
                     JavaClass target = d.getTargetClass().getBaseComponentType();
@@ -289,6 +290,18 @@ class ArchitectureTest {
         users.remove("org.jspecify"); // Annotations.
         users.remove("com.sun"); // The server of the module jdk.httpserver.
         assertEquals(Map.of("io.micrometer", Set.of("MicrometerBinder"), "io.opentelemetry", Set.of("OpenTelemetryBinder")), users);
+    }
+
+    /** NullAway looks at marked packages only. */
+    @Test
+    void eachPackageSaysWhatMayBeNull() {
+        Set<String> unmarked = new TreeSet<>();
+        for (JavaClass c : ALL) {
+            if (!c.getPackage().isAnnotatedWith(NullMarked.class)) {
+                unmarked.add(c.getPackageName());
+            }
+        }
+        assertEquals(Set.of(), unmarked);
     }
 
     /** The module of the bindings stands on java.base alone. */

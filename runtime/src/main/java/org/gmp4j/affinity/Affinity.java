@@ -192,7 +192,10 @@ public final class Affinity {
         if (procs < 1) {
             throw new IllegalArgumentException("procs is " + procs + ", it must be at least 1.");
         }
-        return kind == Kind.NONE && reserved == 0 ? List.of() : place(procs, kind == Kind.LIST ? null : Topology.system());
+        if (kind == Kind.LIST) {
+            return dealt(procs, singles(Arrays.stream(list)));
+        }
+        return kind == Kind.NONE && reserved == 0 ? List.of() : place(procs, Topology.system());
     }
 
     /**
@@ -203,7 +206,10 @@ public final class Affinity {
      * @return as {@link #place(int)}
      */
     public List<BitSet> place(int procs, Topology topology) {
-        List<BitSet> places = kind == Kind.LIST ? singles(Arrays.stream(list)) : places(topology);
+        return dealt(procs, kind == Kind.LIST ? singles(Arrays.stream(list)) : places(topology));
+    }
+
+    private static List<BitSet> dealt(int procs, List<BitSet> places) {
         return places.isEmpty() ? List.of()
                 : IntStream.range(0, procs).mapToObj(i -> (BitSet) places.get(i % places.size()).clone()).toList();
     }

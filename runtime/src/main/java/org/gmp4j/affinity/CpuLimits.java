@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The CPU bandwidth limits that hold for this process: {@code cpu.max} of cgroup v2 and {@code cpu.cfs_quota_us} of v1,
  * in the process's own cgroup and in each one above it. The kernel enforces all of them, so the smallest counts,
@@ -49,9 +51,9 @@ final class CpuLimits {
      */
     static final class Followed {
         private final SysFiles files;
-        private String cgroup;
-        private String mounts;
-        private CpuLimits limits;
+        private @Nullable String cgroup;
+        private @Nullable String mounts;
+        private @Nullable CpuLimits limits;
 
         Followed(SysFiles files) {
             this.files = files;
@@ -136,16 +138,15 @@ final class CpuLimits {
     }
 
     private void walk(List<Mount> mounts, String path) {
-        List<Mount> ours = new ArrayList<>();
+        boolean none = true;
         for (Mount m : mounts) {
-            if (below(m.root, path) != null) {
-                ours.add(m);
+            String below = below(m.root, path);
+            if (below != null) {
+                walk(m, below);
+                none = false;
             }
         }
-        for (Mount mount : ours) {
-            walk(mount, below(mount.root, path));
-        }
-        if (ours.isEmpty() && !mounts.isEmpty()) {
+        if (none && !mounts.isEmpty()) {
             walk(mounts.getFirst(), "");
         }
     }
@@ -170,7 +171,7 @@ final class CpuLimits {
     }
 
     /** {@code path} as seen from {@code root}, or null when it does not lie below it. */
-    private static String below(String root, String path) {
+    private static @Nullable String below(String root, String path) {
         if (Arrays.asList(path.split("/")).contains("..")) {
             return null; // outside our cgroup namespace
         }
@@ -197,7 +198,7 @@ final class CpuLimits {
     }
 
     /** {@code cpu.max}: "max 100000" or "150000 100000"; the period may be left out. */
-    private Topology.CpuLimit v2(Path dir) {
+    private Topology.@Nullable CpuLimit v2(Path dir) {
         String text = SysFiles.text(dir.resolve("cpu.max"));
         if (text == null) {
             return null;
@@ -206,19 +207,19 @@ final class CpuLimits {
         return limit(dir, parts[0], parts.length > 1 ? parts[1] : "100000");
     }
 
-    private Topology.CpuLimit v1(Path dir) {
+    private Topology.@Nullable CpuLimit v1(Path dir) {
         String quota = SysFiles.text(dir.resolve("cpu.cfs_quota_us"));
         return limit(dir, quota, SysFiles.text(dir.resolve("cpu.cfs_period_us")));
     }
 
     /** Null for no limit: "max", -1, or a file that is not there. */
-    private Topology.CpuLimit limit(Path dir, String quota, String period) {
+    private Topology.@Nullable CpuLimit limit(Path dir, @Nullable String quota, @Nullable String period) {
         try {
             long q = quota == null ? -1 : Long.parseLong(quota);
             long p = period == null ? -1 : Long.parseLong(period);
             return q > 0 && p > 0 ? new Topology.CpuLimit("/" + files.root().relativize(dir), q, p) : null;
         } catch (NumberFormatException e) {
-            if (!quota.equals("max")) {
+            if (!"max".equals(quota)) {
                 problems.add("the cgroup " + SysFiles.shown(dir) + " has the CPU limit \"" + SysFiles.cut(quota) + "\" every \""
                         + SysFiles.cut(period) + "\" us, which are no numbers");
             }

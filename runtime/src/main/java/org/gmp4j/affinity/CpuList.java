@@ -3,6 +3,8 @@ package org.gmp4j.affinity;
 
 import java.util.BitSet;
 
+import org.jspecify.annotations.Nullable;
+
 /** The kernel's way of writing a set of CPUs or nodes: {@code 0-3,8,10-11}. */
 final class CpuList {
     /** Above any number that a kernel is built for; a file that says more is broken. */
@@ -16,7 +18,7 @@ final class CpuList {
      *
      * @return the set; empty for null and for text of another form
      */
-    static BitSet parse(String text) {
+    static BitSet parse(@Nullable String text) {
         BitSet set = new BitSet();
         if (text == null || text.isBlank()) {
             return set;

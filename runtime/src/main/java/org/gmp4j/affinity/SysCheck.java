@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Whether /sys and /proc say what a kernel would say. A {@link Topology} makes the best of what it is told; this class says what
  * is wrong with it, a sentence for each fault, and stops after a few. A file that is missing is no fault, but for the list of
@@ -156,7 +158,7 @@ final class SysCheck {
 
     private void cores(BitSet online) {
         BitSet[] siblings = new BitSet[online.length()];
-        String[] packages = new String[online.length()];
+        @Nullable String[] packages = new @Nullable String[online.length()];
         online.stream().forEach(cpu -> {
             String folder = TopologyFiles.CPUS + "cpu" + cpu;
             if (!Files.isDirectory(files.at(folder))) {
@@ -227,7 +229,7 @@ final class SysCheck {
     }
 
     /** A number that may be -1; null when the file is missing or a problem. */
-    private String number(String path) {
+    private @Nullable String number(String path) {
         String text = text(path);
         if (text != null && !text.matches("-1|[0-9]{1,9}")) {
             problem(SysFiles.shown(files.at(path)) + " says \"" + SysFiles.cut(text) + "\", which is no number");
@@ -236,7 +238,7 @@ final class SysCheck {
         return text;
     }
 
-    private String text(String path) {
+    private @Nullable String text(String path) {
         Path file = files.at(path);
         String text = SysFiles.text(file);
         if (text == null && Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {

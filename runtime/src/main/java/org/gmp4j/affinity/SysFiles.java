@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Reads small files of /sys and /proc below a root. In containers and virtual machines any of them may be missing,
  * unreadable or go away between two reads: every reader has an answer for that.
@@ -25,7 +27,7 @@ record SysFiles(Path root) {
     private static final int SHOWN = 60;
 
     /** The file's text without surrounding space, or null: also for what is no file, a pipe say, which nobody may ever write to. */
-    static String text(Path file) {
+    static @Nullable String text(Path file) {
         if (!Files.isRegularFile(file)) {
             return null;
         }
@@ -60,7 +62,7 @@ record SysFiles(Path root) {
     }
 
     /** The beginning of what a file says, for a message. */
-    static String cut(String text) {
+    static String cut(@Nullable String text) {
         return text == null ? "nothing" : printable(text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "...");
     }
 

@@ -11,6 +11,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.IntSupplier;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What the process can run on: CPUs, their cores, caches and NUMA nodes, and the CPU limits of its cgroups, as the
  * kernel tells at one moment. A machine that tells less (containers and virtual machines hide files) is taken as flat:
@@ -209,7 +211,7 @@ public final class Topology {
     private final Map<String, BitSet> kinds;
     private final Map<Integer, Long> memory = new TreeMap<>();
     /** The same machine when all CPUs may be used; this one where that is so. */
-    private final Topology whole;
+    private final @Nullable Topology whole;
     private final Path root;
 
     /**

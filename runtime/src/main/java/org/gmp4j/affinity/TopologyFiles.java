@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
+import org.jspecify.annotations.Nullable;
+
 /** Reads the parts of a {@link Topology}. What is missing or of another form is taken as not told; {@link SysCheck} complains of it. */
 final class TopologyFiles {
     static final String CPUS = "/sys/devices/system/cpu/";
@@ -135,7 +137,7 @@ final class TopologyFiles {
     }
 
     /** "48K", "1M"; 0 for anything else. */
-    private static long bytes(String size) {
+    private static long bytes(@Nullable String size) {
         if (size == null || !size.matches("[0-9]{1,12}[KMG]?")) {
             return 0;
         }

@@ -24,7 +24,7 @@ public final class Agent {
         try {
             start(args, instrumentation, false);
         } catch (IllegalArgumentException | IllegalStateException e) {
-            String sentence = e.getMessage();
+            String sentence = e.getMessage() == null ? e.toString() : e.getMessage();
             System.err.println(sentence.startsWith("gmp4j ") ? sentence : "gmp4j: " + sentence);
             System.exit(BAD_USAGE);
         }

@@ -5,6 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The agent's argument: {@code default,procs=4,exclude=com.acme.gen.**}. Commas separate the options, and the parts of
  * some values too: a part that does not begin with an option's name belongs to the value before it.
@@ -21,13 +23,13 @@ final class AgentOptions {
 
     private final Map<String, String> points = new LinkedHashMap<>();
     private final Map<String, String> ofDefault = new LinkedHashMap<>();
-    private String wanted;
+    private @Nullable String wanted;
 
     private AgentOptions() {
     }
 
     /** Throws {@link IllegalArgumentException} with one sentence for the user. */
-    static AgentOptions of(String argument) {
+    static AgentOptions of(@Nullable String argument) {
         AgentOptions options = new AgentOptions();
         String name = null;
         for (String part : argument == null || argument.isBlank() ? new String[0] : argument.split(",")) {

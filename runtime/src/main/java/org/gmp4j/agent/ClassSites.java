@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The linked points of one class, found by the class's name. The class holds this (as a {@link ClassValue}), this holds
  * the class weakly: its sites are collected when its loader is.
@@ -46,9 +48,9 @@ final class ClassSites extends WeakReference<Class<?>> {
 
     final String className;
     /** The loader's name, or null. */
-    final String loader;
+    final @Nullable String loader;
     /** A stack through {@link Site#before}; any thread that links pushes. */
-    private Site last;
+    private @Nullable Site last;
 
     private ClassSites(Class<?> type) {
         super(type, GONE);

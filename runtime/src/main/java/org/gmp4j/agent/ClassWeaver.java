@@ -5,6 +5,7 @@ import java.util.EnumMap;
 import java.util.Map;
 
 import org.gmp4j.agent.PointScan.MethodPoints;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Puts points into class files that are going to be loaded without the agent. They do what the agent's do; where there is no runtime
@@ -23,7 +24,7 @@ public final class ClassWeaver {
      * @param argument as the agent's, {@code include} and {@code exclude} only; null for none
      * @throws IllegalArgumentException with one sentence for the user
      */
-    public ClassWeaver(String argument) {
+    public ClassWeaver(@Nullable String argument) {
         AgentOptions given = AgentOptions.of(argument);
         if (given.hasOther("include", "exclude")) {
             throw new IllegalArgumentException("Where a jar is woven include and exclude may be said; the other options are for the "
@@ -36,7 +37,7 @@ public final class ClassWeaver {
     }
 
     /** The class with points, or null where it gets none. */
-    public byte[] weave(byte[] classFile) {
+    public byte @Nullable [] weave(byte[] classFile) {
         PointScan scan = PointScan.of(classFile);
         LeftAlone reason = scan.leftAlone();
         byte[] woven = null;

@@ -34,7 +34,7 @@ final class DefaultStart {
                 case OutOfMemoryError none ->
                         throw new IllegalStateException("gmp4j cannot start its scheduler: " + none.getMessage(), none);
                 case Error error -> throw error;
-                default -> throw new IllegalStateException(e.getCause());
+                case null, default -> throw new IllegalStateException(e.getCause());
             }
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("gmp4j finds no runtime beside its agent: " + e.getMessage(), e);

@@ -7,6 +7,8 @@ import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
 import java.security.ProtectionDomain;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The class that every point links to: {@code java.lang.invoke.GmpPoint}, made and defined here, in the one package that
  * every class of every class loader, OSGi bundle and module sees. In Java it would read
@@ -63,12 +65,12 @@ final class JdkPoint {
     static final MethodHandle ARMED;
     static final MethodHandle UNARMED_BACK;
     static final MethodHandle ARMED_BACK;
-    private static final VarHandle WANTED;
+    private static final @Nullable VarHandle WANTED;
     /** A {@link #PROBLEM}: another class loader's copy of us came first, and the points that were linked are its own. */
     static final String ANOTHERS = "gmp4j: the preemption points of this JVM belong to another copy of gmp4j; goroutines of "
             + "this copy are preempted by signal alone: load gmp4j once, in a class loader that all share";
     /** Why there are no points in this JVM, or none of ours; null when there is no reason. */
-    static final String PROBLEM;
+    static final @Nullable String PROBLEM;
 
     static {
         MethodHandle unarmed = null;
@@ -97,15 +99,21 @@ final class JdkPoint {
             problem = "gmp4j cannot add preemption points in this JVM (%s): start java with -javaagent:gmp4j-runtime.jar"
                     .formatted(e);
         }
-        UNARMED = unarmed;
-        ARMED = armed;
-        UNARMED_BACK = unarmedBack;
-        ARMED_BACK = armedBack;
+        UNARMED = unused(unarmed);
+        ARMED = unused(armed);
+        UNARMED_BACK = unused(unarmedBack);
+        ARMED_BACK = unused(armedBack);
         WANTED = wanted;
         PROBLEM = problem;
     }
 
     private JdkPoint() {
+    }
+
+    /** A handle; null only with a {@link #PROBLEM}, and then nobody uses it. */
+    @SuppressWarnings("NullAway")
+    private static MethodHandle unused(@Nullable MethodHandle h) {
+        return h;
     }
 
     /** Whether points in the interpreter, in C1's code and armed ones call the hook. */

@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 
 import org.gmp4j.classfile.Opcodes;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the points of a class go: one pass over the bytes of the class file, so that a class without loops, as most are,
@@ -63,7 +64,7 @@ final class PointScan {
 
     private final byte[] b;
     /** Where each constant starts. */
-    private int[] pool;
+    private int[] pool = {};
     /** The offset behind the constants. */
     private int body;
     private int thisClass;
@@ -84,7 +85,7 @@ final class PointScan {
 
     private final List<MethodPoints> found = new ArrayList<>();
     /** Why the class is to be left alone, or null. */
-    private LeftAlone reason;
+    private @Nullable LeftAlone reason;
 
     private PointScan(byte[] classFile) {
         b = classFile;
@@ -127,7 +128,7 @@ final class PointScan {
     }
 
     /** Why the class gets no points, or null when it gets some. */
-    LeftAlone leftAlone() {
+    @Nullable LeftAlone leftAlone() {
         return reason;
     }
 

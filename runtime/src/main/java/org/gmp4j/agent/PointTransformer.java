@@ -7,6 +7,7 @@ import java.security.ProtectionDomain;
 import java.util.concurrent.atomic.LongAdder;
 
 import org.gmp4j.agent.PointScan.MethodPoints;
+import org.jspecify.annotations.Nullable;
 
 /** Adds points to classes as they load. What cannot be changed stays as it is, and is counted. */
 final class PointTransformer implements ClassFileTransformer {
@@ -20,7 +21,7 @@ final class PointTransformer implements ClassFileTransformer {
 
     private final PointOptions options;
     private final ClassLoader platform = ClassLoader.getPlatformClassLoader();
-    private final CodeSource runtime = codeSource(PointTransformer.class.getProtectionDomain());
+    private final @Nullable CodeSource runtime = codeSource(PointTransformer.class.getProtectionDomain());
 
     PointTransformer(PointOptions options) {
         this.options = options;
@@ -28,8 +29,8 @@ final class PointTransformer implements ClassFileTransformer {
     }
 
     @Override
-    public byte[] transform(Module module, ClassLoader loader, String name, Class<?> loaded, ProtectionDomain domain,
-            byte[] classFile) {
+    public byte @Nullable [] transform(@Nullable Module module, @Nullable ClassLoader loader, @Nullable String name,
+            @Nullable Class<?> loaded, @Nullable ProtectionDomain domain, byte[] classFile) {
         try {
             if (name == null || !isMeant(module, loader, name, domain)) {
                 LeftAlone.EXCLUDED.count();
@@ -43,10 +44,11 @@ final class PointTransformer implements ClassFileTransformer {
     }
 
     /** The class with points, or null where it gets none. */
-    static byte[] addPoints(byte[] classFile) {
+    static byte @Nullable [] addPoints(byte[] classFile) {
         PointScan scan = PointScan.of(classFile);
-        if (scan.leftAlone() != null) {
-            scan.leftAlone().count();
+        LeftAlone why = scan.leftAlone();
+        if (why != null) {
+            why.count();
             return null;
         }
         byte[] changed = PointWriter.write(scan);
@@ -59,11 +61,11 @@ final class PointTransformer implements ClassFileTransformer {
     }
 
     /** Whether the class gets points, as far as its name and its origin say. */
-    boolean isMeant(Module module, ClassLoader loader, String name, ProtectionDomain domain) {
+    boolean isMeant(@Nullable Module module, @Nullable ClassLoader loader, String name, @Nullable ProtectionDomain domain) {
         return options.includes(name, isJdk(module, loader)) && !isOurs(name, domain);
     }
 
-    private boolean isJdk(Module module, ClassLoader loader) {
+    private boolean isJdk(@Nullable Module module, @Nullable ClassLoader loader) {
         if (loader == null || loader == platform) {
             return true;
         }
@@ -72,7 +74,7 @@ final class PointTransformer implements ClassFileTransformer {
     }
 
     /** The runtime's classes get none: their loops run on the Ms, and they yield where they mean to. */
-    private boolean isOurs(String name, ProtectionDomain domain) {
+    private boolean isOurs(String name, @Nullable ProtectionDomain domain) {
         return isOurs(name) && (name.startsWith(BINDINGS) || runtime == null || runtime.equals(codeSource(domain)));
     }
 
@@ -81,7 +83,7 @@ final class PointTransformer implements ClassFileTransformer {
         return name.startsWith(OURS) && !name.startsWith(PROGRAMS);
     }
 
-    private static CodeSource codeSource(ProtectionDomain domain) {
+    private static @Nullable CodeSource codeSource(@Nullable ProtectionDomain domain) {
         return domain == null ? null : domain.getCodeSource();
     }
 }

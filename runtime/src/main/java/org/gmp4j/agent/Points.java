@@ -16,6 +16,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The preemption points that have been reached: how {@code sysmon} makes code that calls nothing pass through the
  * runtime.
@@ -67,12 +69,12 @@ public final class Points {
     private static volatile boolean used;
 
     /** Both null until there is one. */
-    private static volatile Runnable hook;
+    private static volatile @Nullable Runnable hook;
     /** Whether the hook would stop the calling goroutine. */
-    private static volatile BooleanSupplier stops;
+    private static volatile @Nullable BooleanSupplier stops;
     private static volatile boolean eager;
     /** The points to be armed: a stack through {@link Site#learntBefore}; any thread pushes. */
-    private static final AtomicReference<Site> LEARNT = new AtomicReference<>();
+    private static final AtomicReference<@Nullable Site> LEARNT = new AtomicReference<>();
 
     private Points() {
     }
@@ -109,7 +111,7 @@ public final class Points {
      *
      * @throws IllegalStateException when there are no points in this JVM
      */
-    public static byte[] addTo(byte[] classFile) {
+    public static byte @Nullable [] addTo(byte[] classFile) {
         if (JdkPoint.PROBLEM != null) {
             throw new IllegalStateException(JdkPoint.PROBLEM);
         }
@@ -122,7 +124,7 @@ public final class Points {
      *
      * @return one sentence; null when that is not so
      */
-    public static String problem() {
+    public static @Nullable String problem() {
         try {
             Class<?> made = Class.forName(JdkPoint.CLASS.replace('/', '.'), false, null);
             return JdkPoint.ANOTHERS.equals(JdkPoint.PROBLEM) && made != null ? JdkPoint.ANOTHERS : null;
@@ -137,7 +139,7 @@ public final class Points {
     }
 
     /** The same; {@code wouldStop} says, before the hook is called, whether it stops the thread: such points are learnt. */
-    public static void setHook(Runnable r, BooleanSupplier wouldStop) {
+    public static void setHook(Runnable r, @Nullable BooleanSupplier wouldStop) {
         stops = wouldStop;
         hook = r;
     }

@@ -6,6 +6,8 @@ import java.lang.invoke.MethodType;
 import java.lang.invoke.MutableCallSite;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * One preemption point that has been reached at least once. It names its class and holds nothing of it, so it does not
  * keep a class loader alive.
@@ -21,12 +23,13 @@ final class Site extends MutableCallSite implements Runnable {
     /** 1 while it is to be armed because a goroutine stopped here. (A VarHandle would take memory when first used, on sysmon.) */
     private final AtomicInteger learnt = new AtomicInteger();
     /** The site that was learnt before, until it is armed. Written before the site is published. */
-    Site learntBefore;
+    @Nullable Site learntBefore;
     /** The class's sites, and the one that was linked before. Written before the site is published. */
+    @SuppressWarnings("NullAway.Init")
     ClassSites owner;
-    Site before;
+    @Nullable Site before;
     private final MethodHandle unarmed;
-    private MethodHandle armed;
+    private @Nullable MethodHandle armed;
 
     /** Under the registry's lock. */
     boolean isArmed;

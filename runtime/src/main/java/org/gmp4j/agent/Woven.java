@@ -24,7 +24,7 @@ final class Woven {
             }
             DefaultStart.ifAsked();
         } catch (IllegalArgumentException | IllegalStateException e) {
-            String sentence = e.getMessage();
+            String sentence = e.getMessage() == null ? e.toString() : e.getMessage();
             System.err.println(sentence.startsWith("gmp4j ") ? sentence : "gmp4j: " + sentence);
             Runtime.getRuntime().halt(BAD_USAGE); // A hook would wait for this class at its first point.
         }

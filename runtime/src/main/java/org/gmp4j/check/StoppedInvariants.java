@@ -18,6 +18,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Sudog;
+import org.jspecify.annotations.Nullable;
 
 /** The invariants of a stopped world: every queue, list and struct, each seen once. */
 final class StoppedInvariants extends InvariantChecks {
@@ -25,7 +26,7 @@ final class StoppedInvariants extends InvariantChecks {
     /** The M of the caller with a P of this scheduler, or 0. */
     private final long self;
     /** All Gs; made when it is first wanted. */
-    private Set<Long> known;
+    private @Nullable Set<Long> known;
 
     StoppedInvariants(Scheduler s) {
         super(s);

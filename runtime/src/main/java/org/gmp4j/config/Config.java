@@ -5,6 +5,7 @@ import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 
 import org.gmp4j.affinity.StealOrder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of one scheduler, checked by the builder.
@@ -25,9 +26,9 @@ import org.gmp4j.affinity.StealOrder;
  * @param realtime the priority of Ms under SCHED_FIFO, 1 to 98; 0 for the usual policy
  * @param debug GMPDEBUG
  */
-public record Config(int procs, IntSupplier autoProcs, Placement placement, StealOrder steal,
+public record Config(int procs, @Nullable IntSupplier autoProcs, Placement placement, StealOrder steal,
         long spinNanos, long quantumNanos, long leastQuantumNanos, int maxThreads, long idleNanos, long maxStack,
-        BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program, int realtime,
+        @Nullable BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program, int realtime,
         DebugVars debug) {
     /** Most Ps. */
     public static final int MOST_PROCS = 4096;

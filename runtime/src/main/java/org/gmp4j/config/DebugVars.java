@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.util.Locale;
 
 import org.gmp4j.struct.ProcessFlag;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of GMPDEBUG, Go's GODEBUG: {@code schedtrace=1000,scheddetail=1}.
@@ -23,7 +24,7 @@ import org.gmp4j.struct.ProcessFlag;
  * @param trace a file for an execution trace, until the JVM ends; empty is off
  * @param dashboard at which port of the loopback address the live page is; -1 for nowhere
  */
-public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSocketAddress metrics, boolean jmx, boolean jfr,
+public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullable InetSocketAddress metrics, boolean jmx, boolean jfr,
         boolean invariants, Level traceback, boolean asyncpreemptoff, boolean createsites, String trace, int dashboard) {
     /** Go's GOTRACEBACK. */
     public enum Level {
@@ -55,7 +56,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSock
         private int schedtrace;
         private boolean scheddetail;
         private int stall;
-        private InetSocketAddress metrics;
+        private @Nullable InetSocketAddress metrics;
         private boolean jmx;
         private boolean jfr;
         private boolean invariants;
@@ -102,7 +103,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, InetSock
      * @return the settings
      * @throws IllegalArgumentException with one sentence when a key is unknown or a value out of range
      */
-    public static DebugVars parse(String text) {
+    public static DebugVars parse(@Nullable String text) {
         if (text == null || text.isEmpty()) {
             return OFF;
         }

@@ -5,6 +5,7 @@ import java.util.BitSet;
 import java.util.List;
 
 import org.gmp4j.queue.Places;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The CPUs of a scheduler's Ps. It is replaced as a whole, with the world stopped, when those that the process may use have changed: each M
@@ -15,7 +16,7 @@ import org.gmp4j.queue.Places;
  * @param mostProcs how many Ps there are at most while their number is not set by hand
  * @param dealer makes the next one
  */
-public record Placement(List<BitSet> sets, Places places, int mostProcs, Dealer dealer) {
+public record Placement(List<BitSet> sets, @Nullable Places places, int mostProcs, Dealer dealer) {
     /** Ms roam. */
     public static final Placement NONE = new Placement(List.of(), null, Config.MOST_PROCS, new Fixed());
 
@@ -23,13 +24,13 @@ public record Placement(List<BitSet> sets, Places places, int mostProcs, Dealer 
     @FunctionalInterface
     public interface Dealer {
         /** A new placement, or null when nothing has changed since this one was made. On sysmon's thread, once a second. */
-        Placement again();
+        @Nullable Placement again();
     }
 
     /** Not a lambda, which would have the JVM generate a class while a scheduler starts. */
     private record Fixed() implements Dealer {
         @Override
-        public Placement again() {
+        public @Nullable Placement again() {
             return null;
         }
     }

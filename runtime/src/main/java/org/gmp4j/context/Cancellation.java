@@ -20,6 +20,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.timer.FuncTimer;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.wait.DoneChans;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a context that can be cancelled shares with those derived from it: whether it is cancelled, and what is to be told.
@@ -48,18 +49,18 @@ final class Cancellation extends Child {
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     /** The bubble it was made in; null for none. Only its goroutines may cancel this once the channel is made. */
-    private final Bubble bubble = Bubble.current();
+    private final @Nullable Bubble bubble = Bubble.current();
     /** Made when first asked for; written under the lock, once. */
-    private volatile Chan<Void> done;
-    private Child children;
-    private RuntimeTimer timer;
-    private Throwable cause;
-    private volatile ContextException err;
+    private volatile @Nullable Chan<Void> done;
+    private @Nullable Child children;
+    private @Nullable RuntimeTimer timer;
+    private @Nullable Throwable cause;
+    private volatile @Nullable ContextException err;
     /** Where the cancel began that set err, and has closed the channel: here or above. */
-    private volatile Cancellation sweep;
+    private volatile @Nullable Cancellation sweep;
     /** Of a cancel that began here: its thread, which alone asks; and the channel that others wait on, CLOSED at its end. */
-    private volatile Thread sweeper;
-    private volatile Chan<Void> over;
+    private volatile @Nullable Thread sweeper;
+    private volatile @Nullable Chan<Void> over;
 
     Chan<Void> done() {
         Chan<Void> c = done;
@@ -103,7 +104,7 @@ final class Cancellation extends Child {
         }
     }
 
-    ContextException err() {
+    @Nullable ContextException err() {
         ContextException e = err;
         if (e != null && sweep == null) {
             if (bubble == Bubble.current()) {
@@ -116,12 +117,12 @@ final class Cancellation extends Child {
         return e;
     }
 
-    Throwable cause() {
+    @Nullable Throwable cause() {
         return err() == null ? null : cause; // Written before err.
     }
 
     /** Cancels it and all below, and leaves the parent; when it is cancelled already, waits until all below is too. */
-    void cancel(Exception e, Throwable why) {
+    void cancel(Exception e, @Nullable Throwable why) {
         if (err != null) {
             awaitSweep();
             return;
@@ -144,7 +145,7 @@ final class Cancellation extends Child {
      * @return false when it is cancelled already
      * @throws IllegalStateException when it belongs to a bubble, and the caller does not
      */
-    private boolean begin(ContextException e, Throwable why, Cancellation by) {
+    private boolean begin(ContextException e, @Nullable Throwable why, Cancellation by) {
         GStack st = GStack.enterChecked(); // The caller has asked for room, for all of the tree.
         lock.lock();
         boolean refused = err == null && bubble != null && done != null && Bubble.current() != bubble;
@@ -180,6 +181,7 @@ final class Cancellation extends Child {
     }
 
     /** Cancels everything below, depth first; what one refuses is thrown after the last. */
+    @SuppressWarnings("NullAway") // With err and cause set; what is below has a parent.
     private void sweepBelow() {
         Throwable refused = null;
         Cancellation at = this;
@@ -268,6 +270,7 @@ final class Cancellation extends Child {
     }
 
     /** Has {@code child} told when this is cancelled; at once if it is already. */
+    @SuppressWarnings("NullAway") // Without err it is live.
     void add(Child child) {
         GStack st = GStack.enter();
         lock.lock();
@@ -294,7 +297,7 @@ final class Cancellation extends Child {
         }
     }
 
-    private static void leave(Child child, GStack st) {
+    private static void leave(Child child, @Nullable GStack st) {
         Cancellation p = child.parent;
         if (p == null) {
             GStack.exit(st);
@@ -317,7 +320,7 @@ final class Cancellation extends Child {
     }
 
     /** Cancels it when {@code left} has passed, because of {@code why} if not null. */
-    void expire(Duration left, Throwable why) {
+    void expire(Duration left, @Nullable Throwable why) {
         RuntimeTimer t = FuncTimer.start(RuntimeTimer.nanos(left), new Expiry(this, why));
         GStack st = GStack.enter();
         lock.lock();
@@ -340,10 +343,10 @@ final class Cancellation extends Child {
     /** Starts a function where it belongs. */
     private static final class Start extends Deferred {
         private final Runnable fn;
-        private final Scheduler s;
-        private final Bubble bubble;
+        private final @Nullable Scheduler s;
+        private final @Nullable Bubble bubble;
 
-        Start(Runnable fn, GStack st) {
+        Start(Runnable fn, @Nullable GStack st) {
             this.fn = fn;
             s = st == null ? null : st.scheduler();
             bubble = st == null ? null : st.bubble();
@@ -356,7 +359,7 @@ final class Cancellation extends Child {
     }
 
     /** The end of the time, because of {@code why} if not null. A class: a lambda would be linked when memory may be short. */
-    private record Expiry(Cancellation of, Throwable why) implements Runnable {
+    private record Expiry(Cancellation of, @Nullable Throwable why) implements Runnable {
         @Override
         public void run() {
             of.cancel(Context.DEADLINE_EXCEEDED, why);

@@ -47,17 +47,17 @@ public final class Context implements Cancelable, AutoCloseable {
     private static final Context TODO = new Context(null, null, false, null, null, null, "context.TODO");
 
     /** Where values come from that are not here; null for none. */
-    private final Context parent;
+    private final @Nullable Context parent;
     /** What cancels this, its own or the nearest above; null for nothing. */
-    private final Cancellation cancellation;
+    private final @Nullable Cancellation cancellation;
     private final boolean own;
-    private final Instant deadline;
-    private final Object key;
-    private final Object value;
+    private final @Nullable Instant deadline;
+    private final @Nullable Object key;
+    private final @Nullable Object value;
     private final String name;
 
-    private Context(Context parent, Cancellation cancellation, boolean own, Instant deadline, Object key, Object value,
-            String name) {
+    private Context(@Nullable Context parent, @Nullable Cancellation cancellation, boolean own, @Nullable Instant deadline,
+            @Nullable Object key, @Nullable Object value, String name) {
         this.parent = parent;
         this.cancellation = cancellation;
         this.own = own;
@@ -77,10 +77,11 @@ public final class Context implements Cancelable, AutoCloseable {
         return child(deadline, "WithCancel");
     }
 
-    private Context child(Instant until, String kind) {
-        Context made = new Context(this, new Cancellation(), true, until, null, null, kind);
+    private Context child(@Nullable Instant until, String kind) {
+        Cancellation fresh = new Cancellation();
+        Context made = new Context(this, fresh, true, until, null, null, kind);
         if (cancellation != null) {
-            cancellation.add(made.cancellation); // The last that may fail: nobody else has it.
+            cancellation.add(fresh); // The last that may fail: nobody else has it.
         }
         return made;
     }
@@ -133,7 +134,8 @@ public final class Context implements Cancelable, AutoCloseable {
         return withDeadline(at, left, cause);
     }
 
-    private Context withDeadline(Instant at, Duration left, Throwable cause) {
+    @SuppressWarnings("NullAway") // A child has a cancellation.
+    private Context withDeadline(Instant at, Duration left, @Nullable Throwable cause) {
         if (deadline != null && deadline.isBefore(at)) {
             return withCancel(); // The parent's deadline comes first.
         }
@@ -235,7 +237,7 @@ public final class Context implements Cancelable, AutoCloseable {
      * @param cause why; null for {@link #CANCELED}
      */
     public void cancel(@Nullable Throwable cause) {
-        if (!own) {
+        if (!own || cancellation == null) {
             throw new UnsupportedOperationException(this + " cannot be cancelled: make a child withCancel");
         }
         GStack.checkAllToGive(); // All that derive from it are told, or none.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.events;
 
+import org.jspecify.annotations.Nullable;
+
 /** A piece of memory for events. Written by the ring that has it; after it was handed over, read by whoever takes it. */
 public final class Batch {
     /** Bytes: some 4,000 events. */
@@ -19,7 +21,7 @@ public final class Batch {
     /** The NUMA node that its pages are asked from; -1 when it was used without one, {@link #FRESH} when it was never used. */
     int node = FRESH;
     /** In the list it is in. */
-    Batch next;
+    @Nullable Batch next;
 
     Batch(long address) {
         this.address = address;

@@ -4,6 +4,7 @@ package org.gmp4j.events;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The batches of one scheduler's trace: those that are free, and those that are full, oldest first. A leaf lock, taken once in some 4,000
@@ -17,9 +18,9 @@ public final class Batches {
 
     private final long address;
     private final long bytes;
-    private Batch free;
-    private Batch first;
-    private Batch last;
+    private @Nullable Batch free;
+    private @Nullable Batch first;
+    private @Nullable Batch last;
     private long dropped;
     private long lostUntil;
 
@@ -40,7 +41,7 @@ public final class Batches {
     }
 
     /** A free one for a new ring of a node (-1 for none), or null. */
-    Batch take(int node) {
+    @Nullable Batch take(int node) {
         lock.lock();
         Batch b = unlink(node);
         lock.unlock();
@@ -48,7 +49,7 @@ public final class Batches {
     }
 
     /** A free one of the node, or one that can still be there, among the next few; else the next, if any. Under the lock. */
-    private Batch unlink(int node) {
+    private @Nullable Batch unlink(int node) {
         Batch before = null;
         Batch b = free;
         for (int i = 0; node >= 0 && b != null && !fits(b, node); i++) {
@@ -69,7 +70,7 @@ public final class Batches {
     }
 
     /** Hands a full one over; returns a free one, or null when there is none: then the caller keeps the full one, as lost. */
-    Batch exchange(Batch full, int node) {
+    @Nullable Batch exchange(Batch full, int node) {
         lock.lock();
         Batch b = unlink(node);
         if (b == null && latest && first != null) {
@@ -96,7 +97,7 @@ public final class Batches {
 
     private void append(Batch b) {
         b.next = null;
-        if (first == null) {
+        if (first == null || last == null) {
             first = b;
         } else {
             last.next = b;
@@ -105,7 +106,7 @@ public final class Batches {
     }
 
     /** The oldest full one, for good; null for none. */
-    public Batch poll() {
+    public @Nullable Batch poll() {
         lock.lock();
         Batch b = first;
         if (b != null) {

@@ -5,6 +5,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.Ticks;
 import org.gmp4j.struct.LongWord;
 import org.gmp4j.struct.Mem;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the events of one P go: a batch off-heap, then the next. There is one writer at a time, so nothing here is atomic: the M that
@@ -18,9 +19,10 @@ public final class EventRing {
     private final int id;
     private final Batches pool;
     private final long began;
-    private final Lateness lateness;
+    private final @Nullable Lateness lateness;
     /** The NUMA node of the P; -1 for none. Written with the world stopped. */
     private int node = -1;
+    @SuppressWarnings("NullAway.Init") // Null before open and after close, when nobody writes.
     private Batch batch;
     private long at;
     private long end;
@@ -29,7 +31,7 @@ public final class EventRing {
     private long stopped;
 
     /** @param lateness null when late goroutines are not looked for */
-    EventRing(int id, Batches pool, long began, Lateness lateness) {
+    EventRing(int id, Batches pool, long began, @Nullable Lateness lateness) {
         this.id = id;
         this.lateness = lateness;
         this.pool = pool;
@@ -92,6 +94,7 @@ public final class EventRing {
     }
 
     /** The last batch, as far as it is filled. The ring is not to be used again. */
+    @SuppressWarnings("NullAway")
     void close() {
         fill();
         pool.hand(batch);

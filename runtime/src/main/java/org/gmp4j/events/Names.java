@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
+import org.jspecify.annotations.Nullable;
+
 /** The names in one trace, or of what one scheduler notes, by number from 1 on; 0 is no name. Thread-safe. */
 public final class Names {
     private static final int MOST = (1 << Ev.DETAIL_BITS) - 1;
@@ -39,7 +41,7 @@ public final class Names {
     }
 
     /** The name of a number; null of 0. */
-    public synchronized String name(int number) {
+    public synchronized @Nullable String name(int number) {
         return number == 0 ? null : names.get(number);
     }
 

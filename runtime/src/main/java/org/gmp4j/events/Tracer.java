@@ -7,6 +7,7 @@ import java.util.Arrays;
 import org.gmp4j.ffi.Ticks;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The execution tracer of one scheduler while it is on: a ring for each P, and one for all threads without a P.
@@ -37,9 +38,9 @@ public final class Tracer {
     public final long beganNanos;
 
     private final HeapMutex lock = new HeapMutex(LockRank.TRACE_OUTSIDE);
-    private final Lateness lateness;
+    private final @Nullable Lateness lateness;
     private final EventRing outside;
-    private volatile EventRing[] rings = new EventRing[0];
+    private volatile @Nullable EventRing[] rings = new EventRing[0];
     private boolean closed;
 
     /**
@@ -47,7 +48,7 @@ public final class Tracer {
      *
      * @param lateness for the latest events, if there are more; null for the first of them
      */
-    public Tracer(int procs, long bytes, Lateness lateness) {
+    public Tracer(int procs, long bytes, @Nullable Lateness lateness) {
         this.lateness = lateness;
         beganTicks = Ticks.now();
         beganNanos = System.nanoTime();
@@ -62,11 +63,11 @@ public final class Tracer {
 
     /** There are to be {@code procs} Ps; one caller at a time. A P for which there is no batch has no ring. */
     public void prepare(int procs) {
-        EventRing[] old = rings;
+        @Nullable EventRing[] old = rings;
         if (procs <= old.length) {
             return;
         }
-        EventRing[] grown = Arrays.copyOf(old, procs);
+        @Nullable EventRing[] grown = Arrays.copyOf(old, procs);
         for (int i = old.length; i < procs; i++) {
             EventRing r = new EventRing(i, batches, beganTicks, lateness);
             grown[i] = r.open() ? r : null;
@@ -75,8 +76,8 @@ public final class Tracer {
     }
 
     /** The ring of a P; null when it has none. */
-    public EventRing ring(int p) {
-        EventRing[] all = rings;
+    public @Nullable EventRing ring(int p) {
+        @Nullable EventRing[] all = rings;
         return p < all.length ? all[p] : null;
     }
 
@@ -103,7 +104,7 @@ public final class Tracer {
      *
      * @param ring of the caller's P; null when it has none
      */
-    public void user(EventRing ring, int kind, long goid, int name, long task, long parent) {
+    public void user(@Nullable EventRing ring, int kind, long goid, int name, long task, long parent) {
         if (ring == null) {
             lock.lock();
             if (!closed) {
@@ -124,7 +125,7 @@ public final class Tracer {
     }
 
     /** A message of a user's; as {@link #user}. */
-    public void log(EventRing ring, long goid, String message) {
+    public void log(@Nullable EventRing ring, long goid, String message) {
         byte[] text = message.getBytes(StandardCharsets.UTF_8);
         if (ring == null) {
             lock.lock();

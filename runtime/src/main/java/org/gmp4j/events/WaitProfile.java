@@ -10,6 +10,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.gmp4j.print.Frames;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where goroutines of a scheduler waited, or held what others waited for: by stack and labels, how often and how long. Off until
@@ -84,7 +85,7 @@ public final class WaitProfile {
      * @param labels the goroutine's; null for none
      * @param system whether frames of the runtime are to be shown
      */
-    public void waited(Map<String, String> labels, boolean system, long nanos) {
+    public void waited(@Nullable Map<String, String> labels, boolean system, long nanos) {
         long r = rate;
         if (r == 0) {
             return;
@@ -97,14 +98,14 @@ public final class WaitProfile {
     }
 
     /** A lock was given back for which another goroutine has waited {@code nanos}: one in {@code rate} such events is sampled. */
-    public void held(Map<String, String> labels, boolean system, long nanos) {
+    public void held(@Nullable Map<String, String> labels, boolean system, long nanos) {
         long r = rate;
         if (r != 0 && (r == 1 || ThreadLocalRandom.current().nextLong(r) == 0)) {
             add(labels, system, r, (double) r * nanos);
         }
     }
 
-    private void add(Map<String, String> labelled, boolean system, double count, double nanos) {
+    private void add(@Nullable Map<String, String> labelled, boolean system, double count, double nanos) {
         if (Headroom.left() < Headroom.toTake() + ROOM) {
             return;
         }

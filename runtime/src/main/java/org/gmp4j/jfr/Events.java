@@ -13,8 +13,10 @@ import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
+import org.jspecify.annotations.Nullable;
 
 /** The types of events, all off unless a recording enables them. Their names and fields are what users see: {@code SEEING.md}. */
+@SuppressWarnings("NullAway.Init") // Fields are set before an event is committed.
 final class Events {
     /** All of them. */
     static final List<Class<? extends Event>> ALL = List.of(GoroutineWait.class, GoroutinePreemption.class, GoroutineStall.class,
@@ -76,7 +78,7 @@ final class Events {
         int processor;
         @Label("Where")
         @Description("The innermost frame outside of the runtime and of java.base; of a hundred stalls and strays a second at most")
-        String where;
+        @Nullable String where;
     }
 
     /** A P was taken. */
@@ -95,7 +97,7 @@ final class Events {
         int processor;
         @Label("Where")
         @Description("The innermost frame outside of the runtime and of java.base; of a hundred stalls and strays a second at most")
-        String where;
+        @Nullable String where;
     }
 
     /** A P was taken. */

@@ -17,6 +17,7 @@ import org.gmp4j.metrics.Metrics;
 import org.gmp4j.proc.Recorder;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkThreads;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The scheduler's events among those of JFR. They are made known once somebody in the process records, or by {@code jfr=1}; until then
@@ -26,7 +27,7 @@ public final class FlightRecording {
     private static final double NANOS = 1e9;
 
     private static boolean begun; // Under the class's monitor.
-    private static volatile EventType waits;
+    private static volatile @Nullable EventType waits;
 
     private FlightRecording() {
     }
@@ -112,11 +113,11 @@ public final class FlightRecording {
             e.retaken = number(m, "/sched/syscalls/retaken:events");
             e.timers = number(m, "/sched/timers:timers");
             e.networkWaits = number(m, "/sched/netpoll/waiting:goroutines");
-            Histogram latencies = (Histogram) m.get("/sched/latencies:seconds");
+            Histogram latencies = (Histogram) value(m, "/sched/latencies:seconds");
             e.latencyMedian = nanos(latencies.quantile(0.5));
             e.latency99 = nanos(latencies.quantile(0.99));
-            e.lockWait = nanos((double) m.get("/sync/mutex/wait/total:seconds"));
-            e.idleTime = nanos((double) m.get("/cpu/classes/idle:cpu-seconds"));
+            e.lockWait = nanos((double) value(m, "/sync/mutex/wait/total:seconds"));
+            e.idleTime = nanos((double) value(m, "/cpu/classes/idle:cpu-seconds"));
             e.commit();
         }
     }
@@ -128,8 +129,8 @@ public final class FlightRecording {
             if (m == null) {
                 continue;
             }
-            long[] queues = (long[]) m.get("/sched/runqueue/local:goroutines");
-            long[] runs = (long[]) m.get("/sched/runs/by-p:goroutines");
+            long[] queues = (long[]) value(m, "/sched/runqueue/local:goroutines");
+            long[] runs = (long[]) value(m, "/sched/runs/by-p:goroutines");
             for (int p = 0; p < queues.length; p++) {
                 ProcessorStatistics e = new ProcessorStatistics();
                 e.scheduler = s.label();
@@ -141,7 +142,7 @@ public final class FlightRecording {
         }
     }
 
-    private static Map<String, Object> read(Scheduler s) {
+    private static @Nullable Map<String, Object> read(Scheduler s) {
         try {
             return new Metrics(s).read();
         } catch (IllegalStateException closed) {
@@ -150,7 +151,12 @@ public final class FlightRecording {
     }
 
     private static long number(Map<String, Object> metrics, String name) {
-        return (long) metrics.get(name);
+        return (long) value(metrics, name);
+    }
+
+    @SuppressWarnings("NullAway") // All that are read here are there.
+    private static Object value(Map<String, Object> metrics, String name) {
+        return metrics.get(name);
     }
 
     private static long nanos(double seconds) {

@@ -20,6 +20,7 @@ import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
+import org.jspecify.annotations.Nullable;
 
 /** Writes JFR's events. All its methods are called where {@link Recorder} says. */
 final class JfrRecorder extends Recorder {
@@ -29,7 +30,7 @@ final class JfrRecorder extends Recorder {
     private volatile long lastStack = System.nanoTime() - STACK_EVERY;
 
     @Override
-    protected Object waits() {
+    protected @Nullable Object waits() {
         GoroutineWait e = new GoroutineWait();
         if (!e.isEnabled()) {
             return null;
@@ -62,7 +63,7 @@ final class JfrRecorder extends Recorder {
     }
 
     @Override
-    protected Object worldStops() {
+    protected @Nullable Object worldStops() {
         WorldStop e = new WorldStop();
         if (!e.isEnabled()) {
             return null;
@@ -117,7 +118,7 @@ final class JfrRecorder extends Recorder {
     }
 
     /** Where a goroutine is; null when that is not looked for now, or it has ended. */
-    private String where(long gp, long goid) {
+    private @Nullable String where(long gp, long goid) {
         long now = System.nanoTime();
         Stack st = gp == 0 ? null : GSlots.stack(gp);
         if (now - lastStack < STACK_EVERY || st == null) {

@@ -15,6 +15,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 import org.gmp4j.ffi.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The debug mode of an allocator: it knows of each block where it was allocated and freed. A freed block rests in a queue before
@@ -47,7 +48,7 @@ final class Debug {
         private final long size;
         private final Arena arena = Arena.ofShared();
         private final List<StackTraceElement> site = here();
-        private List<StackTraceElement> freed;
+        private @Nullable List<StackTraceElement> freed;
 
         Block(long at, long size) {
             this.size = size;
@@ -162,7 +163,7 @@ final class Debug {
     }
 
     /** Gives the block that has rested longest to the allocator; what is wrong with it, or null. */
-    private String bury() {
+    private @Nullable String bury() {
         Block b = resting.remove();
         restingBytes -= b.raw.byteSize();
         Block _ = dead.remove(b.raw.address());
@@ -171,12 +172,12 @@ final class Debug {
         return damage;
     }
 
-    private static String edge(Block b) {
+    private static @Nullable String edge(Block b) {
         long at = b.damage(b.size, EDGE);
         return at < 0 ? null : "written behind its end, at offset " + at + ": " + b;
     }
 
-    private static String late(Block b) {
+    private static @Nullable String late(Block b) {
         long at = b.damage(0, DEAD);
         return at < 0 ? null : "written after it was freed, at offset " + at + ": " + b;
     }

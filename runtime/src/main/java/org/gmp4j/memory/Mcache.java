@@ -16,6 +16,7 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Processor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An allocator of off-heap segments, each of which is given back by {@link #free}, from any thread and in any order. Thread-safe, and
@@ -64,13 +65,13 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment all = Memory.all(arena);
     private final MemorySegment.Scope scope = all.scope();
-    private final Debug debug;
+    private final @Nullable Debug debug;
     private final AtomicBoolean closing = new AtomicBoolean();
     /** By NUMA node + 1, and for none; each the lists of all sizes. Replaced under {@link #lock}. */
     private volatile Central[][] central;
     private final HeapMutex lock = new HeapMutex(LockRank.MEMORY_HEAP);
     /** Under it: all caches, and how many. */
-    private PCache caches;
+    private @Nullable PCache caches;
     private int cacheCount;
 
     private Mcache(Settings s) {
@@ -367,7 +368,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
         boolean mine = c.listed;
         if (mine) {
             c.listed = false;
-            if (c == caches) {
+            if (c.previous == null) {
                 caches = c.next;
             } else {
                 c.previous.next = c.next;
@@ -386,7 +387,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     }
 
     /** Takes all caches from the list; they are the caller's. */
-    private PCache takeCaches() {
+    private @Nullable PCache takeCaches() {
         GStack st = GStack.enterChecked();
         lock.lock();
         PCache all = caches;

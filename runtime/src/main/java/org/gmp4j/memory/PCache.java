@@ -11,6 +11,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Processor;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Mem;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The free blocks of one allocator with one P: of each size a list that is taken from and given to, and a whole batch in reserve. A list
@@ -51,8 +52,8 @@ final class PCache implements Processor.Cache {
     private final Central[] central;
     private final long words;
     /** The list of all caches of the allocator: under its lock. */
-    PCache next;
-    PCache previous;
+    @Nullable PCache next;
+    @Nullable PCache previous;
     boolean listed;
     @SuppressWarnings("unused")
     private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;

@@ -13,13 +13,14 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Traceback;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.sysmon.Stalls;
+import org.jspecify.annotations.Nullable;
 
 /** The {@link GmpMXBean} of a scheduler. */
 public final class JmxBean implements GmpMXBean {
     private static final String SPECIAL = ",=:\"*?\n";
 
     private final Scheduler s;
-    private ObjectName name; // Null when it is not registered.
+    private @Nullable ObjectName name; // Null when it is not registered.
 
     /** Of a scheduler. */
     @SuppressWarnings("exports")

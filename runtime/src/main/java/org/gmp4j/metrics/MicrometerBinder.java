@@ -93,7 +93,7 @@ public final class MicrometerBinder implements MeterBinder, AutoCloseable {
         String metric = d.name();
         Sampled s = sampled;
         made.add(FunctionTimer.builder(Sampled.name(d), s, weak -> count(s, metric, Double.POSITIVE_INFINITY),
-                weak -> s.histogram(metric) == null ? 0 : s.histogram(metric).sum(), TimeUnit.SECONDS)
+                weak -> sum(s, metric), TimeUnit.SECONDS)
                 .tags(tags).description(d.help()).register(registry));
         for (double bound : Sampled.bounds()) {
             made.add(bucket(registry, d, bound));
@@ -109,6 +109,11 @@ public final class MicrometerBinder implements MeterBinder, AutoCloseable {
     private static long count(Sampled s, String metric, double bound) {
         Histogram h = s.histogram(metric);
         return h == null ? 0 : h.below(bound);
+    }
+
+    private static double sum(Sampled s, String metric) {
+        Histogram h = s.histogram(metric);
+        return h == null ? 0 : h.sum();
     }
 
     /** Takes all meters back that it registered. */

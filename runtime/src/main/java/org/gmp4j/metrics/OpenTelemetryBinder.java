@@ -113,7 +113,7 @@ public final class OpenTelemetryBinder implements AutoCloseable {
             return;
         }
         for (Counter c : counters) {
-            switch (values.get(c.metric)) {
+            switch (value(values, c.metric)) {
                 case long[] byP -> {
                     for (int p = 0; p < byP.length; p++) {
                         c.instrument.record(byP[p], scheduler.toBuilder().put(P, (long) p).build());
@@ -124,16 +124,21 @@ public final class OpenTelemetryBinder implements AutoCloseable {
             }
         }
         for (Seconds s : seconds) {
-            s.instrument.record((double) values.get(s.metric), scheduler);
+            s.instrument.record((double) value(values, s.metric), scheduler);
         }
         for (Distribution d : distributions) {
-            Histogram h = (Histogram) values.get(d.metric);
+            Histogram h = (Histogram) value(values, d.metric);
             d.count.record(h.count(), scheduler);
             d.sum.record(h.sum(), scheduler);
             for (double bound : Sampled.bounds()) {
                 d.bucket.record(h.below(bound), scheduler.toBuilder().put(LE, Sampled.text(bound)).build());
             }
         }
+    }
+
+    @SuppressWarnings("NullAway") // A binder has instruments of what is there.
+    private static Object value(Map<String, Object> values, String metric) {
+        return values.get(metric);
     }
 
     private void pairs(ObservableLongMeasurement instrument, long[][] stolen) {

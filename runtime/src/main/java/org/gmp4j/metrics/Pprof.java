@@ -30,7 +30,7 @@ final class Pprof {
     /** With as many values as there are types, each with its unit; {@code period} is how many of the last one stand for a sample. */
     Pprof(long period, String... typesAndUnits) {
         int _ = string(""); // The first has to be.
-        Message valueType = null;
+        Message valueType = new Message(); // There is at least one.
         for (int i = 0; i < typesAndUnits.length; i += 2) {
             valueType = new Message().number(1, string(typesAndUnits[i])).number(2, string(typesAndUnits[i + 1]));
             profile.message(1, valueType);

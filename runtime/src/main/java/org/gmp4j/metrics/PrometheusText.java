@@ -38,7 +38,10 @@ final class PrometheusText {
             b.append("# TYPE ").append(name).append(' ')
                     .append(d.kind() == Kind.HISTOGRAM ? "histogram" : d.cumulative() ? "counter" : "gauge").append('\n');
             for (Sample s : samples) {
-                value(b, name, "scheduler=\"" + s.scheduler + '"', s.values.get(d.name()));
+                Object v = s.values.get(d.name());
+                if (v != null) {
+                    value(b, name, "scheduler=\"" + s.scheduler + '"', v);
+                }
             }
         }
         return b.toString();

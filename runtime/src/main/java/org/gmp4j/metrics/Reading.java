@@ -17,6 +17,7 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One reading of a scheduler's counters, while it runs. Each word is read by itself, so numbers that are written at different places need
@@ -36,7 +37,7 @@ final class Reading {
     final Scheduler s;
     private final Processor[] procs;
     /** By {@link Places.Distance}; null until somebody asks. */
-    private long[] stolenOver;
+    private long @Nullable [] stolenOver;
 
     // Goroutines.
     final long goroutines;
@@ -156,8 +157,8 @@ final class Reading {
         if (stolenOver == null) {
             long[] n = new long[Places.DISTANCES];
             Places places = s.placement().places();
-            long[][] stolen = places == null ? new long[0][] : stolen();
-            for (int thief = 0; thief < stolen.length; thief++) {
+            long[][] stolen = stolen();
+            for (int thief = 0; places != null && thief < stolen.length; thief++) {
                 for (int victim = 0; victim < stolen[thief].length; victim++) {
                     n[places.between(thief, victim).ordinal()] += stolen[thief][victim];
                 }

@@ -4,6 +4,8 @@ package org.gmp4j.metrics;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Readings of one scheduler for libraries that ask for one number after another: for {@value #FRESH_NANOS} ns they get those of the same
  * reading. Thread-safe.
@@ -88,7 +90,7 @@ final class Sampled {
     }
 
     /** A histogram; null when there is none, as the scheduler was closed before anybody asked. */
-    Histogram histogram(String name) {
+    @Nullable Histogram histogram(String name) {
         return (Histogram) values().get(name);
     }
 }

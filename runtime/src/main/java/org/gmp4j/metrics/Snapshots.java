@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.gmp4j.proc.Scheduler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All schedulers of the process as JSON, for the {@link Dashboard}'s page. Made anew every 100 ms at most, whoever and however many
@@ -35,7 +36,7 @@ final class Snapshots implements WebServer.Content {
     private final ReentrantLock lock = new ReentrantLock();
     // Under the lock.
     private Map<Scheduler, Pair> pairs = new HashMap<>();
-    private byte[] made;
+    private byte @Nullable [] made;
     private long madeAt;
 
     @Override

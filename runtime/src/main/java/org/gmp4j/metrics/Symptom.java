@@ -80,7 +80,8 @@ public record Symptom(Kind kind, String text) {
         if (locked > 0) {
             add(found, Kind.GOROUTINES_NEVER_MOVE, "%s locked to a thread", are(locked, "goroutine"));
         }
-        Histogram waits = between((Histogram) before.get("/sched/latencies:seconds"), (Histogram) now.get("/sched/latencies:seconds"));
+        Histogram waits = between((Histogram) value(before, "/sched/latencies:seconds"),
+                (Histogram) value(now, "/sched/latencies:seconds"));
         double most = waits.quantile(MOST);
         double tail = waits.quantile(ONE_IN_100);
         if (waits.count() >= SAMPLES && tail >= SLOW && tail >= TAIL * most) {
@@ -112,8 +113,13 @@ public record Symptom(Kind kind, String text) {
         return new Histogram(counts, now.bounds());
     }
 
+    @SuppressWarnings("NullAway") // All that are read here are there.
+    private static Object value(Map<String, Object> m, String name) {
+        return m.get(name);
+    }
+
     private static long number(Map<String, Object> m, String name) {
-        return ((Number) m.get(name)).longValue();
+        return ((Number) value(m, name)).longValue();
     }
 
     private static double sum(Object value) {
@@ -121,7 +127,7 @@ public record Symptom(Kind kind, String text) {
     }
 
     private static double grown(Map<String, Object> before, Map<String, Object> now, String name) {
-        return sum(now.get(name)) - sum(before.get(name));
+        return sum(value(now, name)) - sum(value(before, name));
     }
 
     private static double seconds(Map<String, Object> before, Map<String, Object> now) {
@@ -129,13 +135,13 @@ public record Symptom(Kind kind, String text) {
     }
 
     private static double queued(Map<String, Object> m) {
-        return sum(m.get("/sched/runqueue/local:goroutines")) + number(m, "/sched/runqueue/global:goroutines");
+        return sum(value(m, "/sched/runqueue/local:goroutines")) + number(m, "/sched/runqueue/global:goroutines");
     }
 
     /** The length of the queue that was longest both times. */
     private static long longest(Map<String, Object> before, Map<String, Object> now) {
-        long[] was = (long[]) before.get("/sched/runqueue/local:goroutines");
-        long[] is = (long[]) now.get("/sched/runqueue/local:goroutines");
+        long[] was = (long[]) value(before, "/sched/runqueue/local:goroutines");
+        long[] is = (long[]) value(now, "/sched/runqueue/local:goroutines");
         long longest = 0;
         for (int p = 0; p < Math.min(was.length, is.length); p++) {
             longest = Math.max(longest, Math.min(was[p], is[p]));

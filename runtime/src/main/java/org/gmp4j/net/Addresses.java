@@ -6,6 +6,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 
+import org.jspecify.annotations.Nullable;
+
 /** Addresses as text: {@code host:port}, {@code [ipv6]:port}, {@code :port}. */
 final class Addresses {
     private static final int MOST_PORT = 0xFFFF;
@@ -13,7 +15,7 @@ final class Addresses {
     /** Host and port; an empty host is any. */
     record HostPort(String host, int port) {
         /** The address if the host is one; null if it is a name. */
-        InetAddress literal() {
+        @Nullable InetAddress literal() {
             try {
                 return host.isEmpty() ? null : InetAddress.ofLiteral(host);
             } catch (IllegalArgumentException name) {
@@ -72,7 +74,7 @@ final class Addresses {
     }
 
     /** As Go writes it. */
-    static String text(Object address) {
+    static String text(@Nullable Object address) {
         return switch (address) {
             case null -> "?";
             case InetSocketAddress a when a.getAddress() instanceof Inet6Address ip ->

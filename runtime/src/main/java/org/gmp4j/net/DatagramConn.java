@@ -35,9 +35,9 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     /** Collected with this, so no call is late for it. */
     private final MemorySegment places = Arena.ofAuto().allocate(PLACES * SocketAddresses.BYTES, Long.BYTES);
     /** The last sender, as in the second place; null for none, or one without an address. Under {@link #reading}. */
-    private A sender;
+    private @Nullable A sender;
     /** The last receiver, as in the third place; under {@link #writing}. */
-    private A receiver;
+    private @Nullable A receiver;
 
     DatagramConn(PollFd fd) {
         super(fd);
@@ -110,7 +110,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
         return readFrom(to, Limits.within(d));
     }
 
-    private A readFrom(ByteBuffer to, Limits limits) throws IOException {
+    private @Nullable A readFrom(ByteBuffer to, Limits limits) throws IOException {
         limits.check();
         if (to.isReadOnly()) {
             throw new ReadOnlyBufferException();
@@ -327,7 +327,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
         }
     }
 
-    private long sent(long r, ByteBuffer from, Limits limits) throws IOException {
+    private long sent(long r, @Nullable ByteBuffer from, Limits limits) throws IOException {
         if (IoResult.error(r) != 0) {
             throw failed("write", r, limits);
         }

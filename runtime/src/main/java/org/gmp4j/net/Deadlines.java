@@ -8,6 +8,7 @@ import java.time.temporal.ChronoUnit;
 import org.gmp4j.netpoll.PollFd;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimeBubble;
+import org.jspecify.annotations.Nullable;
 
 /** From deadlines to the nanoseconds that are left. */
 final class Deadlines {
@@ -15,7 +16,7 @@ final class Deadlines {
     }
 
     /** 0 or less for one that has passed; {@link PollFd#NO_LIMIT} for null. */
-    static long left(Instant at) {
+    static long left(@Nullable Instant at) {
         if (at == null) {
             return PollFd.NO_LIMIT;
         }
@@ -28,7 +29,7 @@ final class Deadlines {
     }
 
     /** The same. */
-    static long left(Duration d) {
+    static long left(@Nullable Duration d) {
         return d == null ? PollFd.NO_LIMIT : RuntimeTimer.nanos(d);
     }
 }

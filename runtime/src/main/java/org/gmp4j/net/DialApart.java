@@ -8,6 +8,7 @@ import org.gmp4j.Chan;
 import org.gmp4j.context.Context;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.wait.Limits;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A dial in a virtual thread of its own, so that an interrupt ends the wait of the caller, on whatever thread that is. The connection
@@ -15,7 +16,7 @@ import org.gmp4j.wait.Limits;
  * there and closes it.
  */
 final class DialApart {
-    private final AtomicReference<TcpConn> made = new AtomicReference<>();
+    private final AtomicReference<@Nullable TcpConn> made = new AtomicReference<>();
     /** Nothing for a connection, else what was thrown. */
     private final Chan<Throwable> failed = Chan.make(1);
     private volatile boolean abandoned;
@@ -29,6 +30,7 @@ final class DialApart {
         return new DialApart().run(d, parent.withCancel(), address);
     }
 
+    @SuppressWarnings("NullAway") // Who is told of no failure finds what was made.
     private TcpConn run(Dialer d, Context ctx, String address) throws IOException, InterruptedException {
         boolean answered = false;
         try {

@@ -48,10 +48,10 @@ public final class Dialer {
 
     private static final Duration FALLBACK_DELAY = Duration.ofMillis(300);
 
-    private Duration fallbackDelay = FALLBACK_DELAY;
-    private Duration timeout;
-    private Instant deadline;
-    private InetSocketAddress localAddr;
+    private @Nullable Duration fallbackDelay = FALLBACK_DELAY;
+    private @Nullable Duration timeout;
+    private @Nullable Instant deadline;
+    private @Nullable InetSocketAddress localAddr;
     private int keepAlive = ListenConfig.KEEP_ALIVE_SECONDS;
 
     /** The usual settings. */
@@ -178,7 +178,7 @@ public final class Dialer {
         if (fallbackDelay == null || others.isEmpty()) {
             return serial(ctx, List.of(all), port, end);
         }
-        return new Race(ctx, port, end).run(first, others);
+        return new Race(ctx, port, end).run(first, others, fallbackDelay);
     }
 
     private TcpConn serial(Context ctx, List<InetAddress> all, int port, long end) throws IOException {
@@ -202,7 +202,7 @@ public final class Dialer {
         private final int port;
         private final long end;
         /** The first connection, until the caller has left without it, for want of memory or stack; and whether it has. */
-        private final AtomicReference<TcpConn> first = new AtomicReference<>();
+        private final AtomicReference<@Nullable TcpConn> first = new AtomicReference<>();
         private volatile boolean abandoned;
         /** A connection, or what was thrown; of the first family, and of the other. Each has room for it, so a sender never waits. */
         private final Chan<Object> primary = Chan.make(1);
@@ -214,9 +214,9 @@ public final class Dialer {
             this.end = end;
         }
 
-        TcpConn run(List<InetAddress> some, List<InetAddress> others) throws IOException {
+        TcpConn run(List<InetAddress> some, List<InetAddress> others, Duration patience) throws IOException {
             GStack.checkAll(); // Refused before anything is started.
-            Timer delay = Time.newTimer(fallbackDelay);
+            Timer delay = Time.newTimer(patience);
             boolean answered = false;
             try {
                 TcpConn c = await(some, others, delay);
@@ -291,7 +291,8 @@ public final class Dialer {
         }
 
         /** The connection of an outcome; if there is none, throws the first family's error. */
-        private static TcpConn connection(Object outcome, Object first) throws IOException {
+        @SuppressWarnings("NullAway") // It failed, as the other has.
+        private static TcpConn connection(@Nullable Object outcome, @Nullable Object first) throws IOException {
             return outcome instanceof TcpConn c ? c : Lookup.fail((Throwable) first);
         }
     }

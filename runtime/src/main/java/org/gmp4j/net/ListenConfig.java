@@ -75,7 +75,7 @@ public final class ListenConfig {
     }
 
     /** 0 for never. */
-    static int keepAliveSeconds(Duration d) {
+    static int keepAliveSeconds(@Nullable Duration d) {
         if (d == null || d.isZero()) {
             return 0;
         }

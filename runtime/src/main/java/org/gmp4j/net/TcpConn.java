@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TcpConn extends Conn {
     /** Written by the thread that asks first, always the same; null until then. */
-    private volatile InetSocketAddress local;
-    private final InetSocketAddress remote;
+    private volatile @Nullable InetSocketAddress local;
+    private final @Nullable InetSocketAddress remote;
 
     /** {@code local} is null where nobody has asked for it yet. */
-    TcpConn(PollFd fd, InetSocketAddress local, InetSocketAddress remote) {
+    TcpConn(PollFd fd, @Nullable InetSocketAddress local, @Nullable InetSocketAddress remote) {
         super(fd);
         this.local = local;
         this.remote = remote;
@@ -62,6 +62,7 @@ public final class TcpConn extends Conn {
      * @return the address
      * @throws ClosedException when it was closed before anybody asked
      */
+    @SuppressWarnings("NullAway") // Whoever got past the ClosedException has it.
     public InetSocketAddress localAddr() throws IOException {
         if (local == null) {
             boolean open;

@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UdpConn extends DatagramConn<InetSocketAddress> {
     private final InetSocketAddress local;
-    private final InetSocketAddress remote;
+    private final @Nullable InetSocketAddress remote;
     private final boolean ipv6;
 
-    UdpConn(PollFd fd, InetSocketAddress local, InetSocketAddress remote, boolean ipv6) {
+    UdpConn(PollFd fd, InetSocketAddress local, @Nullable InetSocketAddress remote, boolean ipv6) {
         super(fd);
         this.local = local;
         this.remote = remote;

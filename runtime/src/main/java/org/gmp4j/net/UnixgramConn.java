@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  * kernel does not tell the latter when there is room. Thread-safe: see {@link DatagramConn}.
  */
 public final class UnixgramConn extends DatagramConn<String> {
-    private final String local;
-    private final String remote;
+    private final @Nullable String local;
+    private final @Nullable String remote;
     /** Null for one without a name. */
-    private final UnixFile file;
+    private final @Nullable UnixFile file;
 
-    UnixgramConn(PollFd fd, String local, String remote) {
+    UnixgramConn(PollFd fd, @Nullable String local, @Nullable String remote) {
         super(fd);
         this.local = local;
         this.remote = remote;

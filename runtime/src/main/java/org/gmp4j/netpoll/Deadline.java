@@ -34,7 +34,7 @@ final class Deadline extends RuntimeTimer {
         } finally { // Also when there was no memory for the next alarm.
             lock.unlock();
         }
-        if (waiter != 0) {
+        if (of != null) {
             of.wake(waiter);
         }
     }

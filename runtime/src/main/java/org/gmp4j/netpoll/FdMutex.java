@@ -11,6 +11,7 @@ import org.gmp4j.struct.Throw;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Sema;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code fdMutex}: counts the users of a descriptor, so that no thread uses its number after the close, when the kernel may have given
@@ -161,7 +162,7 @@ final class FdMutex {
      * it out: its unit is on the way. Another that comes to wait may take that one, and is counted: so this looks at both again and
      * again. It does not sleep, for then it might have to wait for the end of the turn that an interrupt was to spare it.
      */
-    void leave(boolean write, GStack st) {
+    void leave(boolean write, @Nullable GStack st) {
         Sema units = write ? writers : readers;
         long waits = write ? WWAITS : RWAITS;
         long one = write ? WWAIT : RWAIT;

@@ -12,6 +12,7 @@ import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The part of a {@link PollFd} that waits: where it is registered, its deadlines, what ends a wait. Its methods are called by users
@@ -38,12 +39,12 @@ abstract class FdWaits {
     /** Written under the lock; read by a waiter after its word: see {@link Registration}. */
     private volatile int flags;
     /** The registrations, the newest first. Written under the lock; given back when the last user has left. */
-    private volatile Registration registrations;
+    private volatile @Nullable Registration registrations;
     /** Under the lock; null until first set. */
-    private Deadline readDeadline;
-    private Deadline writeDeadline;
+    private @Nullable Deadline readDeadline;
+    private @Nullable Deadline writeDeadline;
     /** Of {@link #unblockLocked}. */
-    private Registration unblocked;
+    private @Nullable Registration unblocked;
 
     FdWaits(int fd, boolean shortIsEmpty) {
         this.fd = fd;
@@ -106,7 +107,8 @@ abstract class FdWaits {
         }
     }
 
-    private int await(GStack st, boolean write) {
+    @SuppressWarnings("NullAway") // There is one behind open.
+    private int await(@Nullable GStack st, boolean write) {
         EdgePoller poller = poller(st);
         Registration r = find(poller);
         if (r == null) {
@@ -120,7 +122,7 @@ abstract class FdWaits {
         return check(write);
     }
 
-    private int awaitUntilEnded(GStack st, boolean write, OpLimits limits) {
+    private int awaitUntilEnded(@Nullable GStack st, boolean write, OpLimits limits) {
         if (limits.expired()) {
             return IoResult.TIMED_OUT;
         }
@@ -141,7 +143,7 @@ abstract class FdWaits {
         private final boolean write;
         /** By {@link #remove}, for {@link #ready}: the waiter, and what can wake it. */
         private long waiter;
-        private Registration of;
+        private @Nullable Registration of;
 
         EarlyEnd(Limits limits, boolean write) {
             super(limits);
@@ -187,8 +189,9 @@ abstract class FdWaits {
 
         @Override
         protected void ready(long mark) {
-            if (waiter != 0) {
-                of.wake(waiter);
+            Registration by = of;
+            if (by != null) {
+                by.wake(waiter);
             }
         }
 
@@ -198,9 +201,9 @@ abstract class FdWaits {
     }
 
     /** Before the first wait with a poller: 0, or an error number. */
-    private int open(GStack st, EdgePoller poller) {
+    private int open(@Nullable GStack st, @Nullable EdgePoller poller) {
         try {
-            if (poller instanceof Netpoller n) {
+            if (st != null && poller instanceof Netpoller n) {
                 n.openOrThrow(st.scheduler());
             }
             return register(poller == null ? OutsidePoller.get() : poller);
@@ -212,11 +215,11 @@ abstract class FdWaits {
     // Registrations
 
     /** The poller of the caller's scheduler; null where the {@link OutsidePoller} serves. */
-    private static EdgePoller poller(GStack st) {
+    private static @Nullable EdgePoller poller(@Nullable GStack st) {
         return st != null && st.scheduler().netpoll() instanceof Netpoller n ? n : null;
     }
 
-    private Registration find(EdgePoller poller) {
+    private @Nullable Registration find(@Nullable EdgePoller poller) {
         Registration r = registrations;
         while (r != null && r.poller != poller && (poller != null || !(r.poller instanceof OutsidePoller))) {
             r = r.next;
@@ -262,7 +265,7 @@ abstract class FdWaits {
         try {
             d = kept(d, write);
             if ((flags & CLOSING) == 0) {
-                if (nanos > 0 && nanos != PollFd.NO_LIMIT) {
+                if (d != null && nanos > 0 && nanos != PollFd.NO_LIMIT) {
                     d.startLocked(nanos);
                 } else if (d != null) {
                     d.stopLocked();
@@ -276,7 +279,7 @@ abstract class FdWaits {
         } finally {
             lock.unlock();
         }
-        if (waiter != 0) {
+        if (of != null) {
             of.wake(waiter);
         }
     }
@@ -290,7 +293,7 @@ abstract class FdWaits {
     }
 
     /** Under the lock: the deadline of a direction, which is {@code made} if there was none; may be null. */
-    private Deadline kept(Deadline made, boolean write) {
+    private @Nullable Deadline kept(@Nullable Deadline made, boolean write) {
         if (write) {
             writeDeadline = writeDeadline == null ? made : writeDeadline;
             return writeDeadline;
@@ -319,7 +322,7 @@ abstract class FdWaits {
     }
 
     /** Under the lock: the registration that can wake the waiter that {@link #unblockLocked} gave. */
-    final Registration unblocked() {
+    final @Nullable Registration unblocked() {
         return unblocked;
     }
 
@@ -340,10 +343,10 @@ abstract class FdWaits {
         long writer = unblockLocked(true);
         Registration ofWriter = unblocked;
         lock.unlock();
-        if (reader != 0) {
+        if (ofReader != null) {
             ofReader.wake(reader);
         }
-        if (writer != 0) {
+        if (ofWriter != null) {
             ofWriter.wake(writer);
         }
     }

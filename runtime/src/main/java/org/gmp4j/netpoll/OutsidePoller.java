@@ -12,6 +12,7 @@ import org.gmp4j.report.Uncaught;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The poller for threads that are no goroutines: one epoll instance for the process, and a daemon thread, which starts when such a
@@ -24,7 +25,7 @@ non-sealed class OutsidePoller implements EdgePoller {
     private static final long RETRY_NANOS = 1_000_000;
 
     /** Not made in a class initialiser: one that fails once, for want of descriptors, fails for ever. */
-    private static volatile OutsidePoller made;
+    private static volatile @Nullable OutsidePoller made;
 
     private final PollCache cache = new PollCache();
     private final int epfd;

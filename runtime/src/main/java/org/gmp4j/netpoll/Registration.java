@@ -11,6 +11,7 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Waiting;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A descriptor in one poller, edge-triggered, from the first wait of one of its goroutines until the close ({@code
@@ -48,7 +49,7 @@ abstract sealed class Registration {
     final EdgePoller poller;
     final long pd;
     /** The next of the same descriptor; written before this one is seen. */
-    Registration next;
+    @Nullable Registration next;
 
     /** No lambda: with no memory to link it the class could never be initialised. */
     private record Commit(boolean write) implements Park.Unlock {

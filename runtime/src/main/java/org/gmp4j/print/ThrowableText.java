@@ -5,6 +5,8 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The text of an exception of the user's, whose own methods may throw, return null, or give causes without end. A failing
  * exception must not keep a report from being made, and must not end the thread that makes it. Only an OutOfMemoryError may come out
@@ -49,7 +51,7 @@ public final class ThrowableText {
         }
     }
 
-    private static Throwable cause(Throwable t) {
+    private static @Nullable Throwable cause(Throwable t) {
         try {
             return t.getCause();
         } catch (Throwable e) {

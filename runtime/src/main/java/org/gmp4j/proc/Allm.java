@@ -8,6 +8,7 @@ import org.gmp4j.lock.SchedLock;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All Ms of a scheduler ({@code allm}): {@code struct m} and its Java side, found by index. They are never taken out. An M whose thread
@@ -21,8 +22,8 @@ final class Allm {
     private final Scheduler s;
     private volatile Machine[] machines = new Machine[0];
     /** Ms that ended, the first to end first, under sched.lock; below it, how many threads were asked to start. */
-    private Machine freem;
-    private Machine lastFreem;
+    private @Nullable Machine freem;
+    private @Nullable Machine lastFreem;
     private int starts;
 
     Allm(Scheduler s) {
@@ -35,7 +36,7 @@ final class Allm {
      *
      * @return null when the scheduler has ended; {@link #TOO_MANY}, in embedded mode, when there are as many as are allowed
      */
-    Machine allocm() {
+    @Nullable Machine allocm() {
         Machine fresh = null;
         Machine[] grown = null;
         for (;;) {
@@ -43,9 +44,9 @@ final class Allm {
             Machine[] old = machines;
             int id = (int) Schedt.mnext(s.sched);
             Machine found = Schedt.closingAcquire(s.sched) == Scheduler.STOPPED ? null
-                    : freem != null && freem.isFree() ? takeFree()
+                    : freem != null && freem.isFree() ? takeFree(freem)
                     : id - Schedt.nmfreed(s.sched) >= Schedt.maxmcount(s.sched) ? TOO_MANY
-                    : grown != null && grown.length == id + 1 ? publish(fresh, grown) : UNDECIDED;
+                    : grown != null && fresh != null && grown.length == id + 1 ? publish(fresh, grown) : UNDECIDED;
             if (found != null && found.s != null) {
                 starts++;
             }
@@ -89,8 +90,7 @@ final class Allm {
     }
 
     /** Takes the M that ended first; under the lock. */
-    private Machine takeFree() {
-        Machine m = freem;
+    private Machine takeFree(Machine m) {
         freem = m.nextFree;
         m.nextFree = null;
         Schedt.setNmfreed(s.sched, Schedt.nmfreed(s.sched) - 1);
@@ -125,7 +125,7 @@ final class Allm {
     void free(Machine m) {
         SchedLock.lock(s.sched);
         Schedt.setNmfreed(s.sched, Schedt.nmfreed(s.sched) + 1);
-        if (freem == null) {
+        if (freem == null || lastFreem == null) {
             freem = m;
         } else {
             lastFreem.nextFree = m;

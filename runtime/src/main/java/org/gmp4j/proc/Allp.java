@@ -11,6 +11,7 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
 
 /** {@code allp}: the Ps that ever were, by id, with {@code idlepMask} and {@code timerpMask}. It never gets shorter. */
 final class Allp {
@@ -38,6 +39,7 @@ final class Allp {
     }
 
     /** More Ps than there were ever, and arrays for them: all the memory that {@link #grow} needs. */
+    @SuppressWarnings("NullAway.Init") // See room.
     private static final class Room {
         private Processor[] procs;
         private long[] replaced;
@@ -52,7 +54,7 @@ final class Allp {
      *
      * @return for {@link #grow}; null when there is room for that many already
      */
-    Object room(int n, Placement placement) {
+    @Nullable Object room(int n, Placement placement) {
         Processor[] old = procs;
         if (n <= old.length) {
             return null;
@@ -91,7 +93,7 @@ final class Allp {
     }
 
     /** Makes allp and the masks longer with what {@link #room} returned, unless that is null; world stopped. Needs no memory. */
-    void grow(Object room) {
+    void grow(@Nullable Object room) {
         if (room == null) {
             return;
         }

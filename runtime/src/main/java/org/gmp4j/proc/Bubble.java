@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Goroutines with a clock of their own, which moves on when all of them wait for each other ({@code syncGroup}): see
@@ -28,7 +29,7 @@ public abstract class Bubble {
     }
 
     /** The bubble of the calling goroutine; null for none, and outside goroutines. */
-    public static Bubble current() {
+    public static @Nullable Bubble current() {
         if (!any) {
             return null;
         }
@@ -42,7 +43,7 @@ public abstract class Bubble {
         if (b == null) {
             return f.get();
         }
-        GStack st = GStack.current();
+        GStack st = GStack.mine();
         st.bubble = null;
         try {
             return f.get();
@@ -115,7 +116,8 @@ public abstract class Bubble {
     /** Gives the lock back as the goroutine wanted, and counts it out. */
     private static final Park.Unlock PARKED = new Park.Unlock() {
         @Override
-        public boolean unlock(long gp, Object lock) {
+        @SuppressWarnings("NullAway") // It has a stack, and is in the bubble.
+        public boolean unlock(long gp, @Nullable Object lock) {
             GStack st = (GStack) GSlots.stack(gp);
             Bubble b = st.bubble; // Once the lock is free the goroutine may run, and end.
             Park.Unlock unlock = st.unlock;
@@ -130,13 +132,14 @@ public abstract class Bubble {
     };
 
     /** The unlock function of a goroutine that is about to park, which also counts it out. Makes no object: the caller holds locks. */
-    static Park.Unlock parking(GStack st, Park.Unlock unlock) {
+    static Park.Unlock parking(GStack st, Park.@Nullable Unlock unlock) {
         st.durable = true; // Before the lock is free: its waker looks.
         st.unlock = unlock;
         return PARKED;
     }
 
     /** Counts in a goroutine that is about to be readied. */
+    @SuppressWarnings("NullAway") // Durable are waits in a bubble.
     static void readied(long gp) {
         if (any) {
             GStack st = (GStack) GSlots.stack(gp);

@@ -9,6 +9,7 @@ import org.gmp4j.lock.RuntimeMutex;
 import org.gmp4j.print.Stderr;
 import org.gmp4j.stack.Host.HostThread;
 import org.gmp4j.struct.Mem;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ms begin with the process's CPUs, policy and signal mask, whichever thread starts them ({@code startTemplateThread},
@@ -38,8 +39,8 @@ final class CleanStart {
     private static final long REQUEST = LOCK + Mem.LINE;
     private static final long DONE = REQUEST + Mem.LINE;
     /** What to start: by the requester, before REQUEST. Why it did not start, or null: by the template, before DONE. */
-    private static HostThread wanted;
-    private static Throwable failure;
+    private static @Nullable HostThread wanted;
+    private static @Nullable Throwable failure;
     /** Whether there is a template thread; written under the class's monitor. */
     private static volatile boolean template;
     /** Whether that was tried, and failed; and whether that was said. */
@@ -106,7 +107,10 @@ final class CleanStart {
             }
             Note.clear(REQUEST);
             try {
-                wanted.start();
+                HostThread next = wanted;
+                if (next != null) {
+                    next.start();
+                }
             } catch (Throwable t) {
                 failure = t; // The requester throws it.
             }

@@ -14,6 +14,7 @@ import org.gmp4j.queue.SudogCache;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The end of a scheduler, in steps:
@@ -38,7 +39,7 @@ final class Closing {
     /** How many threads read the structs: see {@link #beginReading}. */
     private final AtomicInteger readers = new AtomicInteger();
     /** Ends before the structs are recycled; null for none. */
-    private volatile Thread before;
+    private volatile @Nullable Thread before;
     /** What {@link #close} waits at until no goroutine is left. */
     private final Object drained = new Object();
     private volatile boolean mayBeDrained;

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.gmp4j.lock.Note;
 import org.gmp4j.print.Stderr;
 import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Work that must be done, left by threads that do not have the stack for it: the sysmon of any scheduler does it. It is a list that
@@ -38,13 +39,13 @@ public abstract class Deferred {
     };
 
     /** By anyone, through HEAD; to and from CLOSED under the class's lock. */
-    private static volatile Deferred head = CLOSED;
+    private static volatile @Nullable Deferred head = CLOSED;
     /** How many threads are doing such work. */
     private static final AtomicInteger DRAINING = new AtomicInteger();
     /** How many sysmons look at the list; under the class's lock. */
     private static int drainers;
 
-    private Deferred next;
+    private @Nullable Deferred next;
 
     /** Work that is in no list yet. */
     protected Deferred() {
@@ -55,17 +56,17 @@ public abstract class Deferred {
 
     /** A wake-up of the JDK: see {@link GStack#execute}. */
     static final class Wakeup extends Deferred {
-        private final GStack st;
-        private final Runnable task;
+        private final @Nullable GStack st;
+        private final @Nullable Runnable task;
 
-        Wakeup(GStack st, Runnable task) {
+        Wakeup(@Nullable GStack st, @Nullable Runnable task) {
             this.st = st;
             this.task = task;
         }
 
         @Override
         protected void run() {
-            if (st == null) {
+            if (st == null || task == null) {
                 return; // The trial of begin.
             }
             try {
@@ -96,7 +97,7 @@ public abstract class Deferred {
     }
 
     /** Takes the list, leaves {@code end} in its place, and does the work. */
-    private static void runAll(Deferred end) {
+    private static void runAll(@Nullable Deferred end) {
         int _ = DRAINING.incrementAndGet(); // Before it is taken: see pending.
         try {
             run((Deferred) HEAD.getAndSet(end));

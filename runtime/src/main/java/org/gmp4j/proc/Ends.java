@@ -5,6 +5,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.JdkThreads;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a goroutine ends. On its own stack, with its own identity, whatever its stack is (a pooled one, or a thread with an
@@ -55,7 +56,7 @@ final class Ends {
         st.defers = null;
     }
 
-    private static void finish(GStack st, Throwable end) {
+    private static void finish(GStack st, @Nullable Throwable end) {
         Scheduler s = st.s;
         boolean panics = s.config.program() && end != null && end != Goexit.INSTANCE;
         if (panics) {
@@ -89,7 +90,7 @@ final class Ends {
      * @param end how it ended so far: null, {@link Goexit#INSTANCE} or an exception
      * @return how it ends
      */
-    static Throwable deferred(GStack st, Throwable end) {
+    static @Nullable Throwable deferred(GStack st, @Nullable Throwable end) {
         Throwable last = st.exiting && end == null ? Goexit.INSTANCE : end; // The user's code swallowed it.
         while (st.defers != null) {
             st.exiting = false; // Deferred work may call the runtime.
@@ -106,7 +107,7 @@ final class Ends {
     }
 
     /** Closes what structured scopes the goroutine left open, as the JDK does for its threads; may wait for their threads. */
-    private static Throwable closeScopes(GStack st, Throwable end) {
+    private static @Nullable Throwable closeScopes(GStack st, @Nullable Throwable end) {
         try {
             JdkThreads.closeScopes(st);
             return end;
@@ -115,7 +116,7 @@ final class Ends {
         }
     }
 
-    private static void tell(GStack st, Throwable end) {
+    private static void tell(GStack st, @Nullable Throwable end) {
         Awaited told = st.awaited;
         st.awaited = null;
         try {

@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Goroutines in {@code System.exit}. The call never returns: the first caller waits for the shutdown hooks, and others for the
@@ -23,7 +24,7 @@ final class Exiters {
     }
 
     /** For a close that begins while the JVM shuts down, else null: a close that began before is not a shutdown hook's. */
-    static Exiters ofShutdown(Scheduler s) {
+    static @Nullable Exiters ofShutdown(Scheduler s) {
         try {
             boolean _ = Runtime.getRuntime().removeShutdownHook(new Thread());
             return null;

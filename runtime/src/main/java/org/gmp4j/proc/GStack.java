@@ -13,6 +13,7 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The stack of a goroutine, and the loop that runs on a pooled one: run a goroutine, end it, and run the next in place
@@ -32,9 +33,9 @@ public final class GStack extends Stack {
      * Labels of the goroutine, for profiles; null for none. Written by the goroutine; a profiler may read a map that was replaced a
      * moment ago, which is safe as no map ever changes.
      */
-    Map<String, String> labels;
+    @Nullable Map<String, String> labels;
     /** Deferred work of the goroutine, last first; null when there is none. */
-    Defer defers;
+    @Nullable Defer defers;
     /** What the M sets {@code m.locks} to when it runs this stack again; a new stack begins inside the runtime. */
     int locks = 1;
     /** Whether goexit was called and has not unwound the stack yet. */
@@ -48,7 +49,7 @@ public final class GStack extends Stack {
     volatile int ticket;
 
     /** The next in {@link Leftovers}. */
-    GStack nextLeft;
+    @Nullable GStack nextLeft;
     /** How much room a section must have; more than any stack when there are too many frames on the heap. By the goroutine and its M. */
     private long room = Headroom.toTake();
     /** Switches until the M counts the frames on the heap again, and what this is set to then. Written by the M. */
@@ -57,31 +58,31 @@ public final class GStack extends Stack {
     private long frozen;
 
     /** The bubble of the goroutine, set by itself; null for none. Whether it counts as waiting: by it and by its waker in turn. */
-    Bubble bubble;
+    @Nullable Bubble bubble;
     boolean durable;
     /** What gives the lock back when it parks as one of the bubble; set by itself, cleared by its M. */
-    Park.Unlock unlock;
+    Park.@Nullable Unlock unlock;
 
     /** The unlock function of its present {@link Park#gopark}. Written by the goroutine; its M reads it. */
-    Park.Unlock parkUnlock;
+    Park.@Nullable Unlock parkUnlock;
     /** The argument of that, null while the goroutine does not park; likewise. */
-    Object parkLock;
+    @Nullable Object parkLock;
     /** Whether its present wait may be ended by an interrupt, a limit of time or a context. Written by the goroutine. */
     boolean endable;
     /** Where the goroutine was started; null when that was not noted. Written by the goroutine. */
-    String site;
+    @Nullable String site;
 
     /** Told how the goroutine ended, instead of {@link #report}; null for nobody. */
-    Awaited awaited;
+    @Nullable Awaited awaited;
 
     /** Tells its waits of interrupts; null until a wait needs it. Written by the goroutine, and kept for the next ones on this stack. */
-    InterruptHook interruptHook;
+    @Nullable InterruptHook interruptHook;
 
     /** See {@link #isPooled}. */
     final boolean pooled;
 
     /** One deferred call. */
-    record Defer(Runnable fn, Defer next) {
+    record Defer(Runnable fn, @Nullable Defer next) {
     }
 
     GStack(Scheduler s) {
@@ -110,8 +111,14 @@ public final class GStack extends Stack {
     }
 
     /** The stack this code runs on; null outside goroutines. */
-    public static GStack current() {
+    public static @Nullable GStack current() {
         return (GStack) Stack.current();
+    }
+
+    /** The same for callers that are goroutines. */
+    @SuppressWarnings("NullAway")
+    public static GStack mine() {
+        return current();
     }
 
     /** The goroutine on this stack. */
@@ -134,7 +141,7 @@ public final class GStack extends Stack {
      * @return its stack; null on a thread that is no goroutine
      * @throws StackOverflowError when there is too little room; nothing has happened
      */
-    public static GStack enter() {
+    public static @Nullable GStack enter() {
         long left = Headroom.left(); // Before all else: after a call in the middle the compiled code would have to load everything again.
         GStack st = current();
         if (st != null) {
@@ -174,7 +181,7 @@ public final class GStack extends Stack {
      *
      * @throws StackOverflowError when there is too little room; nothing has happened
      */
-    public static GStack enterToGive() {
+    public static @Nullable GStack enterToGive() {
         GStack st = current();
         if ((st == null || M.locksOpaque(st.machine().mp) == 0) && !Headroom.enough()) {
             throw Headroom.overflow();
@@ -186,7 +193,7 @@ public final class GStack extends Stack {
     }
 
     /** The same where the caller has made sure that there is room, or must not fail. */
-    public static GStack enterChecked() {
+    public static @Nullable GStack enterChecked() {
         GStack st = current();
         if (st != null) {
             st.acquirechecked();
@@ -195,7 +202,7 @@ public final class GStack extends Stack {
     }
 
     /** {@code releasem}: undoes {@link #enter}; a point where the goroutine yields if it was told to. */
-    public static void exit(GStack st) {
+    public static void exit(@Nullable GStack st) {
         if (st != null) {
             st.releasem();
         }
@@ -309,12 +316,12 @@ public final class GStack extends Stack {
     }
 
     /** Labels of this goroutine for profiles, which those that it starts begin with; null for none. */
-    public Map<String, String> labels() {
+    public @Nullable Map<String, String> labels() {
         return labels;
     }
 
     /** Sets them; on this stack. */
-    public void setLabels(Map<String, String> labels) {
+    public void setLabels(@Nullable Map<String, String> labels) {
         this.labels = labels;
     }
 
@@ -329,7 +336,7 @@ public final class GStack extends Stack {
     }
 
     /** Where this goroutine was started; null when that was not noted. */
-    public String site() {
+    public @Nullable String site() {
         return site;
     }
 
@@ -344,7 +351,7 @@ public final class GStack extends Stack {
      * @param i which of them, from 0 on
      * @return null behind the last one; for 0 also when they are not known, or the wait may be ended early
      */
-    public Keeper waitsFor(int i) {
+    public @Nullable Keeper waitsFor(int i) {
         Park.Unlock by = parkUnlock;
         Object what = parkLock;
         return endable || by == null || what == null ? null : by.waitsFor(what, i);
@@ -356,7 +363,7 @@ public final class GStack extends Stack {
     }
 
     /** The bubble of this goroutine; null for none. */
-    public Bubble bubble() {
+    public @Nullable Bubble bubble() {
         return bubble;
     }
 
@@ -387,7 +394,7 @@ public final class GStack extends Stack {
      *
      * @param end null, {@link Goexit#INSTANCE} or an exception
      */
-    public void report(Throwable end) {
+    public void report(@Nullable Throwable end) {
         if (end == null || end == Goexit.INSTANCE) {
             return;
         }
@@ -409,7 +416,7 @@ public final class GStack extends Stack {
      * @param end how what it did has ended: null, {@link Goexit#INSTANCE} or an exception
      * @return the same, or what deferred work made of it
      */
-    public Throwable runDeferred(Throwable end) {
+    public @Nullable Throwable runDeferred(@Nullable Throwable end) {
         return Ends.deferred(this, end);
     }
 
@@ -428,6 +435,7 @@ public final class GStack extends Stack {
         // Reached only when there is no memory for the yield: the virtual thread ends, and the M drops the stack.
     }
 
+    @SuppressWarnings("NullAway") // A goroutine that begins has a function.
     private void runGoroutine() {
         Runnable fn = GSlots.fn(gp);
         if (fn instanceof Labelled l) {

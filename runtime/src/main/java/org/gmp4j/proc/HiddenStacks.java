@@ -2,6 +2,7 @@
 package org.gmp4j.proc;
 
 import org.gmp4j.struct.GSlots;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The stacks of goroutines that a search for leaks has taken out of {@link GSlots} while the world is stopped ({@code
@@ -13,7 +14,7 @@ public abstract class HiddenStacks {
     }
 
     /** The stack of a goroutine; null when it was not taken, or is reachable no more. */
-    protected abstract GStack stack(long gp);
+    protected abstract @Nullable GStack stack(long gp);
 
     /** A goroutine was woken, and is runnable, by a thread that is not on a P of its scheduler: its stack is put back. */
     static void woken(Scheduler s, long gp) {
@@ -27,7 +28,7 @@ public abstract class HiddenStacks {
     }
 
     /** The stack of a goroutine, for readers while a search may be under way; null when it has none. */
-    public static GStack of(Scheduler s, long gp) {
+    public static @Nullable GStack of(Scheduler s, long gp) {
         GStack st = (GStack) GSlots.stack(gp);
         HiddenStacks hidden = s.hidden;
         if (st != null) {

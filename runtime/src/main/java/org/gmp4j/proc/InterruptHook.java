@@ -9,6 +9,7 @@ import java.util.Set;
 
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tells a wait that its thread was interrupted. The JDK reports interrupts to a thread that blocks in an interruptible channel or a
@@ -32,7 +33,7 @@ public final class InterruptHook extends AbstractSelector {
 
     private final Thread thread = Thread.currentThread();
     /** The wait that is under way; null for none. Written by its thread. */
-    private volatile Told told;
+    private volatile @Nullable Told told;
 
     private InterruptHook() {
         super(null);

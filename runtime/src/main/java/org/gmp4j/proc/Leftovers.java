@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.struct.FieldHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Stacks for which the JDK could not finish a park, or the end of a thread, for want of memory: a timed park, for example, sets an
@@ -16,7 +17,7 @@ final class Leftovers {
     private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), Leftovers.class, "first", GStack.class);
 
     /** A list by {@link GStack#nextLeft}; Ms push, sysmon takes all. */
-    private volatile GStack first;
+    private volatile @Nullable GStack first;
 
     /** From the M that has unmounted the stack: the CAS hands it to sysmon. */
     void add(GStack st) {

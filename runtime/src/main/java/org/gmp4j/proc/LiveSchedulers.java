@@ -43,6 +43,7 @@ final class LiveSchedulers {
     }
 
     /** Takes {@code s} out if it is there. Never fails: without memory for a shorter list, another scheduler is put in its place. */
+    @SuppressWarnings("NullAway") // Another is there where one is put.
     static synchronized void remove(Scheduler s) {
         Scheduler[] now = list;
         Scheduler another = null;

@@ -10,6 +10,7 @@ import org.gmp4j.queue.StealWalk;
 import org.gmp4j.stack.Host;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The Java side of an M: its thread, and what a goroutine leaves for the M when it gives the thread back (see
@@ -23,7 +24,7 @@ public final class Machine extends Host {
 
     /** Which entry of a placement the thread is pinned to; -1 for none. And of which placement. */
     int pinnedTo = -1;
-    Placement pinnedBy;
+    @Nullable Placement pinnedBy;
 
     /** What to do after the switch: a code of {@link Mcall}. */
     int op;
@@ -57,11 +58,12 @@ public final class Machine extends Host {
     /** Whether its thread has begun as {@link CleanStart} wants it. */
     boolean begun;
     /** Where the events of its P go; null when they go nowhere. Right as long as it has a P: see {@link Tracer}. */
-    EventRing trace;
+    @Nullable EventRing trace;
     /** The next in the list of Ms that have ended; under sched.lock. */
-    Machine nextFree;
+    @Nullable Machine nextFree;
 
-    Machine(Scheduler s, long mp) {
+    @SuppressWarnings("NullAway") // Allm has two that stand for none, and have no scheduler.
+    Machine(@Nullable Scheduler s, long mp) {
         this.s = s;
         this.mp = mp;
         watched = s == null ? null : s.monitor().ofM();
@@ -92,11 +94,12 @@ public final class Machine extends Host {
     }
 
     /** The M whose thread this code runs on, inside a goroutine or not; null elsewhere. */
-    static Machine of() {
+    static @Nullable Machine of() {
         return (Machine) Host.current();
     }
 
     /** The M whose thread this code runs on; for the floors above, which know that there is one. */
+    @SuppressWarnings("NullAway")
     public static Machine current() {
         return of();
     }
@@ -130,7 +133,7 @@ public final class Machine extends Host {
      *
      * @param st the caller's stack, inside {@link GStack#enter}; null for a thread that is no M
      */
-    public static int cheaprandn(GStack st, int n) {
+    public static int cheaprandn(@Nullable GStack st, int n) {
         int r = st != null ? st.machine().cheaprand() : ThreadLocalRandom.current().nextInt();
         return (int) ((r & 0xFFFF_FFFFL) * n >>> Integer.SIZE);
     }

@@ -146,6 +146,7 @@ final class Mcall {
     }
 
     /** park_m. */
+    @SuppressWarnings("NullAway") // An unlock function knows whether its gopark had a lock.
     private static long parkm(Machine m, GStack st, long gp) {
         Park.Unlock unlock = st.parkUnlock;
         Object lock = st.parkLock;

@@ -18,6 +18,7 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code newproc}: the birth of a goroutine. ({@link Goexit0}: its end.)
@@ -64,7 +65,7 @@ final class Newproc {
     }
 
     /** Where the caller starts a goroutine; null for want of memory. */
-    private static String place(Names places, Runnable fn) {
+    private static @Nullable String place(Names places, Runnable fn) {
         try {
             return places.name(places.site(fn));
         } catch (OutOfMemoryError e) {
@@ -133,7 +134,7 @@ final class Newproc {
      */
     static void adopt(Scheduler s, GStack st) {
         if (insideOf(s)) {
-            Machine m = GStack.current().machine();
+            Machine m = GStack.mine().machine();
             long pp = m.pp();
             long gp = slot(s, pp);
             give(gp, st);
@@ -144,7 +145,7 @@ final class Newproc {
     }
 
     /** Not from a goroutine of this scheduler: through the global queue. False when it is closing. */
-    private static boolean newprocExternal(Scheduler s, Runnable fn, GStack st, int site) {
+    private static boolean newprocExternal(Scheduler s, @Nullable Runnable fn, @Nullable GStack st, int site) {
         long sched = s.sched;
         SchedLock.lock(sched);
         if (Schedt.closingAcquire(sched) != 0 && !insideOf(s)) {

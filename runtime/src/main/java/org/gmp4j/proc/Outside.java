@@ -4,6 +4,8 @@ package org.gmp4j.proc;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What may ready a goroutine from outside of all schedulers of the process: threads that are not Ms and are inside a blocking call of
  * ours, or left one less than a second ago, and timers without a scheduler. It holds off {@link Checkdead}. Any thread may call this.
@@ -18,7 +20,7 @@ public final class Outside {
     private static volatile long left = System.nanoTime() - GRACE_NANOS;
 
     /** Whether a timer outside all schedulers is set. */
-    private static volatile BooleanSupplier alarms; // Null until there may be any.
+    private static volatile @Nullable BooleanSupplier alarms; // Null until there may be any.
 
     private Outside() {
     }

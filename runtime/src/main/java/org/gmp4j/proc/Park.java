@@ -11,6 +11,7 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code gopark} and {@code goready}: how a goroutine waits and is woken.
@@ -39,7 +40,7 @@ public final class Park {
          * @param i the number of the object, from 0
          * @return null when there are no more; for 0, when they are not known: then the goroutine is never reported as leaked
          */
-        default Keeper waitsFor(Object lock, int i) {
+        default @Nullable Keeper waitsFor(@Nullable Object lock, int i) {
             return i == 0 && lock instanceof Keeper k ? k : null;
         }
     }
@@ -54,7 +55,7 @@ public final class Park {
      * @param unlock called once it is parked; null for none
      * @param locks how many ranked locks {@code unlock} gives back, for the check of G5
      */
-    public static void gopark(GStack st, Unlock unlock, Object lock, WaitReason reason, int locks) {
+    public static void gopark(GStack st, @Nullable Unlock unlock, @Nullable Object lock, WaitReason reason, int locks) {
         if (LockRank.CHECK) {
             LockRank.mayPark(locks);
         }
@@ -119,6 +120,7 @@ public final class Park {
     }
 
     /** {@code LockOSThread} and {@code UnlockOSThread} of the calling goroutine. */
+    @SuppressWarnings("NullAway")
     public static void lockOSThread(boolean lock) {
         if (lock) {
             CleanStart.prepareForLock();

@@ -3,6 +3,8 @@ package org.gmp4j.proc;
 
 import java.util.Arrays;
 
+import org.jspecify.annotations.Nullable;
+
 /** The Java side of a P, with the free stacks that dead goroutines left, which only the M that holds the P touches. */
 public final class Processor {
     private static final int LOCAL = 64;
@@ -33,7 +35,8 @@ public final class Processor {
     }
 
     /** A free stack, or null. */
-    GStack take() {
+    @SuppressWarnings("NullAway") // Nobody reads behind n.
+    @Nullable GStack take() {
         if (n == 0) {
             return null;
         }
@@ -62,7 +65,7 @@ public final class Processor {
     }
 
     /** The cache of a number; null for none. On a goroutine's stack, inside {@link GStack#enter}, as long as that lasts. */
-    public Cache cache(int number) {
+    public @Nullable Cache cache(int number) {
         return number < caches.length ? caches[number] : null;
     }
 

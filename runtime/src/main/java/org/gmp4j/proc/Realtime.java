@@ -24,7 +24,7 @@ final class Realtime {
             OsThread.setScheduler(0, OsThread.SCHED_FIFO | OsThread.RESET_ON_FORK, priority + more);
         } catch (NativeException e) {
             if (s.realtimeRefused.compareAndSet(false, true)) {
-                Stderr.tryPrint("gmp4j: threads of ", s.name, " run under the usual policy: ", e.getMessage(),
+                Stderr.tryPrint("gmp4j: threads of ", s.name, " run under the usual policy: ", String.valueOf(e.getMessage()),
                         "; real time needs CAP_SYS_NICE, or ulimit -r ", String.valueOf(priority + 1));
             }
         }

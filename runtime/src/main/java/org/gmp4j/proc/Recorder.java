@@ -6,6 +6,7 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Is told of things that happen seldom or last long, and records them as JFR's events. There is none until somebody records. The loop
@@ -22,7 +23,7 @@ public abstract class Recorder {
     /** The room on the stack, in bytes, that an event takes, beside a section of the runtime. */
     private static final long ROOM = 64 << 10;
 
-    private static volatile Recorder now;
+    private static volatile @Nullable Recorder now;
 
     /** What happened to a P. */
     public enum Taken {
@@ -40,12 +41,12 @@ public abstract class Recorder {
     }
 
     /** The recorder; null for none. */
-    public static Recorder now() {
+    public static @Nullable Recorder now() {
         return now;
     }
 
     /** A goroutine is about to wait. */
-    protected abstract Object waits();
+    protected abstract @Nullable Object waits();
 
     /** It goes on, on its own stack. */
     protected abstract void waited(Object event, GStack st, String reason);
@@ -54,7 +55,7 @@ public abstract class Recorder {
     protected abstract void preempted(GStack st, boolean forStop);
 
     /** The caller begins to stop the world. */
-    protected abstract Object worldStops();
+    protected abstract @Nullable Object worldStops();
 
     /** The world goes on; it took {@code stopping} ns until all Ps had stopped. */
     protected abstract void worldStarts(Object event, Scheduler s, long stopping);
@@ -70,7 +71,7 @@ public abstract class Recorder {
         return Headroom.left() >= Headroom.toTake() + ROOM;
     }
 
-    static Object waiting() {
+    static @Nullable Object waiting() {
         Recorder r = now;
         if (r == null || !room()) {
             return null;
@@ -82,7 +83,7 @@ public abstract class Recorder {
         }
     }
 
-    static void waitOver(Object event, GStack st, WaitReason reason) {
+    static void waitOver(@Nullable Object event, GStack st, WaitReason reason) {
         Recorder r = now;
         if (event == null || r == null || !room()) {
             return;
@@ -112,7 +113,7 @@ public abstract class Recorder {
         }
     }
 
-    static Object stopping() {
+    static @Nullable Object stopping() {
         Recorder r = now;
         if (r == null || !room()) {
             return null;
@@ -124,7 +125,7 @@ public abstract class Recorder {
         }
     }
 
-    static void starting(Object event, Scheduler s, long stopping) {
+    static void starting(@Nullable Object event, Scheduler s, long stopping) {
         Recorder r = now;
         if (event == null || r == null || !room()) {
             return;

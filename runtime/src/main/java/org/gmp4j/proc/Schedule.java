@@ -15,6 +15,7 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.Latency;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code schedule} and {@code execute}: the loop of an M, on its own stack.
@@ -68,6 +69,7 @@ final class Schedule {
      *
      * @return what to run next without asking the queues, with {@link Runq#INHERIT}; 0 for none
      */
+    @SuppressWarnings("NullAway") // What has a stack has it in its slot.
     private static long execute(Machine m, long gp, boolean inheritTime) {
         GStack st;
         if (G.hasstack(gp) != 0) {
@@ -102,7 +104,7 @@ final class Schedule {
         return after(m, st, ended);
     }
 
-    private static GStack newStack(Scheduler s) {
+    private static @Nullable GStack newStack(Scheduler s) {
         try {
             return new GStack(s);
         } catch (OutOfMemoryError e) {

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.IntSupplier;
 
 import org.gmp4j.config.Config;
 import org.gmp4j.config.Placement;
@@ -26,6 +27,7 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One scheduler: {@code struct schedt} and what belongs to it on the heap. Life: {@link #schedinit}, work, {@link #close}.
@@ -49,26 +51,29 @@ public final class Scheduler {
     /** For thread names. */
     final String name;
     /** Written once, by {@link LiveSchedulers}, before others see the scheduler. */
+    @SuppressWarnings("NullAway.Init")
     String label;
     final Timers timers;
     final JdkContainer goroutines;
     Netpoll netpoll; // Not final: tests replace it.
 
+    /** Written by the first procresize. */
+    @SuppressWarnings("NullAway.Init")
     volatile VictimOrder victimOrder;
     /** The CPUs of its Ps. Replaced with the world stopped. */
     volatile Placement placement;
     /** The object that users have for it; null in program mode. Written once. */
-    private volatile Object owner;
+    private volatile @Nullable Object owner;
     /** The tracer; null when it is off. Set with the world stopped, by {@link Tracing}. */
-    volatile Tracer tracer;
+    volatile @Nullable Tracer tracer;
     /** Where goroutines are started, by {@code createsites=1}; else null. */
-    final Names places;
+    final @Nullable Names places;
     /** Where goroutines waited; and where they held locks that others waited for. */
     public final WaitProfile blockProfile = new WaitProfile();
     public final WaitProfile mutexProfile = new WaitProfile();
     /** While a search for leaks is under way, else null. Set and cleared with the world stopped. */
-    volatile HiddenStacks hidden;
-    private volatile BooleanSupplier idleHook;
+    volatile @Nullable HiddenStacks hidden;
+    private volatile @Nullable BooleanSupplier idleHook;
     private volatile boolean mainExited;
     private volatile boolean procsByHand;
     private volatile boolean mainReturned;
@@ -80,7 +85,7 @@ public final class Scheduler {
     /** For {@link StopTheWorld}: when the stop began, how long it took, its event. Written by whoever stops the world. */
     long stopBegan;
     long stopTook;
-    Object stopEvent;
+    @Nullable Object stopEvent;
     /** Whether {@link Realtime} has said that it is not permitted. */
     final AtomicBoolean realtimeRefused = new AtomicBoolean();
     final Shortage shortage = new Shortage(this);
@@ -186,7 +191,7 @@ public final class Scheduler {
     }
 
     /** The object that users have for it; null in program mode. */
-    public Object owner() {
+    public @Nullable Object owner() {
         return owner;
     }
 
@@ -247,8 +252,9 @@ public final class Scheduler {
             return;
         }
         Placement changed = placement.dealer().again();
-        boolean byHand = procsByHand || config.autoProcs() == null;
-        int n = byHand ? gomaxprocs() : Math.min(config.autoProcs().getAsInt(), (changed == null ? placement : changed).mostProcs());
+        IntSupplier auto = config.autoProcs();
+        boolean byHand = procsByHand || auto == null;
+        int n = byHand || auto == null ? gomaxprocs() : Math.min(auto.getAsInt(), (changed == null ? placement : changed).mostProcs());
         if (n != gomaxprocs() || changed != null) {
             try {
                 boolean _ = StopTheWorld.tryResize(this, n, changed, byHand); // If that fails, again at the next look.
@@ -376,7 +382,7 @@ public final class Scheduler {
 
     /** Program mode, on main's stack: main returned. The goroutines that are left count no more: neither a deadlock nor a panic. */
     public void setMainReturned() {
-        Ends.letPanicsEnd(GStack.current());
+        Ends.letPanicsEnd(GStack.mine());
         mainReturned = true;
     }
 
@@ -391,7 +397,7 @@ public final class Scheduler {
     }
 
     /** With the world stopped: a search for leaks begins, or with null ends. */
-    public void hide(HiddenStacks stacks) {
+    public void hide(@Nullable HiddenStacks stacks) {
         hidden = stacks;
     }
 
@@ -428,7 +434,7 @@ public final class Scheduler {
      * Sets what an M without work calls before it sleeps; it returns whether it found something to run. Null for none. Deadlock
      * detection does not wait for it: the M may be spinning. It must be short: this may be the M that watches the timers.
      */
-    public void setIdleHook(BooleanSupplier hook) {
+    public void setIdleHook(@Nullable BooleanSupplier hook) {
         idleHook = hook;
     }
 
@@ -480,24 +486,24 @@ public final class Scheduler {
         closing.endFirst(t);
     }
 
-    private volatile Runnable everySecond;
-    private volatile Runnable atStop;
+    private volatile @Nullable Runnable everySecond;
+    private volatile @Nullable Runnable atStop;
 
     /** Sets what sysmon calls once a second or so; to be quick, without a lock that user code may hold. Null for nothing. */
-    public void setEverySecond(Runnable hook) {
+    public void setEverySecond(@Nullable Runnable hook) {
         everySecond = hook;
     }
 
-    Runnable everySecond() {
+    @Nullable Runnable everySecond() {
         return everySecond;
     }
 
     /** Sets what is called whenever the world has been stopped, by the thread that stopped it. Null for nothing. */
-    public void setAtStop(Runnable hook) {
+    public void setAtStop(@Nullable Runnable hook) {
         atStop = hook;
     }
 
-    Runnable atStop() {
+    @Nullable Runnable atStop() {
         return atStop;
     }
 

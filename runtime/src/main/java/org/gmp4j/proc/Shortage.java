@@ -10,6 +10,7 @@ import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What happens when an M is needed and none can be made: the heap is full, the system gives no thread, or there are {@code maxThreads}
@@ -29,7 +30,7 @@ final class Shortage {
 
     private final Scheduler s;
     /** Why the last try failed; null when it did not. Set by whoever tried, cleared by sysmon alone. */
-    private volatile String why;
+    private volatile @Nullable String why;
     /** Of sysmon alone: when it last tried, when it last printed a line, and how long it waits before it tries again. */
     private long tried;
     private long wait = FIRST_WAIT;
@@ -45,7 +46,7 @@ final class Shortage {
     }
 
     /** There is no M for the P, which is idle, in no list, and the caller's; {@code reason} says why, null to leave it as it was. */
-    void without(long pp, boolean spinning, String reason) {
+    void without(long pp, boolean spinning, @Nullable String reason) {
         long sched = s.sched;
         SchedLock.lock(sched);
         if (Schedt.closingAcquire(sched) == Scheduler.STOPPED) {

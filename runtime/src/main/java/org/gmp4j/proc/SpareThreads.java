@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import java.util.concurrent.CountDownLatch;
 
 import org.gmp4j.lock.SchedLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A few sleeping threads that a scheduler with many Ms keeps, so that its Ms never use up the last threads that the system gives. When the
@@ -21,7 +22,7 @@ final class SpareThreads implements Runnable {
 
     private final Scheduler s;
     /** What the threads wait for; null while there are none. Written under sched.lock. */
-    private volatile CountDownLatch held;
+    private volatile @Nullable CountDownLatch held;
 
     SpareThreads(Scheduler s) {
         this.s = s;

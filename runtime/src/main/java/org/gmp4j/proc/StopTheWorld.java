@@ -20,6 +20,7 @@ import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code stopTheWorld startTheWorld procresize gcstopm}.
@@ -162,7 +163,7 @@ final class StopTheWorld {
     }
 
     /** The calling M if it belongs to {@code s} and holds a P. */
-    private static Machine self(Scheduler s) {
+    private static @Nullable Machine self(Scheduler s) {
         Machine m = Machine.of();
         return m != null && m.s == s && m.pp() != 0 ? m : null;
     }
@@ -170,7 +171,7 @@ final class StopTheWorld {
     /** A new number of Ps, and all the memory that changing to it takes. */
     static final class Procs {
         private final int count;
-        private final Object room;
+        private final @Nullable Object room;
         private final VictimOrder order;
         private final Placement placement;
 
@@ -204,7 +205,7 @@ final class StopTheWorld {
      * @param placement a new one, or null
      * @param byHand whether {@code n} is what there was because others set it; else it gives way to those
      */
-    static boolean tryResize(Scheduler s, int n, Placement placement, boolean byHand) {
+    static boolean tryResize(Scheduler s, int n, @Nullable Placement placement, boolean byHand) {
         if (!WORLDSEMA.tryAcquire()) {
             return false;
         }
@@ -250,7 +251,7 @@ final class StopTheWorld {
     }
 
     /** Starts the world again, with the Ps of {@code procs}, or as many as before if that is null. Needs no memory. */
-    static void startTheWorld(Scheduler s, Procs procs) {
+    static void startTheWorld(Scheduler s, @Nullable Procs procs) {
         Tracing.world(s, Ev.STW_END);
         long sched = s.sched;
         Machine m = self(s);
@@ -284,7 +285,7 @@ final class StopTheWorld {
      * @param m the M that goes on with a P, or null
      * @return Ps with local work, by link, idle and in no list
      */
-    static long procresize(Scheduler s, Procs to, Machine m) {
+    static long procresize(Scheduler s, @Nullable Procs to, @Nullable Machine m) {
         long sched = s.sched;
         int old = Schedt.gomaxprocsOpaque(sched);
         int procs = to == null ? old : to.count;

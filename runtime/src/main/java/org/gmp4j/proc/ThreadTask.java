@@ -5,6 +5,6 @@ package org.gmp4j.proc;
 record ThreadTask(Runnable task) implements Runnable {
     @Override
     public void run() {
-        Ends.run(GStack.current(), task);
+        Ends.run(GStack.mine(), task);
     }
 }

@@ -13,6 +13,7 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
 
 /** Turns the {@link Tracer} of a scheduler on and off, and writes the events that are rare or come from several places. */
 public final class Tracing {
@@ -71,7 +72,8 @@ public final class Tracing {
      * @param seen told of all goroutines, between the last event of the one and the first of the other
      * @throws IllegalStateException when the scheduler is closed, or has another than {@code before}
      */
-    public static void set(Scheduler s, Tracer before, Tracer tracer, Consumer<State> seen) {
+    @SuppressWarnings("NullAway") // It is never from off to off.
+    public static void set(Scheduler s, @Nullable Tracer before, @Nullable Tracer tracer, Consumer<State> seen) {
         s.withWorldStopped(() -> {
             if (before != s.tracer) {
                 throw new IllegalStateException("this Gmp is being traced already");
@@ -102,7 +104,7 @@ public final class Tracing {
     }
 
     /** The P is on that node, or on none: so is its trace buffer from here on. World stopped. */
-    static void place(Tracer t, int p, int node) {
+    static void place(@Nullable Tracer t, int p, int node) {
         EventRing ring = t == null ? null : t.ring(p);
         if (ring != null) {
             ring.place(node);
@@ -156,9 +158,12 @@ public final class Tracing {
     }
 
     /** A user's event: with two numbers. On a goroutine of a traced scheduler; elsewhere nothing happens. */
-    public static void user(int kind, String name, long task, long parent) {
+    public static void user(int kind, @Nullable String name, long task, long parent) {
         GStack st = GStack.current();
-        Tracer t = st == null ? null : st.s.tracer;
+        if (st == null) {
+            return;
+        }
+        Tracer t = st.s.tracer;
         if (t == null) {
             return;
         }
@@ -183,7 +188,10 @@ public final class Tracing {
     /** A user's message; as {@link #user}. */
     public static void log(String message) {
         GStack st = GStack.current();
-        Tracer t = st == null ? null : st.s.tracer;
+        if (st == null) {
+            return;
+        }
+        Tracer t = st.s.tracer;
         if (t == null) {
             return;
         }
@@ -198,7 +206,7 @@ public final class Tracing {
         }
     }
 
-    private static EventRing ring(GStack st) {
+    private static @Nullable EventRing ring(GStack st) {
         Machine m = st.machine();
         return M.pOpaque(m.mp) == 0 ? null : m.trace;
     }

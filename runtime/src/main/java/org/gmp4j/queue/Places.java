@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 
 import org.gmp4j.affinity.Topology;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where each P is, and so how far apart two of them are. A place is a set of CPUs; P number i has place i of a list, modulo its
@@ -71,7 +72,7 @@ public final class Places {
     }
 
     /** What contains both: once packages differ, nodes, caches and cores differ too. */
-    private static int[] common(int[] a, int[] b) {
+    private static int[] common(int @Nullable [] a, int[] b) {
         if (a == null) {
             return b;
         }

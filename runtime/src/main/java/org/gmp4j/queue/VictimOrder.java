@@ -2,6 +2,7 @@
 package org.gmp4j.queue;
 
 import org.gmp4j.affinity.StealOrder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What {@link StealWalk} needs to know of a set of Ps: for the uniform order a {@link RandomOrder} over all of them, and for nearest
@@ -11,7 +12,7 @@ import org.gmp4j.affinity.StealOrder;
 public final class VictimOrder {
     final StealOrder kind;
     final RandomOrder all;
-    /** P ids, neighbours together; null unless nearest first. */
+    /** P ids, neighbours together; empty unless nearest first. */
     final int[] by;
     /** Of P id p at distance d, at {@code p * DISTANCES + d}: the interval of {@link #by} that reaches so far. */
     final int[] from;
@@ -23,16 +24,20 @@ public final class VictimOrder {
      * The order over {@code procs} Ps.
      *
      * @param places where they are; needed for nearest first only
+     * @throws IllegalArgumentException when they are needed, and null
      */
-    public VictimOrder(StealOrder kind, int procs, Places places) {
+    public VictimOrder(StealOrder kind, int procs, @Nullable Places places) {
         this.kind = kind;
         all = new RandomOrder(procs);
         if (kind != StealOrder.NEAREST) {
-            by = null;
-            from = null;
-            to = null;
-            some = null;
+            by = new int[0];
+            from = by;
+            to = by;
+            some = new RandomOrder[0];
             return;
+        }
+        if (places == null) {
+            throw new IllegalArgumentException("Nearest first, and nobody knows what is near.");
         }
         by = places.sorted(procs);
         int n = Places.DISTANCES;

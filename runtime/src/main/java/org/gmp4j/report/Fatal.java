@@ -13,6 +13,7 @@ import org.gmp4j.print.ThrowableText;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.Throw;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The ends of a process: {@code throw} (the runtime is corrupt: message, every P, M and G, exit) and {@code fatal error}
@@ -31,13 +32,13 @@ public final class Fatal {
     private static final int REPORT_TRIES = 20;
     private static final int RESERVE = 64 << 10;
     private static final long REPORT_PAUSE_NANOS = 50_000_000;
-    private static final AtomicReference<Thread> REPORTER = new AtomicReference<>();
+    private static final AtomicReference<@Nullable Thread> REPORTER = new AtomicReference<>();
     private static final boolean AS_ERROR = "error".equals(System.getProperty("gmp.throw"));
     /** Made while there is memory. */
     private static final byte[] OUT_OF_MEMORY = Stderr.bytes("fatal error: out of memory in the scheduler\n");
     private static final byte[] UNGUARDED = Stderr.bytes("gmp4j: a report without stacks: no thread to guard it\n");
     /** For a report when the heap is full. */
-    private static byte[] reserve = new byte[RESERVE];
+    private static byte @Nullable [] reserve = new byte[RESERVE];
     private static boolean installed;
     /** How many stacks were printed; written by the reporter. */
     private static volatile int printed;
@@ -255,7 +256,7 @@ public final class Fatal {
      *
      * @param by the caller's stack, null for a thread
      */
-    public static void misuseBy(GStack by, String message) {
+    public static void misuseBy(@Nullable GStack by, String message) {
         for (Scheduler s : by == null ? Scheduler.live() : new Scheduler[] {by.scheduler()}) {
             if (s.config.program() && !s.mainReturned()) {
                 throw fatal(s, "", message);

@@ -12,6 +12,7 @@ import org.gmp4j.stack.JdkContainer;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Shows the goroutines on pooled stacks in the JDK's own thread dumps: {@code jcmd PID Thread.dump_to_file}. A goroutine that has not
@@ -37,7 +38,7 @@ final class Goroutines extends JdkContainer {
     }
 
     @Override
-    protected String label(Stack st) {
+    protected @Nullable String label(Stack st) {
         long gp = ((GStack) st).gp();
         if (gp == 0 || GSlots.stack(gp) != st) {
             return null;

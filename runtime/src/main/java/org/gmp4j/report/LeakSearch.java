@@ -24,6 +24,7 @@ import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks for goroutines that nothing alive can wake, as Go's {@code goroutineleak} profile: the JVM's collector says what is reachable.
@@ -78,9 +79,12 @@ public final class LeakSearch extends HiddenStacks {
     private final Scheduler s;
     private long[] gs = new long[64];
     private int n;
+    @SuppressWarnings("NullAway.Init") // See load; likewise below.
     private WeakReference<?>[] refs;
     /** By the number of the slot, which of {@link #gs}; {@link #NONE} for none. */
+    @SuppressWarnings("NullAway.Init")
     private int[] at;
+    @SuppressWarnings("NullAway.Init")
     private Ark ark;
 
     private LeakSearch(Scheduler s) {
@@ -144,10 +148,11 @@ public final class LeakSearch extends HiddenStacks {
     private static final class Canary implements Runnable {
         private static final Park.Unlock NOTHING = (gp, lock) -> true;
         /** Made by the thread that starts this, so that there is memory for it. Only the goroutine has it once it runs. */
-        private HeapMutex lock = new HeapMutex(LockRank.SEMA);
+        private @Nullable HeapMutex lock = new HeapMutex(LockRank.SEMA);
         volatile long gp;
 
         @Override
+        @SuppressWarnings("NullAway") // It is a goroutine.
         public void run() {
             GStack st = GStack.enter();
             try {
@@ -283,7 +288,7 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     @Override
-    protected GStack stack(long gp) {
+    protected @Nullable GStack stack(long gp) {
         int index = G.index(gp);
         int i = index < at.length ? at[index] : NONE;
         return i == NONE ? null : (GStack) refs[i].get();

@@ -18,6 +18,7 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
 
 /** Goroutines in Go's traceback form: a header with state and wait reason, then the frames. */
 public final class Traceback {
@@ -98,7 +99,7 @@ public final class Traceback {
     }
 
     /** One of a scheduler's; null when none has the slot. */
-    static Goroutine one(Scheduler s, long gp) {
+    static @Nullable Goroutine one(Scheduler s, long gp) {
         int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
         if (status == GStatus.GDEAD || status == GStatus.GIDLE) {
             return null;

@@ -9,6 +9,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.G;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reports an exception that ended a goroutine, to the first of these that there is:
@@ -94,7 +95,7 @@ public final class Uncaught {
     }
 
     /** What the Thread API has for this thread; null where the JDK would print. */
-    private static Thread.UncaughtExceptionHandler threadHandler(Thread thread) {
+    private static Thread.@Nullable UncaughtExceptionHandler threadHandler(Thread thread) {
         Thread.UncaughtExceptionHandler own = thread.getUncaughtExceptionHandler();
         return own == thread.getThreadGroup() ? Thread.getDefaultUncaughtExceptionHandler() : own;
     }

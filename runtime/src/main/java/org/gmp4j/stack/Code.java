@@ -7,6 +7,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 
 import org.gmp4j.classfile.ClassFileWriter;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The instructions of one method of a class that {@link JdkMembers} writes. A member that is named by its class is looked for, and an
@@ -91,7 +92,7 @@ final class Code {
         return this;
     }
 
-    private static int arguments(String descriptor, Code to) {
+    private static int arguments(String descriptor, @Nullable Code to) {
         int local = 1;
         for (int i = 1; descriptor.charAt(i) != ')'; i++) {
             char t = descriptor.charAt(i);

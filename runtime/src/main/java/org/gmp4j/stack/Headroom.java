@@ -2,6 +2,7 @@
 package org.gmp4j.stack;
 
 import org.gmp4j.ffi.StackSpace;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Whether the thread's stack has room for a section of the runtime.
@@ -103,7 +104,7 @@ public final class Headroom {
     private static final class Once implements Runnable {
         private final Runnable body;
         private boolean begun;
-        private Throwable thrown;
+        private @Nullable Throwable thrown;
 
         Once(Runnable body) {
             this.body = body;

@@ -4,6 +4,8 @@ package org.gmp4j.stack;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Keeps a stack where it is, mounted or not, while a thread dump of the JDK looks at it.
  *
@@ -47,7 +49,7 @@ final class Hold {
     /** The state that an unmounted thread had; -1 for a mounted one. */
     private final int state;
     /** What was put in the place of the thread's empty name, or null. */
-    private volatile String name;
+    private volatile @Nullable String name;
     private volatile boolean over;
 
     private Hold(Stack st, int state) {
@@ -56,7 +58,7 @@ final class Hold {
     }
 
     /** Tries to hold a stack. Null when it is just moving, or somebody else holds it. */
-    static Hold take(Stack st) {
+    static @Nullable Hold take(Stack st) {
         int s = JdkState.state(st.thread);
         if (isUnmounted(s)) {
             boolean held = JdkState.casState(st.thread, s, s | JdkState.SUSPENDED);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.stack;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What drives stacks: the Java side of an M. It knows its thread, and which runtime locks the thread holds (for lock-rank
  * checks only; a lock taken on a goroutine's stack may be given back on the M's own).
@@ -11,9 +13,11 @@ public abstract class Host {
     /** How many of {@link #heldRanks} count. */
     public int held;
 
-    /** The host's thread. */
+    /** The host's thread. Its constructor writes this and {@link #before}. */
+    @SuppressWarnings("NullAway.Init")
     public HostThread thread;
     /** What was mounted last on {@link #thread}; the thread itself at first, and after {@link JdkThreads#idle}. */
+    @SuppressWarnings("NullAway.Init")
     Thread before;
 
     /** A platform thread that belongs to a host. */
@@ -35,7 +39,7 @@ public abstract class Host {
     }
 
     /** The host whose thread this code runs on, inside a goroutine or not; null on any other thread. */
-    public static Host current() {
+    public static @Nullable Host current() {
         Thread t = Thread.currentThread();
         if (t instanceof HostThread h) {
             return h.host;

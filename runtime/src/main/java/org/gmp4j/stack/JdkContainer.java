@@ -12,6 +12,7 @@ import java.util.stream.StreamSupport;
 
 import jdk.internal.vm.ThreadContainer;
 import jdk.internal.vm.ThreadContainers;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The pooled stacks of one scheduler as the JDK's tools see them: a container of threads, beside those of executors, which lists
@@ -48,7 +49,7 @@ public abstract class JdkContainer extends ThreadContainer {
     protected abstract Collection<Stack> stacks();
 
     /** What a dump is to call the goroutine on a stack that is held; null when none is on it any more. */
-    protected abstract String label(Stack st);
+    protected abstract @Nullable String label(Stack st);
 
     /** The scheduler has closed. */
     public final void deregister() {
@@ -75,7 +76,7 @@ public abstract class JdkContainer extends ThreadContainer {
         private final List<Stack> stacks;
         private final List<Stack> moving = new ArrayList<>();
         private int next;
-        private Watch watch;
+        private @Nullable Watch watch;
 
         Held(List<Stack> stacks) {
             super(stacks.size(), Spliterator.DISTINCT | Spliterator.NONNULL);
@@ -84,16 +85,18 @@ public abstract class JdkContainer extends ThreadContainer {
 
         @Override
         public boolean tryAdvance(Consumer<? super Thread> action) {
-            if (watch == null) {
-                watch = new Watch(dumper);
-                watch.start();
+            Watch w = watch;
+            if (w == null) {
+                w = new Watch(dumper);
+                watch = w;
+                w.start();
             }
-            watch.release();
+            w.release();
             while (next < stacks.size() + moving.size()) {
                 boolean again = next >= stacks.size();
                 Stack st = again ? moving.get(next - stacks.size()) : stacks.get(next);
                 next++;
-                if (st.thread == dumper || hold(st, again ? LAST_TRY_NANOS : TRY_NANOS)) {
+                if (st.thread == dumper || hold(w, st, again ? LAST_TRY_NANOS : TRY_NANOS)) {
                     action.accept(st.thread);
                     return true;
                 }
@@ -101,7 +104,7 @@ public abstract class JdkContainer extends ThreadContainer {
                     moving.add(st);
                 }
             }
-            watch.end();
+            w.end();
             return false;
         }
 
@@ -116,7 +119,7 @@ public abstract class JdkContainer extends ThreadContainer {
             }
         }
 
-        private boolean hold(Stack st, long nanos) {
+        private boolean hold(Watch watch, Stack st, long nanos) {
             long end = System.nanoTime() + nanos;
             do {
                 Hold h = Hold.take(st);
@@ -143,7 +146,7 @@ public abstract class JdkContainer extends ThreadContainer {
     private static final class Watch extends Thread {
         private final Thread dumper;
         /** The hold there is, set and cleared by the thread that dumps. */
-        volatile Hold hold;
+        volatile @Nullable Hold hold;
         private volatile boolean ended;
 
         Watch(Thread dumper) {

@@ -111,6 +111,7 @@ final class JdkMembers {
     /** What the implementation that is being written has to implement, what has been written of it, and the class file. */
     private Method[] wanted = new Method[0];
     private int written;
+    @SuppressWarnings("NullAway.Init") // See begin.
     private ClassFileWriter out;
 
     /** Looks all members up, so that one that is missing is an exception here, and defines the classes. */

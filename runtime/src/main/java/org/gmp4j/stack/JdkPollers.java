@@ -64,6 +64,8 @@ public final class JdkPollers {
     private static final long PATIENCE = 5_000_000_000L;
 
     private static final AtomicBoolean BEGUN = new AtomicBoolean(JDK);
+    /** There is one before sysmon looks the first time. */
+    @SuppressWarnings("NullAway.Init")
     private static volatile Waits waits;
     /** Until when, in nanoTime, sysmon is to be patient; 0 when the change is done, or has not begun. */
     private static volatile long until;

@@ -9,6 +9,7 @@ import jdk.internal.vm.Continuation;
 import jdk.internal.vm.StackChunk;
 import jdk.internal.vm.StackableScope;
 import jdk.internal.vm.ThreadContainer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The class that touches private members of the JDK: {@code java.lang.VirtualThread}, {@code java.lang.Thread} and
@@ -42,16 +43,16 @@ public final class JdkThreads {
 
     private static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
 
-    /** Null, all three, when there is a {@link #PROBLEM}. */
+    /** Null, all four, when there is a {@link #PROBLEM}; then {@link #check} refuses. */
     private static final JdkMembers MEMBERS;
     static final ThreadCalls CALLS;
     private static final SwitchCalls SWITCH;
     /** The one there was before {@link JdkScheduler}. */
     private static final Executor JDK_SCHEDULER;
-    private static final String PROBLEM;
+    private static final @Nullable String PROBLEM;
 
     /** The class of {@code runContinuation} tasks, of which there is one in a JVM, and where such a task keeps its thread. */
-    private static volatile TaskClass taskClass;
+    private static volatile @Nullable TaskClass taskClass;
 
     private record TaskClass(Class<?> type, long thread) {
     }
@@ -76,13 +77,19 @@ public final class JdkThreads {
             }
         }
         PROBLEM = problem;
-        MEMBERS = members;
-        CALLS = members == null ? null : members.threads;
-        SWITCH = members == null ? null : members.switches;
-        JDK_SCHEDULER = members == null ? null : CALLS.defaultScheduler();
+        MEMBERS = checked(members);
+        CALLS = checked(members == null ? null : members.threads);
+        SWITCH = checked(members == null ? null : members.switches);
+        JDK_SCHEDULER = checked(members == null ? null : members.threads.defaultScheduler());
     }
 
     private JdkThreads() {
+    }
+
+    /** Not null for those who got past {@link #check}. */
+    @SuppressWarnings("NullAway")
+    private static <T> T checked(@Nullable T member) {
+        return member;
     }
 
     /**
@@ -123,7 +130,7 @@ public final class JdkThreads {
     }
 
     /** Null where we have no access: then no thread is ours. */
-    static Executor scheduler(Thread vt) {
+    static @Nullable Executor scheduler(Thread vt) {
         return CALLS == null ? null : CALLS.scheduler(vt);
     }
 
@@ -149,7 +156,7 @@ public final class JdkThreads {
      *
      * @return null when the task is something else
      */
-    public static Thread threadOf(Runnable task) {
+    public static @Nullable Thread threadOf(Runnable task) {
         Class<?> type = task.getClass();
         TaskClass known = taskClass;
         if (known != null && known.type == type) {
@@ -211,7 +218,7 @@ public final class JdkThreads {
         try {
             st.cont.run();
         } finally {
-            leave(st, null);
+            leave(st, st.host.thread);
         }
     }
 

@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A goroutine's stack: a JDK virtual thread that we drive ourselves.
@@ -32,6 +33,7 @@ public abstract class Stack implements Executor, Runnable {
     final Continuation cont;
 
     /** The M this stack is mounted on. Written by that M before it mounts the stack; read by code on the stack. */
+    @SuppressWarnings("NullAway.Init") // Null before the first time; code on the stack finds it set.
     public Host host;
 
     /** How many chunks {@link JdkThreads#frozen} found; written by the caller, which alone has the stack then. */
@@ -41,7 +43,7 @@ public abstract class Stack implements Executor, Runnable {
     boolean begun;
 
     /** Set while a thread dump looks at the stack where it is mounted: by {@link Hold}, read by the host. */
-    volatile Hold hold;
+    volatile @Nullable Hold hold;
 
     /**
      * A pooled stack: a new virtual thread that will run {@link #run}, never started through the JDK.
@@ -91,17 +93,17 @@ public abstract class Stack implements Executor, Runnable {
     /** An exception came out of the JDK's code after the thread's task, which ended the thread. On the host's own stack. */
     protected abstract void escaped(Throwable t);
 
-    final boolean casHold(Hold from, Hold to) {
+    final boolean casHold(@Nullable Hold from, @Nullable Hold to) {
         return HOLD.compareAndSet(this, from, to);
     }
 
     /** The stack of a virtual thread of ours, or null. */
-    public static Stack of(Thread t) {
+    public static @Nullable Stack of(Thread t) {
         return t.isVirtual() && JdkThreads.scheduler(t) instanceof Stack st && st.thread == t ? st : null;
     }
 
     /** The stack this code runs on, or null when it runs on no goroutine. */
-    public static Stack current() {
+    public static @Nullable Stack current() {
         return of(Thread.currentThread());
     }
 }

@@ -2,10 +2,12 @@
 package org.gmp4j.stack;
 
 import jdk.internal.vm.Continuation;
+import org.jspecify.annotations.Nullable;
 
 /** What {@link JdkThreads} does with a {@code Continuation} in another way than that itself; implemented by {@link JdkMembers}. */
 abstract class SwitchCalls {
     /** The implementation's one object, which its initialiser puts here. */
+    @SuppressWarnings("NullAway.Init")
     static SwitchCalls made;
 
     /** Runs one that never ran until it yields or ends. */
@@ -15,7 +17,7 @@ abstract class SwitchCalls {
     abstract void resume(Continuation c);
 
     /** The one that the calling code is in, or null. */
-    abstract Continuation innermost();
+    abstract @Nullable Continuation innermost();
 
     /** Leaves it. 0 when it was resumed; else it could not leave. */
     abstract int yield();

@@ -16,6 +16,7 @@ import jdk.internal.vm.ThreadContainer;
  */
 abstract class ThreadCalls {
     /** The implementation's one object, which its initialiser puts here. */
+    @SuppressWarnings("NullAway.Init")
     static ThreadCalls made;
 
     abstract Thread newVirtualThread(Executor scheduler, String name, Runnable body);

@@ -9,6 +9,7 @@ import java.util.function.LongPredicate;
 import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The slots of all Gs of this process: their structs off-heap, and under the same index what belongs to a G on the heap.
@@ -27,12 +28,12 @@ public final class GSlots {
     private static final class Chunk {
         final int base;
         final long addr;
-        final Runnable[] fn = new Runnable[CHUNK];
-        final Stack[] stack = new Stack[CHUNK];
-        volatile Object owner;
+        final @Nullable Runnable[] fn = new Runnable[CHUNK];
+        final @Nullable Stack[] stack = new Stack[CHUNK];
+        volatile @Nullable Object owner;
         volatile int used;
         /** In the list of free ones. */
-        Chunk next;
+        @Nullable Chunk next;
 
         Chunk(int base) {
             this.base = base;
@@ -44,7 +45,7 @@ public final class GSlots {
     /** Guards the directory and those that no scheduler has. */
     private static final Object LOCK = new Object();
     /** A list: to give one back takes no memory. */
-    private static Chunk free;
+    private static @Nullable Chunk free;
 
     private final Object owner;
     private final ArrayList<Chunk> mine = new ArrayList<>();
@@ -174,30 +175,31 @@ public final class GSlots {
     }
 
     /** The scheduler a G belongs to. */
+    @SuppressWarnings("NullAway") // Only chunks that no scheduler has, which have no G, are without one.
     public static Object owner(long gp) {
         return chunk(G.index(gp)).owner;
     }
 
     /** The function the G runs; null when dead. */
-    public static Runnable fn(long gp) {
+    public static @Nullable Runnable fn(long gp) {
         int i = G.index(gp);
         return chunk(i).fn[i & MASK];
     }
 
     /** Sets the function. */
-    public static void setFn(long gp, Runnable fn) {
+    public static void setFn(long gp, @Nullable Runnable fn) {
         int i = G.index(gp);
         chunk(i).fn[i & MASK] = fn;
     }
 
     /** The stack the G has; null while it is fresh or dead. */
-    public static Stack stack(long gp) {
+    public static @Nullable Stack stack(long gp) {
         int i = G.index(gp);
         return chunk(i).stack[i & MASK];
     }
 
     /** Sets the stack. */
-    public static void setStack(long gp, Stack st) {
+    public static void setStack(long gp, @Nullable Stack st) {
         int i = G.index(gp);
         chunk(i).stack[i & MASK] = st;
     }

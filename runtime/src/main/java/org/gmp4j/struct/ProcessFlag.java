@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
+import org.jspecify.annotations.Nullable;
+
 /** Checks that are on or off for the whole process. That is decided when their class is loaded; when they are off they cost nothing. */
 public final class ProcessFlag {
     private ProcessFlag() {
     }
 
     /** GMPDEBUG for the whole process: the property {@code gmp.debug}, else the environment variable; null for none. */
-    public static String debug() {
+    public static @Nullable String debug() {
         return System.getProperty("gmp.debug", System.getenv("GMPDEBUG"));
     }
 

@@ -5,6 +5,7 @@ import java.util.Arrays;
 
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.gmp.sudog;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The slots of all sudogs of this process, and under the same index the element value that a waiter sends or receives, and
@@ -17,8 +18,8 @@ public final class SudogSlots {
     private static final int MASK = CHUNK - 1;
     private static final long STRIDE = Mem.stride(sudog.layout());
 
-    private static volatile Object[][] elems = new Object[0][];
-    private static volatile Thread[][] threads = new Thread[0][];
+    private static volatile @Nullable Object[][] elems = new Object[0][];
+    private static volatile @Nullable Thread[][] threads = new Thread[0][];
 
     private SudogSlots() {
     }
@@ -29,10 +30,10 @@ public final class SudogSlots {
      * @throws OutOfMemoryError when there is no memory for them; nothing has changed
      */
     public static long grow() {
-        Object[][] old = elems;
-        Object[][] grown = Arrays.copyOf(old, old.length + 1);
+        @Nullable Object[][] old = elems;
+        @Nullable Object[][] grown = Arrays.copyOf(old, old.length + 1);
         grown[old.length] = new Object[CHUNK];
-        Thread[][] grownThreads = Arrays.copyOf(threads, old.length + 1);
+        @Nullable Thread[][] grownThreads = Arrays.copyOf(threads, old.length + 1);
         grownThreads[old.length] = new Thread[CHUNK];
         long addr = alloc();
         for (int i = 0; i < CHUNK; i++) {
@@ -54,25 +55,25 @@ public final class SudogSlots {
     }
 
     /** The value; ordered by the lock of what is waited for and by the wake-up. */
-    public static Object elem(long sg) {
+    public static @Nullable Object elem(long sg) {
         int i = Sudog.index(sg);
         return elems[i >>> SHIFT][i & MASK];
     }
 
     /** Sets the value. */
-    public static void setElem(long sg, Object v) {
+    public static void setElem(long sg, @Nullable Object v) {
         int i = Sudog.index(sg);
         elems[i >>> SHIFT][i & MASK] = v;
     }
 
     /** The waiter, if it is a virtual thread that is no goroutine of ours; else null. Ordered as the value is. */
-    public static Thread thread(long sg) {
+    public static @Nullable Thread thread(long sg) {
         int i = Sudog.index(sg);
         return threads[i >>> SHIFT][i & MASK];
     }
 
     /** Sets that. */
-    public static void setThread(long sg, Thread t) {
+    public static void setThread(long sg, @Nullable Thread t) {
         int i = Sudog.index(sg);
         threads[i >>> SHIFT][i & MASK] = t;
     }

@@ -3,6 +3,8 @@ package org.gmp4j.struct;
 
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Go's {@code throw}: the runtime found its own structures broken and must not go on. {@link #of} hands the message to
  * the hook of the {@code proc} floor, which prints every G, M and P and ends the process; the error it would return is
@@ -11,7 +13,7 @@ import java.util.function.Consumer;
 public final class Throw extends Error {
     private static final long serialVersionUID = 1L;
 
-    private static volatile Consumer<Throw> hook;
+    private static volatile @Nullable Consumer<Throw> hook;
 
     private Throw(String message) {
         super(message);

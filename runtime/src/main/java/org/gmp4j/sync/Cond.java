@@ -12,6 +12,7 @@ import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.NotifyList;
 import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A condition that goroutines and threads wait for, under a mutex. Thread-safe, from goroutines, virtual threads and platform threads. An
@@ -102,10 +103,10 @@ public final class Cond {
         } finally {
             finish(e);
         }
-        return called || !e.timeUp();
+        return called || e == null || !e.timeUp();
     }
 
-    private static void begin(NotifyList.OfTicket e) {
+    private static void begin(NotifyList.@Nullable OfTicket e) {
         if (e != null) {
             GStack st = GStack.enterChecked();
             try {
@@ -116,7 +117,7 @@ public final class Cond {
         }
     }
 
-    private static void finish(NotifyList.OfTicket e) {
+    private static void finish(NotifyList.@Nullable OfTicket e) {
         if (e != null) {
             GStack st = GStack.enterChecked();
             e.finish();

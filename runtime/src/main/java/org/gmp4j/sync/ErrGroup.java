@@ -24,19 +24,19 @@ import org.jspecify.annotations.Nullable;
 public final class ErrGroup {
     private final WaitGroup wg;
     /** What starts goroutines; null for the caller's scheduler. */
-    private final Executor on;
-    private final AtomicReference<Throwable> first = new AtomicReference<>();
+    private final @Nullable Executor on;
+    private final AtomicReference<@Nullable Throwable> first = new AtomicReference<>();
     /** One for each that may run; null without limit. */
-    private volatile Semaphore limit;
+    private volatile @Nullable Semaphore limit;
     /** Cancelled by the first failure, or at the end; null for none. */
-    private final Context context;
+    private final @Nullable Context context;
 
     /** An empty group without limit. */
     public ErrGroup() {
         this(null, null);
     }
 
-    private ErrGroup(Executor on, Context context) {
+    private ErrGroup(@Nullable Executor on, @Nullable Context context) {
         this.on = on;
         this.context = context;
         wg = on == null ? new WaitGroup() : new WaitGroup(on);
@@ -173,7 +173,7 @@ public final class ErrGroup {
         }
     }
 
-    private void start(Callable<?> f, Semaphore l) {
+    private void start(Callable<?> f, @Nullable Semaphore l) {
         try {
             wg.go(new Work(this, f), l); // Gives back before the group counts it done, so that setLimit is allowed right after await.
         } catch (Throwable t) {
@@ -188,13 +188,11 @@ public final class ErrGroup {
         try {
             f.call();
         } catch (Exception | Error e) { // Not goexit, which is no failure.
-            if (!first.compareAndSet(null, e)) {
-                Throwable before = first.get();
-                if (before != e) {
-                    before.addSuppressed(e);
-                }
-            } else if (context != null) {
+            Throwable before = first.compareAndExchange(null, e);
+            if (before == null && context != null) {
                 context.cancel(e);
+            } else if (before != null && before != e) {
+                before.addSuppressed(e);
             }
         }
     }

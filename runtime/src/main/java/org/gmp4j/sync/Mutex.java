@@ -19,6 +19,7 @@ import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A mutual-exclusion lock. Goroutines, virtual and plain threads may use it together. It has no owner: another
@@ -144,7 +145,7 @@ public final class Mutex {
     }
 
     /** False when {@code e}, null for nothing, has ended the wait, and nothing was taken. */
-    private boolean lockSlow(Sema.OfSema e, WaitReason reason) {
+    private boolean lockSlow(Sema.@Nullable OfSema e, WaitReason reason) {
         boolean waited = false;
         boolean starving = false;
         boolean awake = false; // The WOKEN bit is ours.
@@ -296,7 +297,7 @@ public final class Mutex {
     /** An unlock for which there was no stack left: until sysmon has done it the lock is held. */
     private static final class Unlocking extends Deferred {
         private final Mutex m;
-        private final GStack by = GStack.current();
+        private final @Nullable GStack by = GStack.current();
 
         private Unlocking(Mutex m) {
             this.m = m;
@@ -362,7 +363,7 @@ public final class Mutex {
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
-    public <T> T with(Supplier<T> f) {
+    public <T extends @Nullable Object> T with(Supplier<T> f) {
         Objects.requireNonNull(f, "with of nil func value");
         lock();
         try {

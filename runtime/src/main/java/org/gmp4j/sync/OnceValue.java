@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
 public final class OnceValue<T extends @Nullable Object> implements Supplier<T> {
     private final Once once = new Once();
     /** All three by the one run, which {@link #once} orders. */
-    private Supplier<T> supplier;
-    private T value;
-    private Throwable thrown;
+    private @Nullable Supplier<T> supplier;
+    private @Nullable T value;
+    private @Nullable Throwable thrown;
 
     private OnceValue(Supplier<T> supplier) {
         this.supplier = supplier;
@@ -84,6 +84,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
         }
     }
 
+    @SuppressWarnings("NullAway") // What the supplier gave, which may be null only where T may.
     private T computed() {
         if (thrown != null) {
             throw OnceValue.<RuntimeException>sneaky(thrown);
@@ -91,6 +92,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
         return value;
     }
 
+    @SuppressWarnings("NullAway") // Called once, and cleared then.
     private void compute() {
         try {
             value = supplier.get();

@@ -62,7 +62,7 @@ public final class Pool<T> {
         }
     }
 
-    private final Supplier<T> supplier;
+    private final @Nullable Supplier<T> supplier;
     private final WeakReference<Pool<?>> self = new WeakReference<>(this);
     /** Both under LOCK; read without it. */
     private volatile Slots slots = Slots.NONE;
@@ -72,7 +72,7 @@ public final class Pool<T> {
     private static final class Slots extends SoftReference<Slot[]> {
         static final Slots NONE = new Slots(null);
 
-        Slots(Slot[] all) {
+        Slots(Slot @Nullable [] all) {
             super(all);
         }
     }
@@ -82,7 +82,7 @@ public final class Pool<T> {
         private static final VarHandle ONE = FieldHandle.of(MethodHandles.lookup(), Slot.class, "one", Object.class);
 
         /** Anyone, by exchange. */
-        private volatile Object one;
+        private volatile @Nullable Object one;
         /** Under the lock, oldest first; the count is read without it. */
         private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
         private final ArrayDeque<Object> more = new ArrayDeque<>();
@@ -90,7 +90,7 @@ public final class Pool<T> {
         @SuppressWarnings("unused")
         private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
 
-        Object takeOne() {
+        @Nullable Object takeOne() {
             return one == null ? null : (Object) ONE.getAndSet(this, (Object) null);
         }
 
@@ -98,7 +98,7 @@ public final class Pool<T> {
             return one == null && ONE.compareAndSet(this, (Object) null, x);
         }
 
-        Object takeMore(boolean newest) {
+        @Nullable Object takeMore(boolean newest) {
             if (count == 0) {
                 return null;
             }
@@ -154,7 +154,7 @@ public final class Pool<T> {
         return t;
     }
 
-    private static Object take(Slot[] from, int here) {
+    private static @Nullable Object take(Slot @Nullable [] from, int here) {
         if (from == null) {
             return null;
         }

@@ -19,6 +19,7 @@ import org.gmp4j.wait.NotifyList;
 import org.gmp4j.wait.Sema;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock held by any number of readers or by one writer. Goroutines, virtual and plain threads may use it together; it has
@@ -53,7 +54,7 @@ public final class RWMutex {
     private final Sema writerSema = new Sema();
     private final Sema readerSema = new Sema();
     /** Readers that may give up wait here, uncounted; made when the first one comes. */
-    private volatile NotifyList hasty;
+    private volatile @Nullable NotifyList hasty;
     /** Anyone, by CAS; by addition to lock for reading. */
     private volatile long state;
 
@@ -150,10 +151,13 @@ public final class RWMutex {
     }
 
     private NotifyList hasty() {
-        if (hasty == null) {
-            HASTY.compareAndSet(this, (NotifyList) null, new NotifyList());
+        NotifyList there = hasty;
+        if (there != null) {
+            return there;
         }
-        return hasty;
+        NotifyList fresh = new NotifyList();
+        there = (NotifyList) HASTY.compareAndExchange(this, (NotifyList) null, fresh);
+        return there == null ? fresh : there;
     }
 
     /** Takes the lock for reading if no writer has it or waits for it; false when it was not taken. */
@@ -420,7 +424,7 @@ public final class RWMutex {
     private static final class Unlocking extends Deferred {
         private final RWMutex m;
         private final boolean reader;
-        private final GStack by = GStack.current();
+        private final @Nullable GStack by = GStack.current();
 
         private Unlocking(RWMutex m, boolean reader) {
             this.m = m;

@@ -16,6 +16,7 @@ import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A weighted semaphore: callers hold shares of a size. First come, first served: while a large request waits, small ones
@@ -143,7 +144,7 @@ public final class Semaphore {
     }
 
     /** Waits inside {@link GStack#enter}; false when the time was up. Requests for more than the size have a queue of their own. */
-    private boolean await(GStack st, long n, Limits limits) {
+    private boolean await(@Nullable GStack st, long n, Limits limits) {
         WaitQ q = n > size ? new WaitQ() : waiters;
         GivingUp e = new GivingUp(this, q, limits);
         try {

@@ -57,8 +57,8 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         private final List<Chan<Result<V>>> told = new ArrayList<>(0);
         /** Under the mutex while the call is under way. */
         private boolean shared;
-        private V value;
-        private Throwable thrown;
+        private @Nullable V value;
+        private @Nullable Throwable thrown;
 
         Call() {
             done.add(1);
@@ -69,7 +69,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
             return SingleFlight.get(value, thrownAtOthers());
         }
 
-        private Throwable thrownAtOthers() {
+        private @Nullable Throwable thrownAtOthers() {
             return thrown == Goexit.INSTANCE
                     ? new IllegalStateException("singleflight: the call was ended by goexit") : thrown;
         }
@@ -92,14 +92,15 @@ public final class SingleFlight<K, V extends @Nullable Object> {
     }
 
     /** The mutex is held. */
-    private record Removal<K, V>(SingleFlight<K, V> of, K key) implements Supplier<Call<V>> {
+    private record Removal<K, V>(SingleFlight<K, V> of, K key) implements Supplier<@Nullable Call<V>> {
         @Override
-        public Call<V> get() {
+        public @Nullable Call<V> get() {
             return of.calls.remove(key);
         }
     }
 
-    private static <V> V get(V value, Throwable thrown) throws Exception {
+    @SuppressWarnings("NullAway") // What the call gave, which may be null only where V may.
+    private static <V extends @Nullable Object> V get(@Nullable V value, @Nullable Throwable thrown) throws Exception {
         if (thrown != null) {
             throw SingleFlight.<RuntimeException>sneaky(thrown);
         }
@@ -107,7 +108,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
     }
 
     /** What starts the goroutines of {@link #runChan}; null for the caller's scheduler. */
-    private final Executor on;
+    private final @Nullable Executor on;
 
     /** Nothing under way. */
     public SingleFlight() {
@@ -166,7 +167,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
     }
 
     /** Joins the call under way; if there is none, {@code mine} becomes it. */
-    private Call<V> enter(K key, Call<V> mine, Callable<V> f, Chan<Result<V>> told) {
+    private Call<V> enter(K key, Call<V> mine, Callable<V> f, @Nullable Chan<Result<V>> told) {
         Objects.requireNonNull(f, "run of nil func value");
         GStack.checkAll(); // Once the call is known it must be ended.
         boolean known = false;
@@ -203,7 +204,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
     }
 
     /** Takes no memory: others wait for it. */
-    private void end(K key, Call<V> c, V value, Throwable thrown) {
+    private void end(K key, Call<V> c, @Nullable V value, @Nullable Throwable thrown) {
         mutex.lock();
         try {
             boolean _ = calls.remove(key, c); // From here on no other joins.

@@ -20,6 +20,7 @@ import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
 import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Waits for a number of goroutines to be done. Thread-safe, from goroutines, virtual threads and platform threads. An interrupt ends the
@@ -44,7 +45,7 @@ public final class WaitGroup {
     private final Sema sema = new Sema();
 
     /** What starts goroutines of {@link #go}; null for the caller's scheduler. */
-    private final Executor on;
+    private final @Nullable Executor on;
 
     /** A group with nothing to wait for. */
     public WaitGroup() {
@@ -194,7 +195,7 @@ public final class WaitGroup {
                 if (STATE.compareAndSet(this, s, s + 1)) {
                     if (!sema.acquire(false, WaitReason.WAIT_GROUP, e)) {
                         if (leave()) {
-                            return !e.timeUp();
+                            return e == null || !e.timeUp();
                         }
                         sema.acquire(true, WaitReason.WAIT_GROUP); // It comes, or is there.
                     }
@@ -239,7 +240,7 @@ public final class WaitGroup {
     }
 
     /** The same; at its end it gives one of {@code limit} back, before it is counted done. */
-    void go(Runnable fn, Semaphore limit) {
+    void go(Runnable fn, @Nullable Semaphore limit) {
         add(1);
         boolean started = false;
         try {
@@ -261,9 +262,9 @@ public final class WaitGroup {
     private static final class Counted extends Awaited {
         private final WaitGroup group;
         private final Runnable fn;
-        private final Semaphore limit;
+        private final @Nullable Semaphore limit;
 
-        Counted(WaitGroup group, Runnable fn, Semaphore limit) {
+        Counted(WaitGroup group, Runnable fn, @Nullable Semaphore limit) {
             this.group = group;
             this.fn = fn;
             this.limit = limit;
@@ -291,8 +292,8 @@ public final class WaitGroup {
         }
 
         @Override
-        protected void ended(Throwable end) {
-            GStack.current().report(end); // Does not return where it ends the program.
+        protected void ended(@Nullable Throwable end) {
+            GStack.mine().report(end); // Does not return where it ends the program.
             over();
         }
     }

@@ -12,6 +12,7 @@ import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.Throw;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The stall detector: goroutines that kept a P from others, blocked in the kernel or running without a point, until sysmon
@@ -34,8 +35,8 @@ public final class Stalls {
     private final AtomicLong blocked = new AtomicLong();
     private final AtomicLong ran = new AtomicLong();
     private final long printRate;
-    private volatile Consumer<Stall> callback;
-    private volatile Runnable recorder;
+    private volatile @Nullable Consumer<Stall> callback;
+    private volatile @Nullable Runnable recorder;
     private long last;
 
     Stalls(DebugVars debug) {
@@ -48,12 +49,12 @@ public final class Stalls {
     }
 
     /** Sets what is called with each stall; on sysmon's thread, so it must be quick. Null for nothing. */
-    public void setCallback(Consumer<Stall> c) {
+    public void setCallback(@Nullable Consumer<Stall> c) {
         callback = c;
     }
 
     /** Sets what is called each time there is a stall; it must only take note of it. Null for nothing. */
-    public void setRecorder(Runnable r) {
+    public void setRecorder(@Nullable Runnable r) {
         recorder = r;
     }
 
@@ -91,7 +92,7 @@ public final class Stalls {
         }
     }
 
-    private void tell(Request r, Consumer<Stall> c, Stack st) {
+    private void tell(Request r, @Nullable Consumer<Stall> c, Stack st) {
         Stall stall = new Stall(r.goid, r.running, st.thread.getStackTrace());
         if (c != null) {
             try {

@@ -7,6 +7,7 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Strays: goroutines that run on without a P, which was taken from them because nothing could stop them where they were. When a stray
@@ -32,7 +33,7 @@ final class Strays {
     /** Where in the list of Ms the next to be called may be. */
     private int from;
     /** The M of the stray that is called; null for none. Below it, since when, and the number of the call. */
-    private Machine called;
+    private @Nullable Machine called;
     private long since;
     private int calls;
 
@@ -77,7 +78,7 @@ final class Strays {
     void look(long now) {
         boolean stopped = Schedt.gcwaitingAcquire(s.sched) != 0;
         if (called != null) {
-            goOn(now, stopped);
+            goOn(called, now, stopped);
         }
         if (stopped || now - lastScan < SCAN_NANOS || !Points.any()) {
             return;
@@ -92,7 +93,7 @@ final class Strays {
                 WatchedM.of(m).stray.goid = 0;
             } else if (m != called && found(m, now)) {
                 from = at + 1;
-                goOn(now, false);
+                goOn(m, now, false);
             }
         }
     }
@@ -131,8 +132,7 @@ final class Strays {
         return false;
     }
 
-    private void goOn(long now, boolean stopped) {
-        Machine m = called;
+    private void goOn(Machine m, long now, boolean stopped) {
         Stray stray = WatchedM.of(m).stray;
         boolean sleeps = now - since >= SCAN_NANOS && !stray.ran(m, now);
         if (stopped || sleeps || now - since >= CALL_NANOS || !m.astray()

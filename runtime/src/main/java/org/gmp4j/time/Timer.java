@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 @NullMarked
 public final class Timer implements AutoCloseable {
     private final RuntimeTimer t;
-    private final Chan<Instant> c;
+    private final @Nullable Chan<Instant> c;
 
-    Timer(RuntimeTimer t, Chan<Instant> c) {
+    Timer(RuntimeTimer t, @Nullable Chan<Instant> c) {
         this.t = t;
         this.c = c;
     }

@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 import org.gmp4j.struct.FieldHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An entry of a {@link TimerHeap} other than a sleeping goroutine: at {@link #when} the thread that takes it looks at a timer.
@@ -29,9 +30,10 @@ final class Alarm {
     /** Its key in the heap. */
     final long when;
     /** Where it is; written at the push, and by a move with the world stopped. The timer reads it only to count a zombie. */
+    @SuppressWarnings("NullAway.Init")
     volatile TimerHeap heap;
     /** Null in a zombie, so that a stopped timer is garbage at once. Written by the timer before it makes it LIVE. */
-    private RuntimeTimer timer;
+    private @Nullable RuntimeTimer timer;
     private volatile int state;
 
     Alarm(RuntimeTimer timer, long when) {
@@ -63,7 +65,7 @@ final class Alarm {
     }
 
     /** Under the heap's lock, taken off it: the timer to look at, null for a zombie. */
-    RuntimeTimer take() {
+    @Nullable RuntimeTimer take() {
         if (STATE.compareAndSet(this, LIVE, GONE)) {
             return timer;
         }

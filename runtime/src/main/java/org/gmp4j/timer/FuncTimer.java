@@ -8,12 +8,13 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Outside;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Uncaught;
+import org.jspecify.annotations.Nullable;
 
 /** A timer that starts a function: as a goroutine of the scheduler where the timer was made, else as a virtual thread. */
 public final class FuncTimer extends RuntimeTimer {
     private final Runnable fn;
     /** Null when it was made outside all schedulers. */
-    private final Scheduler s;
+    private final @Nullable Scheduler s;
     /** Whether it fired when there was no memory for a goroutine, which comes later even if the timer is stopped. Under the lock. */
     private boolean owed;
 
@@ -37,7 +38,7 @@ public final class FuncTimer extends RuntimeTimer {
         return t;
     }
 
-    private static boolean goFromTimer(Scheduler s, Bubble b, Runnable fn) {
+    private static boolean goFromTimer(Scheduler s, @Nullable Bubble b, Runnable fn) {
         if (b == null) {
             return s.goFromTimer(fn);
         }
@@ -54,7 +55,7 @@ public final class FuncTimer extends RuntimeTimer {
     }
 
     /** Starts {@code fn} as a goroutine of {@code s}, and of {@code b}; as a virtual thread when s is null or closing. */
-    public static void run(Scheduler s, Bubble b, Runnable fn) {
+    public static void run(@Nullable Scheduler s, @Nullable Bubble b, Runnable fn) {
         if (s != null && goFromTimer(s, b, fn)) {
             return;
         }
@@ -66,7 +67,7 @@ public final class FuncTimer extends RuntimeTimer {
     }
 
     /** The same for a caller that can try again, sysmon included: calls no handler of the user's. */
-    public static void tryRun(Scheduler s, Bubble b, Runnable fn) {
+    public static void tryRun(@Nullable Scheduler s, @Nullable Bubble b, Runnable fn) {
         if (s == null || !goFromTimer(s, b, fn)) {
             runOutside(fn);
         }

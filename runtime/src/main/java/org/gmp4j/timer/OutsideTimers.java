@@ -11,6 +11,7 @@ import org.gmp4j.report.Uncaught;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Alarms set by threads that are no goroutines, and those left when a scheduler closes: one heap for the process, and one
@@ -22,7 +23,7 @@ import org.gmp4j.struct.P;
  */
 final class OutsideTimers {
     /** Not made in a class initialiser: if one fails once, for want of memory, its class can never be used. */
-    private static volatile OutsideTimers made;
+    private static volatile @Nullable OutsideTimers made;
 
     private final TimerHeap heap;
     /** In a struct of its own: a futex word. */

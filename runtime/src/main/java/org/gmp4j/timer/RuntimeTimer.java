@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 import org.gmp4j.lock.HeapMutex;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A timer: when it fires, and its alarm. All of it is under {@link #lock}, which is the channel's for a timer that has one.
@@ -25,11 +26,11 @@ public abstract class RuntimeTimer {
     /** A channel's lock or the timer's own; ranks below that of the heaps. */
     protected final HeapMutex lock;
     /** Whose clock it goes by; null for the machine's. */
-    protected final TimeBubble bubble;
+    protected final @Nullable TimeBubble bubble;
     /** nanoTime when it fires; 0 when it is stopped or has fired. */
     protected long when;
     /** The newest alarm, zombie or not; may be GONE. */
-    private Alarm alarm;
+    private @Nullable Alarm alarm;
 
     /** A stopped timer. */
     protected RuntimeTimer(HeapMutex lock) {

@@ -20,6 +20,7 @@ public abstract class TickTimer extends RuntimeTimer {
     }
 
     /** Written once, before there is a channel. */
+    @SuppressWarnings("NullAway.Init")
     private static volatile Maker<?> maker;
 
     /** A stopped timer. */

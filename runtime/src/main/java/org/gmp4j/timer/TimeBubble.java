@@ -11,6 +11,7 @@ import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Park;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A bubble's clock and its timers, a heap of their own. One thread, the driver, moves the clock: when all goroutines wait it
@@ -24,7 +25,7 @@ public final class TimeBubble extends Bubble {
     private final TimerHeap heap = new TimerHeap(Mem.alloc(p.layout(), 1));
     private final Thread driver;
     private volatile long now = BEGIN;
-    private volatile Throwable failure;
+    private volatile @Nullable Throwable failure;
     /** The goroutine in {@link #await}; written by it before it parks, taken by the driver when all wait. */
     private final AtomicLong waiter = new AtomicLong();
 
@@ -34,7 +35,7 @@ public final class TimeBubble extends Bubble {
     }
 
     /** The bubble of the calling goroutine; null for none. */
-    public static TimeBubble current() {
+    public static @Nullable TimeBubble current() {
         GStack st = GStack.current();
         return st == null ? null : (TimeBubble) st.bubble();
     }
@@ -55,7 +56,7 @@ public final class TimeBubble extends Bubble {
     }
 
     /** What the first goroutine to end with an exception threw; null for none. */
-    public Throwable failure() {
+    public @Nullable Throwable failure() {
         return failure;
     }
 
@@ -98,6 +99,7 @@ public final class TimeBubble extends Bubble {
     }
 
     /** Waits until all other goroutines of the bubble wait; false when another is in here already. */
+    @SuppressWarnings("NullAway") // A goroutine has a stack.
     public boolean await() {
         GStack st = GStack.enter();
         boolean alone = waiter.compareAndSet(0, st.gp());

@@ -15,6 +15,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The timers of a P: a 4-ary heap, off-heap, of (when, what) pairs ordered by when. {@code what} is a sleeping G, or the
@@ -50,8 +51,8 @@ final class TimerHeap {
     /** How many alarms were taken off and are being handled: they may come back, and room is kept for them. */
     private int flying;
     /** For {@link #moveTo}; null when there is nothing prepared. */
-    private Alarm[] spareSlots;
-    private int[] spareFree;
+    private Alarm @Nullable [] spareSlots;
+    private int @Nullable [] spareFree;
     /**
      * How many entries are in here, or were taken off and are still being handled: written under the lock with release, read without
      * it. An alarm that is handled and set again is counted twice rather than not at all.
@@ -229,6 +230,7 @@ final class TimerHeap {
         return (int) (what >> 1);
     }
 
+    @SuppressWarnings("NullAway") // Nobody reads it until it is filled.
     private void freeSlot(int slot) {
         slots[slot] = null;
         free[nfree++] = slot;
@@ -302,7 +304,7 @@ final class TimerHeap {
         return ran;
     }
 
-    private static Throwable ring(RuntimeTimer t, Alarm a, long now) {
+    private static @Nullable Throwable ring(RuntimeTimer t, Alarm a, long now) {
         try {
             t.ring(a, now);
             return null;
@@ -380,6 +382,7 @@ final class TimerHeap {
      * the caller holds sched.lock, for which neither of those waits. Until all entries have arrived they count as being handled here.
      * Needs no memory after {@link #prepareMove}.
      */
+    @SuppressWarnings("NullAway") // See prepareMove.
     void moveTo(TimerHeap to) {
         if (spareSlots == null) {
             prepareMove(to, 0);

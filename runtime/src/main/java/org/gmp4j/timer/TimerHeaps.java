@@ -11,6 +11,7 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The timers of a scheduler: a {@link TimerHeap} for each P, in which {@link #sleep} puts goroutines and {@link RuntimeTimer}
@@ -70,7 +71,7 @@ public final class TimerHeaps implements Timers {
     }
 
     /** On g0 it would be too late to find that there is no memory. Until then nobody else adds to the heap of this P. */
-    private static void reserve(GStack st, TimeBubble b) {
+    private static void reserve(GStack st, @Nullable TimeBubble b) {
         if (b != null) {
             b.reserve();
             return;

@@ -10,6 +10,7 @@ import org.gmp4j.events.Lateness;
 import org.gmp4j.ffi.Ticks;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.sysmon.Stalls;
+import org.jspecify.annotations.Nullable;
 
 /** The latest events of one scheduler, in memory, and when to write them down. Thread-safe. */
 public final class Flight {
@@ -23,8 +24,8 @@ public final class Flight {
     private Recording recording;
     private volatile boolean over;
     private volatile boolean stalled;
-    private volatile Path onStall;
-    private volatile Path onLate;
+    private volatile @Nullable Path onStall;
+    private volatile @Nullable Path onLate;
 
     private Flight(Scheduler s, long keep, long bytes) {
         this.s = s;

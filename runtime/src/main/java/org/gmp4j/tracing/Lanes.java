@@ -16,6 +16,7 @@ import org.gmp4j.events.Tracer;
 import org.gmp4j.proc.Tracing.State;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes lanes of the events of one scheduler: of each P with what ran on it, of each goroutine with its states, of tasks and regions, and
@@ -72,7 +73,7 @@ final class Lanes implements Merge.Sink {
     private static final class Lane {
         private boolean shown;
         private boolean held;
-        private Goroutine runs;
+        private @Nullable Goroutine runs;
     }
 
     private final Perfetto out;
@@ -98,7 +99,7 @@ final class Lanes implements Merge.Sink {
      * @param base the time of its beginning, in nanoseconds; {@code begin}: how much later the first event of interest is
      * @param first what lived at the beginning; null if that is not known
      */
-    Lanes(Perfetto out, int number, String name, List<String> names, long base, long begin, State first) throws IOException {
+    Lanes(Perfetto out, int number, String name, List<String> names, long base, long begin, @Nullable State first) throws IOException {
         this.out = out;
         this.names = names;
         this.base = base;
@@ -277,14 +278,14 @@ final class Lanes implements Merge.Sink {
     }
 
     /** What runs on a P makes another runnable: an arrow begins. */
-    private void woken(long t, int ring, Lane p, Goroutine g, String how) throws IOException {
+    private void woken(long t, int ring, @Nullable Lane p, Goroutine g, String how) throws IOException {
         if (p != null && p.runs != null) {
             g.flow = ++flows;
             out.instant(lane(ring), how).with("g", g.goid).flow(g.flow).put(t);
         }
     }
 
-    private void on(long t, int ring, Lane p, Goroutine g) throws IOException {
+    private void on(long t, int ring, @Nullable Lane p, Goroutine g) throws IOException {
         if (p == null) {
             return;
         }
@@ -297,7 +298,7 @@ final class Lanes implements Merge.Sink {
         out.put(t);
     }
 
-    private void off(long t, int ring, Lane p) throws IOException {
+    private void off(long t, int ring, @Nullable Lane p) throws IOException {
         if (p == null || p.runs == null) {
             return;
         }
@@ -322,7 +323,7 @@ final class Lanes implements Merge.Sink {
     private void take(long t, int ring, long m) throws IOException {
         giveUp(t, ring);
         out.begin(lane(ring), "M" + m).put(t);
-        ps.get(ring).held = true;
+        ps.computeIfAbsent(ring, k -> new Lane()).held = true;
     }
 
     /** Its goroutine, if there is one still, was left without a P by the signal handler, which writes no events. */
@@ -395,8 +396,9 @@ final class Lanes implements Merge.Sink {
     /** The trace is over: ends what is open. */
     void close(long nanos) throws IOException {
         long t = base + nanos;
-        for (Integer ring : List.copyOf(ps.keySet())) {
-            Lane p = ps.get(ring);
+        for (Map.Entry<Integer, Lane> e : List.copyOf(ps.entrySet())) {
+            int ring = e.getKey();
+            Lane p = e.getValue();
             off(t, ring, p);
             if (p.held) {
                 out.end(lane(ring)).put(t);

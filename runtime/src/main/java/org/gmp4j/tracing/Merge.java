@@ -39,6 +39,7 @@ final class Merge {
         private final int ring;
         private final List<Piece> pieces = new ArrayList<>();
         private int piece;
+        @SuppressWarnings("NullAway.Init") // See advance.
         private MemorySegment words;
         private long at;
         private long next;
@@ -101,6 +102,7 @@ final class Merge {
         return n;
     }
 
+    @SuppressWarnings("NullAway") // There is one.
     private Stream next(Sink sink) {
         Stream first = null;
         for (Stream s : streams) {

@@ -15,6 +15,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.Ticks;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Tracing;
+import org.jspecify.annotations.Nullable;
 
 /** What one scheduler's tracer wrote, from its beginning to its end. Not thread-safe. */
 final class Recording {
@@ -26,14 +27,15 @@ final class Recording {
     private final Tracer tracer;
     private final List<Kept> kept = new ArrayList<>();
     private final List<Piece> pieces = new ArrayList<>();
+    @SuppressWarnings("NullAway.Init")
     private Tracing.State first;
-    private Tracing.State last;
+    private Tracing.@Nullable State last;
     private long endTicks;
     private long endNanos;
     private long unwritten;
 
     /** @param lateness if the latest events are to be kept, in so many bytes; null: all, as far as they go to the spool in time */
-    Recording(Scheduler s, long bytes, Lateness lateness) {
+    Recording(Scheduler s, long bytes, @Nullable Lateness lateness) {
         this.s = s;
         tracer = new Tracer(s.gomaxprocs(), bytes, lateness);
     }
@@ -53,7 +55,7 @@ final class Recording {
     }
 
     /** The last event was written, unless the scheduler is closed, which writes none; {@code next} goes on, or is null. */
-    void stop(Recording next) {
+    void stop(@Nullable Recording next) {
         try {
             Tracing.set(s, tracer, next == null ? null : next.tracer, state -> {
                 last = state;

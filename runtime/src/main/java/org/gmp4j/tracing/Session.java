@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.gmp4j.proc.Scheduler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A trace of some schedulers into a file. While it runs full batches go to a spool beside the file, by a thread of its own; in the end they
@@ -35,7 +36,7 @@ public final class Session {
     private final FileChannel spool;
     private final List<Recording> recordings = new ArrayList<>();
     private final Thread thread;
-    private IOException failed;
+    private @Nullable IOException failed;
     private volatile boolean over;
     private boolean stopped;
     private long dropped;

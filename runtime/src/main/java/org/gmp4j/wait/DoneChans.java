@@ -20,6 +20,7 @@ public final class DoneChans {
     }
 
     /** Written once, before there is a channel. */
+    @SuppressWarnings("NullAway.Init")
     private static volatile Maker<?> maker;
 
     private DoneChans() {

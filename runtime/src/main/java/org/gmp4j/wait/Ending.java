@@ -11,6 +11,7 @@ import org.gmp4j.proc.InterruptHook;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.timer.RuntimeTimer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What ends one wait early: an interrupt, a limit of time, a cancelled context ({@link Limits}). There is one object for each
@@ -38,9 +39,9 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
 
     private final Limits limits;
     /** Written by the waiter alone; null when interrupts do not count, and after {@link #finish}. */
-    private InterruptHook hook;
-    private Limit limit;
-    private BooleanSupplier registration;
+    private @Nullable InterruptHook hook;
+    private @Nullable Limit limit;
+    private @Nullable BooleanSupplier registration;
 
     // The fields below are under the lock of what is waited for.
     /** The first reason to end the wait; 0 while there is none. */
@@ -56,7 +57,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
     }
 
     /** Whether an interrupt ends the waits of the caller, whose stack is {@code st}, though nobody asked for that. */
-    public static boolean byDefault(GStack st) {
+    public static boolean byDefault(@Nullable GStack st) {
         return st != null && st.endsByInterrupt();
     }
 
@@ -155,7 +156,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
     }
 
     /** As {@link Waiting#await}; true when the wait was ended early. The caller gives the sudog back. */
-    public final boolean await(GStack st, long waiter, WaitQ q, HeapMutex lock, WaitReason reason) {
+    public final boolean await(@Nullable GStack st, long waiter, WaitQ q, HeapMutex lock, WaitReason reason) {
         waits(waiter);
         Waiting.await(st, waiter, q, lock, reason);
         return woken();
@@ -166,6 +167,7 @@ public abstract class Ending implements Runnable, InterruptHook.Told {
      *
      * @return true when the time was up
      */
+    @SuppressWarnings("NullAway") // A context that ends it is there.
     public final boolean timeUp() {
         switch (pending) { // Written under the lock that the waiter has held since, and once.
             case TIME -> {

@@ -9,6 +9,7 @@ import org.gmp4j.proc.Bubble;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimeBubble;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What may end a wait before what is waited for has come.
@@ -17,7 +18,7 @@ import org.gmp4j.timer.TimeBubble;
  * @param nanos how long it lasts at most; {@link #NO_LIMIT} for ever
  * @param ctx ends it when it is cancelled; null for none
  */
-public record Limits(Interrupts interrupts, long nanos, Cancelable ctx) {
+public record Limits(Interrupts interrupts, long nanos, @Nullable Cancelable ctx) {
     /** What an interrupt of the waiting thread does. */
     public enum Interrupts {
         /** Nothing; it is there afterwards. */

@@ -12,6 +12,7 @@ import org.gmp4j.proc.Park;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code notifyList}: the waiters of a condition, by ticket. A waiter draws a ticket while it still holds the condition's
@@ -45,13 +46,13 @@ public final class NotifyList {
     private long tail;
 
     /** Tickets of {@link #drop} and of waits that were ended, not called yet; in order, and no two touch. Under the lock. */
-    private Dropped dropped;
+    private @Nullable Dropped dropped;
 
     /** Tickets from {@code from} to {@code to}, both included. */
     private static final class Dropped {
         private int from;
         private int to;
-        private Dropped next;
+        private @Nullable Dropped next;
     }
 
     /** Under the lock: a ticket that nobody waits for any more; {@code fresh} is put in where it touches no other. */
@@ -130,7 +131,8 @@ public final class NotifyList {
      * @param e null for nothing; else between its {@code begin} and {@code finish}
      * @return false when the wait was ended: the ticket was not called, and its call will go to the next one
      */
-    public boolean await(int ticket, OfTicket e, WaitReason reason) {
+    @SuppressWarnings("NullAway") // It is not called, so e has ended it.
+    public boolean await(int ticket, @Nullable OfTicket e, WaitReason reason) {
         GStack st = GStack.current();
         long sg;
         while ((sg = Waiting.sudogOrNap(st)) == 0) {

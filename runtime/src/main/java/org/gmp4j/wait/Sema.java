@@ -15,6 +15,7 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code semacquire} and {@code semrelease}: a counting semaphore, what the locks of {@code org.gmp4j.sync} sleep on. It
@@ -84,7 +85,7 @@ public final class Sema extends SemaRoot.Key {
      * @param e null for nothing; else between its {@code begin} and {@code finish}
      * @return false when the wait was ended: no unit was taken, and none is lost for that
      */
-    public boolean acquire(boolean first, WaitReason reason, OfSema e) {
+    public boolean acquire(boolean first, WaitReason reason, @Nullable OfSema e) {
         if (take()) {
             return true;
         }
@@ -160,6 +161,7 @@ public final class Sema extends SemaRoot.Key {
      *
      * @param handoff whether to give it to the waiter that has waited longest, if there is one, and run that now
      */
+    @SuppressWarnings("NullAway") // Here is where this stack is.
     public void release(boolean handoff) {
         int _ = (int) VALUE.getAndAdd(this, 1); // Before the look at nwait: see the class comment.
         SemaRoot root = SemaRoot.of(this);

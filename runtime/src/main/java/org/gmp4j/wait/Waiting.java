@@ -19,6 +19,7 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.SudogSlots;
 import org.gmp4j.struct.WaitReason;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Waiting on a heap object (a channel, a wait group), for goroutines and for threads that are not Ms alike.
@@ -49,12 +50,12 @@ public final class Waiting {
      *
      * @throws OutOfMemoryError when there is no memory for one; nothing has changed
      */
-    public static long sudog(GStack st) {
+    public static long sudog(@Nullable GStack st) {
         return SudogCache.acquire(st == null ? 0 : st.pp());
     }
 
     /** The same for a caller that holds {@code lock}: it is given back when there is no memory. */
-    public static long sudogOrUnlock(GStack st, HeapMutex lock) {
+    public static long sudogOrUnlock(@Nullable GStack st, HeapMutex lock) {
         try {
             return sudog(st);
         } catch (OutOfMemoryError e) {
@@ -69,7 +70,7 @@ public final class Waiting {
      *
      * @return 0 when it has slept; the caller may have another P now
      */
-    public static long sudogOrNap(GStack st) {
+    public static long sudogOrNap(@Nullable GStack st) {
         try {
             return sudog(st);
         } catch (OutOfMemoryError e) {
@@ -85,7 +86,7 @@ public final class Waiting {
      * Waits on {@code q} with a sudog of {@link #sudog}; the caller holds {@code lock}, which is free afterwards, and is
      * inside {@link GStack#enter}. Afterwards it reads the sudog's element and success, then {@link #release}s it.
      */
-    public static void await(GStack st, long sg, WaitQ q, HeapMutex lock, WaitReason reason) {
+    public static void await(@Nullable GStack st, long sg, WaitQ q, HeapMutex lock, WaitReason reason) {
         q.enqueue(sg);
         park(st, sg, UNLOCK, lock, reason);
     }
@@ -94,7 +95,7 @@ public final class Waiting {
      * Waits; {@code sg} is where a waker finds it, under a lock that {@code unlock} gives back. Afterwards it may be queued
      * and wait again. A thread waits whatever {@code unlock} returns.
      */
-    public static void park(GStack st, long sg, Park.Unlock unlock, Object lock, WaitReason reason) {
+    public static void park(@Nullable GStack st, long sg, Park.Unlock unlock, Object lock, WaitReason reason) {
         if (st != null) {
             Sudog.setG(sg, st.gp());
             Park.gopark(st, unlock, lock, reason, 1);
@@ -134,7 +135,7 @@ public final class Waiting {
      *
      * @param st the caller's stack, inside {@link GStack#enter}; null for a thread that is no M
      */
-    public static long selector(GStack st) {
+    public static long selector(@Nullable GStack st) {
         if (st != null) {
             return st.gp();
         }
@@ -144,7 +145,7 @@ public final class Waiting {
     }
 
     /** A sudog for a case of a select; {@code who} is its {@link #selector}. */
-    public static long selectSudog(GStack st, long who) {
+    public static long selectSudog(@Nullable GStack st, long who) {
         long sg = sudog(st);
         Sudog.setG(sg, who);
         Sudog.setIsSelect(sg, st != null ? Sudog.SELECT : Sudog.SELECT_THREAD);
@@ -160,7 +161,7 @@ public final class Waiting {
      * @param reason for the traceback
      * @return the sudog that was woken
      */
-    public static long awaitSelect(GStack st, long who, Park.Unlock unlock, Object locks, int count, WaitReason reason) {
+    public static long awaitSelect(@Nullable GStack st, long who, Park.Unlock unlock, Object locks, int count, WaitReason reason) {
         if (st != null) {
             Park.gopark(st, unlock, locks, reason, count);
             return G.param(who);
@@ -170,7 +171,7 @@ public final class Waiting {
     }
 
     /** Opens the select for its next wait; with all locks held, before the sudogs that were not woken are taken out. */
-    public static void reopenSelect(GStack st, long who) {
+    public static void reopenSelect(@Nullable GStack st, long who) {
         if (st != null) {
             G.setSelectDone(who, 0);
         } else {
@@ -179,7 +180,7 @@ public final class Waiting {
     }
 
     /** Gives back what {@link #selector} took; all sudogs of the select are out of the queues. */
-    public static void releaseSelector(GStack st, long who) {
+    public static void releaseSelector(@Nullable GStack st, long who) {
         if (st == null) {
             SudogCache.release(0, who);
         }
@@ -243,7 +244,7 @@ public final class Waiting {
     }
 
     /** The same, inside {@link GStack#enter}. */
-    public static void release(GStack st, long sg) {
+    public static void release(@Nullable GStack st, long sg) {
         SudogCache.release(st == null ? 0 : st.pp(), sg);
     }
 

@@ -5,13 +5,15 @@ import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
 import java.lang.classfile.attribute.ModuleHashesAttribute;
 
+import org.jspecify.annotations.Nullable;
+
 /** The hashes of other modules in a module's descriptor, which {@code jar --hash-modules} and {@code jmod} put there. */
 final class ModuleHashes {
     private ModuleHashes() {
     }
 
     /** The descriptor without them; null when it has none. */
-    static byte[] drop(byte[] moduleInfo) {
+    static byte @Nullable [] drop(byte[] moduleInfo) {
         ClassFile files = ClassFile.of();
         ClassModel module;
         try {

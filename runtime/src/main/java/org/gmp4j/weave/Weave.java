@@ -19,6 +19,7 @@ import java.util.zip.ZipException;
 
 import org.gmp4j.agent.ClassWeaver;
 import org.gmp4j.agent.LeftAlone;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Puts preemption points into the classes of a jar: {@code java -cp gmp4j-runtime.jar org.gmp4j.weave.Weave IN.jar OUT.jar
@@ -66,7 +67,7 @@ public final class Weave {
      * @param options {@code include=…,exclude=…} as the agent's, or null
      * @throws IllegalArgumentException with one sentence for the user; {@code out} is as it was
      */
-    public static void weave(String in, String out, String options, PrintStream report) {
+    public static void weave(String in, String out, @Nullable String options, PrintStream report) {
         Weave weave = new Weave(new ClassWeaver(options));
         Path from = path(in);
         Path to = path(out);
@@ -170,7 +171,7 @@ public final class Weave {
         }
     }
 
-    private byte[] weave(Zip.Entry e) throws ZipException {
+    private byte @Nullable [] weave(Zip.Entry e) throws ZipException {
         if (isModuleInfo(e)) {
             return null;
         }
@@ -178,7 +179,7 @@ public final class Weave {
         return startsWith(content, MAGIC) ? weaver.weave(content) : null;
     }
 
-    private byte[] weaveInside(Zip.Entry e, String jar) throws ZipException {
+    private byte @Nullable [] weaveInside(Zip.Entry e, String jar) throws ZipException {
         byte[] content = e.content();
         if (!startsWith(content, LOCAL_HEADER)) {
             return null; // Something else of that name.

@@ -17,6 +17,8 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 import java.util.zip.ZipException;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A zip file in memory, some of whose entries get another content. All else is copied byte by byte: what is not changed is not
  * compressed anew, and the order of the entries, their times, modes, comments and extra fields stay, as does what stands before the
@@ -48,6 +50,10 @@ final class Zip {
     private static final int ENCRYPTED = 1;
     private static final int SIZES_BEHIND = 8;
 
+    /** What an entry has in the place of its content, and as the file has it. */
+    private record Change(byte[] content, byte[] packed) {
+    }
+
     /** One entry; {@code central} is where the directory tells of it. */
     final class Entry {
         private final int central;
@@ -63,8 +69,7 @@ final class Zip {
         private int offsetAt;
         private boolean farOffset;
 
-        private byte[] changed;
-        private byte[] packed;
+        private @Nullable Change change;
         private boolean dropped;
         private long newStart;
 
@@ -151,8 +156,7 @@ final class Zip {
         }
 
         void replace(byte[] content) {
-            changed = content;
-            packed = method == STORED ? content : deflate(content);
+            change = new Change(content, method == STORED ? content : deflate(content));
         }
 
         void drop() {
@@ -161,7 +165,8 @@ final class Zip {
 
         private void write(Output out) throws IOException {
             newStart = out.written - base;
-            if (changed == null) {
+            Change c = change;
+            if (c == null) {
                 out.put(b, start, end - start);
                 return;
             }
@@ -169,16 +174,17 @@ final class Zip {
             int extra = start + LOCAL_SIZE + nameLength;
             byte[] kept = without64(extra, u2(start + 28));
             byte[] header = Arrays.copyOfRange(b, start, extra);
-            describe(ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN), 6, 14, 28, kept.length);
+            describe(ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN), c, 6, 14, 28, kept.length);
             out.put(header);
             out.put(kept);
-            out.put(packed);
+            out.put(c.packed);
         }
 
         private void writeCentral(Output out) throws IOException {
             int extra = central + CENTRAL_SIZE + u2(central + 28);
             int length = u2(central + 30);
-            if (changed == null) {
+            Change c = change;
+            if (c == null) {
                 byte[] same = Arrays.copyOfRange(b, central, extra + length + u2(central + 32));
                 ByteBuffer to = ByteBuffer.wrap(same).order(ByteOrder.LITTLE_ENDIAN);
                 if (farOffset) {
@@ -192,7 +198,7 @@ final class Zip {
             byte[] kept = without64(extra, length);
             byte[] header = Arrays.copyOfRange(b, central, extra);
             ByteBuffer to = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
-            describe(to, 8, 16, 30, kept.length);
+            describe(to, c, 8, 16, 30, kept.length);
             to.putInt(42, (int) newStart);
             out.put(header);
             out.put(kept);
@@ -200,11 +206,11 @@ final class Zip {
         }
 
         /** The numbers that differ after a change, which stand in both headers. */
-        private void describe(ByteBuffer to, int flagsAt, int crcAt, int extraAt, int extraLength) {
+        private void describe(ByteBuffer to, Change c, int flagsAt, int crcAt, int extraAt, int extraLength) {
             to.putShort(flagsAt, (short) (flags & ~SIZES_BEHIND));
-            to.putInt(crcAt, (int) crc(changed));
-            to.putInt(crcAt + 4, packed.length);
-            to.putInt(crcAt + 8, changed.length);
+            to.putInt(crcAt, (int) crc(c.content));
+            to.putInt(crcAt + 4, c.packed.length);
+            to.putInt(crcAt + 8, c.content.length);
             to.putShort(extraAt, (short) extraLength);
         }
 
@@ -325,7 +331,7 @@ final class Zip {
     /** Whether anything differs from what was read. */
     boolean isChanged() {
         for (Entry e : entries) {
-            if (e.changed != null || e.dropped) {
+            if (e.change != null || e.dropped) {
                 return true;
             }
         }

@@ -207,6 +207,12 @@ class TopologyTest {
     }
 
     @Test
+    void periodThatIsNoNumberBesideNoQuotaIsNoLimit() {
+        fake().cgroup("4:cpu:/x").mounts("33 31 0:29 / /cg1 rw - cgroup cgroup rw,cpu").file("/cg1/x/cpu.cfs_period_us", "often");
+        assertEquals(List.of(), eight().limits());
+    }
+
+    @Test
     void cpuacctAloneIsNotTheCpuController() {
         fake().cgroup("4:cpuacct:/x").mounts("33 31 0:29 / /cg1 rw - cgroup cgroup rw,cpuacct")
                 .file("/cg1/x/cpu.cfs_quota_us", "100000").file("/cg1/x/cpu.cfs_period_us", "100000");

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What is told of a scheduler: stacks, uncaught exceptions, fatal errors, leaks. */
+@NullMarked
+package org.gmp4j.report;
+
+import org.jspecify.annotations.NullMarked;
