@@ -142,6 +142,13 @@ class ChansTest {
         }
     }
 
+    /** Against the rules of flows; what came is there all the same. */
+    @Test
+    void aPublisherThatSendsBeforeItSubscribes() {
+        ChanSubscription<Integer> s = Chans.subscribe(to -> to.onNext(1), 1);
+        assertEquals(1, s.recv());
+    }
+
     @Test
     void flowsThatEndEarly() {
         try (TestGmp gmp = TestGmp.procs(2)) {

@@ -365,7 +365,7 @@ public final class RWMutex {
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
-    public <T> T withRead(Supplier<T> f) {
+    public <T extends @Nullable Object> T withRead(Supplier<T> f) {
         Objects.requireNonNull(f, "with of nil func value");
         rLock();
         try {
@@ -395,7 +395,7 @@ public final class RWMutex {
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
-    public <T> T withWrite(Supplier<T> f) {
+    public <T extends @Nullable Object> T withWrite(Supplier<T> f) {
         Objects.requireNonNull(f, "with of nil func value");
         lock();
         try {

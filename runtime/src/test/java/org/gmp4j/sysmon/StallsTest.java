@@ -100,11 +100,16 @@ class StallsTest {
         private static void told() {
             AtomicLong ran = new AtomicLong();
             AtomicLong slept = new AtomicLong();
-            try (Hogs hogs = new Hogs(b -> b.debug("stall=1").stalled(s -> {
-                if (s.stack().stream().anyMatch(f -> f.getMethodName().equals(s.running() ? "spin" : "sleep"))) {
-                    boolean _ = (s.running() ? ran : slept).compareAndSet(0, s.goid());
-                }
-            }))) {
+            Gmp.Builder[] builder = new Gmp.Builder[1];
+            try (Hogs hogs = new Hogs(b -> {
+                builder[0] = b;
+                return b.debug("stall=1").stalled(s -> {
+                    if (s.stack().stream().anyMatch(f -> f.getMethodName().equals(s.running() ? "spin" : "sleep"))) {
+                        boolean _ = (s.running() ? ran : slept).compareAndSet(0, s.goid());
+                    }
+                });
+            })) {
+                builder[0] = builder[0].stalled(s -> System.out.println("told of another's")); // For its next one.
                 while (ran.get() == 0) {
                     hogs.run();
                 }
