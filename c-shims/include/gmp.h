@@ -314,7 +314,6 @@ struct schedt {
     int32_t needspinning;  /* atomic: a spinner is wanted when a P is at hand */
 
     uint64_t goidgen GMP_ALIGNED; /* atomic: goids handed out */
-    int64_t allglen;       /* atomic: G slots ever taken */
     int64_t gfreecount;    /* under lock: length of gfree above */
     int64_t njdkwait;      /* atomic, with deadlock detection only: Gs that wait inside the JDK, or for C code,
                             * and those that a thread that is no M is starting */

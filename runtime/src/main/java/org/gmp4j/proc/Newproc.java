@@ -115,7 +115,7 @@ final class Newproc {
 
     private static long slot(Scheduler s, long pp) {
         long gp = GFree.gfget(s.sched, pp);
-        return gp == 0 ? malg(s) : gp;
+        return gp == 0 ? s.slots.malg() : gp;
     }
 
     private static void newproc1(Scheduler s, Machine m, long pp, long gp, int count, int site) {
@@ -158,7 +158,7 @@ final class Newproc {
             s.waitsForOutside(1); // It is on no queue yet, and no M runs it: checkdead must not take it for a sleeping one.
             SchedLock.unlock(sched);
             try {
-                gp = malg(s);
+                gp = s.slots.malg();
             } catch (Throwable t) { // Out of memory: it was never born.
                 var _ = Schedt.addNexitextern(sched, 1);
                 s.waitsForOutside(-1);
@@ -187,11 +187,6 @@ final class Newproc {
     private static boolean insideOf(Scheduler s) {
         GStack st = GStack.current();
         return st != null && st.s == s;
-    }
-
-    private static long malg(Scheduler s) {
-        long _ = Schedt.addAllglen(s.sched, 1);
-        return s.slots.malg();
     }
 
     private static void init(long gp, long goid, long parent) {

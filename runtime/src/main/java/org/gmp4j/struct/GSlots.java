@@ -86,11 +86,6 @@ public final class GSlots {
         return gp;
     }
 
-    /** How many slots were ever made, for all schedulers. */
-    static int made() {
-        return directory.length << SHIFT;
-    }
-
     /** Calls {@code f} with every G slot of this scheduler, dead ones too ({@code forEachG}). */
     public void forEach(LongConsumer f) {
         boolean _ = all(gp -> {

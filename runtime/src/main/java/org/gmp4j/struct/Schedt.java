@@ -46,7 +46,6 @@ public final class Schedt {
     private static final LongField WOKENAT = Mem.longField(schedt.layout(), "wokenat");
     private static final IntField NEEDSPINNING = Mem.intField(schedt.layout(), "needspinning");
     private static final LongField GOIDGEN = Mem.longField(schedt.layout(), "goidgen");
-    private static final LongField ALLGLEN = Mem.longField(schedt.layout(), "allglen");
     private static final LongField NJDKWAIT = Mem.longField(schedt.layout(), "njdkwait");
     private static final LongField LASTPOLL = Mem.longField(schedt.layout(), "lastpoll");
     private static final LongField POLLUNTIL = Mem.longField(schedt.layout(), "pollUntil");
@@ -299,15 +298,6 @@ public final class Schedt {
     /** Adds and returns the new value; volatile. */
     public static long addGoidgen(long s, long d) {
         return GOIDGEN.getAndAdd(s, d) + d;
-    }
-
-    /** Adds and returns the new value; volatile. */
-    public static long addAllglen(long s, long d) {
-        return ALLGLEN.getAndAdd(s, d) + d;
-    }
-
-    public static long allglenOpaque(long s) {
-        return ALLGLEN.getOpaque(s);
     }
 
     /** Adds and returns the new value; volatile. */

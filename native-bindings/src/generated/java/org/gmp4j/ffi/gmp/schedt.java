@@ -43,7 +43,6 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int64_t wokenat;
  *     int32_t needspinning;
  *     uint64_t goidgen;
- *     int64_t allglen;
  *     int64_t gfreecount;
  *     int64_t njdkwait;
  *     int64_t nspawnextern;
@@ -103,12 +102,11 @@ public class schedt {
         gmp_h.C_INT.withName("needspinning"),
         MemoryLayout.paddingLayout(108),
         gmp_h.C_LONG.withName("goidgen"),
-        gmp_h.C_LONG.withName("allglen"),
         gmp_h.C_LONG.withName("gfreecount"),
         gmp_h.C_LONG.withName("njdkwait"),
         gmp_h.C_LONG.withName("nspawnextern"),
         gmp_h.C_LONG.withName("nexitextern"),
-        MemoryLayout.paddingLayout(80),
+        MemoryLayout.paddingLayout(88),
         gmp_h.C_LONG.withName("inject"),
         MemoryLayout.paddingLayout(120),
         gmp_h.C_LONG.withName("lastpoll"),
@@ -1255,46 +1253,6 @@ public class schedt {
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * int64_t allglen
-     * }
-     */
-    public static final OfLong allglen$layout() {
-        return Fields.allglen$LAYOUT;
-    }
-
-    /**
-     * Offset for field:
-     * {@snippet lang=c :
-     * int64_t allglen
-     * }
-     */
-    public static final long allglen$offset() {
-        return Fields.allglen$OFFSET;
-    }
-
-    /**
-     * Getter for field:
-     * {@snippet lang=c :
-     * int64_t allglen
-     * }
-     */
-    public static long allglen(MemorySegment struct) {
-        return struct.get(Fields.allglen$LAYOUT, Fields.allglen$OFFSET);
-    }
-
-    /**
-     * Setter for field:
-     * {@snippet lang=c :
-     * int64_t allglen
-     * }
-     */
-    public static void allglen(MemorySegment struct, long fieldValue) {
-        struct.set(Fields.allglen$LAYOUT, Fields.allglen$OFFSET, fieldValue);
-    }
-
-    /**
-     * Layout for field:
-     * {@snippet lang=c :
      * int64_t gfreecount
      * }
      */
@@ -1953,8 +1911,6 @@ public class schedt {
         static final long needspinning$OFFSET = $LAYOUT.byteOffset(groupElement("needspinning"));
         static final OfLong goidgen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("goidgen"));
         static final long goidgen$OFFSET = $LAYOUT.byteOffset(groupElement("goidgen"));
-        static final OfLong allglen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allglen"));
-        static final long allglen$OFFSET = $LAYOUT.byteOffset(groupElement("allglen"));
         static final OfLong gfreecount$LAYOUT = (OfLong)$LAYOUT.select(groupElement("gfreecount"));
         static final long gfreecount$OFFSET = $LAYOUT.byteOffset(groupElement("gfreecount"));
         static final OfLong njdkwait$LAYOUT = (OfLong)$LAYOUT.select(groupElement("njdkwait"));
