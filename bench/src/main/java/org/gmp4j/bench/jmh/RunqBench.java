@@ -3,7 +3,7 @@ package org.gmp4j.bench.jmh;
 
 import java.util.concurrent.TimeUnit;
 
-import org.gmp4j.bench.steal.Rings;
+import org.gmp4j.bench.measure.Rings;
 import org.gmp4j.ffi.gmp.shims_h;
 import org.openjdk.jmh.annotations.AuxCounters;
 import org.openjdk.jmh.annotations.Benchmark;

@@ -10,6 +10,7 @@ import java.util.function.LongConsumer;
 import org.gmp4j.Gmp;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.bench.measure.IdleCpu;
+import org.gmp4j.bench.measure.Rings;
 import org.gmp4j.bench.report.MachineInfo;
 
 /** Takes all the samples: the steals first, then policy by policy what needs a scheduler with that policy. */

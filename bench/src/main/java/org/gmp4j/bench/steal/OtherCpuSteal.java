@@ -2,6 +2,7 @@
 package org.gmp4j.bench.steal;
 
 import org.gmp4j.Go;
+import org.gmp4j.bench.measure.Rings;
 import org.gmp4j.ffi.Affinity;
 import org.gmp4j.queue.Runq;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.steal;
 
+import org.gmp4j.bench.measure.Rings;
+
 /**
  * Ring operations by one thread, their lines in its own caches, beside the same in C: what the algorithm costs without
  * the machine's memory traffic.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.bench.steal;
+package org.gmp4j.bench.measure;
 
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.ffi.gmp.p;
@@ -95,7 +95,7 @@ public final class Rings implements AutoCloseable {
     }
 
     /** The same for one thief. */
-    void drain(int i, int batch) {
+    public void drain(int i, int batch) {
         int moved = Math.min(batch, 1); // One was returned, the others are in its ring.
         while (Runq.runqget(thief(i)) != 0) {
             moved++;
@@ -151,7 +151,7 @@ public final class Rings implements AutoCloseable {
     }
 
     /** What the C floor's functions return when something is wrong with them. */
-    static long checked(long nanos) {
+    private static long checked(long nanos) {
         if (nanos < 0) {
             throw new IllegalStateException("the C floor had no memory, or moved a wrong number of Gs");
         }
@@ -159,17 +159,17 @@ public final class Rings implements AutoCloseable {
     }
 
     /** {@code floor.c}: nanoseconds of {@code n} steals. */
-    static long floorSteal(long n, int batch) {
+    public static long floorSteal(long n, int batch) {
         return checked(shims_h.gmp_floor_steal(n, batch));
     }
 
     /** {@code floor.c}: nanoseconds of {@code n} failed probes. */
-    static long floorProbe(long n) {
+    public static long floorProbe(long n) {
         return checked(shims_h.gmp_floor_failed_probe(n));
     }
 
     /** {@code floor.c}: {@code n} pairs of push and pop. */
-    static void floorPushpop(long pp, long n) {
+    public static void floorPushpop(long pp, long n) {
         shims_h.gmp_floor_pushpop(pp, n);
     }
 }
