@@ -8,6 +8,7 @@ open module org.gmp4j.bench {
     requires jdk.management;
     requires org.gmp4j.nativebindings;
     requires org.gmp4j.runtime;
+    requires com.fasterxml.jackson.core;
     requires info.picocli;
     requires io.netty.buffer;
     requires HdrHistogram;

@@ -1,73 +1,136 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.report;
 
-import java.util.ArrayList;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.PrettyPrinter;
+
 /** Maps, lists, numbers and strings as JSON. */
 public final class JsonText {
+    private static final JsonFactory JSON = new JsonFactory();
+
     private JsonText() {
     }
 
     /** With a newline at its end; a number that is not finite is null. */
     public static String of(Object value) {
-        StringBuilder text = new StringBuilder();
-        value(text, value, 0);
+        StringWriter text = new StringWriter();
+        try (JsonGenerator json = JSON.createGenerator(text)) {
+            json.setPrettyPrinter(new Lines());
+            write(json, value);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e); // Not from a StringWriter.
+        }
         return text.append('\n').toString();
     }
 
-    /** Two levels are broken into lines, what is deeper stays on one. */
-    private static void value(StringBuilder text, Object v, int depth) {
+    private static void write(JsonGenerator json, Object v) throws IOException {
         switch (v) {
-            case null -> text.append("null");
+            case null -> json.writeNull();
             case Map<?, ?> map -> {
-                List<String> parts = new ArrayList<>();
-                map.forEach((k, e) -> {
-                    StringBuilder part = new StringBuilder();
-                    string(part, k.toString());
-                    part.append(": ");
-                    value(part, e, depth + 1);
-                    parts.add(part.toString());
-                });
-                join(text, "{", parts, "}", depth);
+                json.writeStartObject();
+                for (Map.Entry<?, ?> e : map.entrySet()) {
+                    json.writeFieldName(e.getKey().toString());
+                    write(json, e.getValue());
+                }
+                json.writeEndObject();
             }
             case List<?> list -> {
-                List<String> parts = new ArrayList<>();
+                json.writeStartArray();
                 for (Object e : list) {
-                    StringBuilder part = new StringBuilder();
-                    value(part, e, depth + 1);
-                    parts.add(part.toString());
+                    write(json, e);
                 }
-                join(text, "[", parts, "]", depth);
+                json.writeEndArray();
             }
-            case Double d -> text.append(Double.isFinite(d) ? Format.plain(d) : "null");
-            case Number n -> text.append(n);
-            case Boolean b -> text.append(b);
-            default -> string(text, v.toString());
+            case Double d when !Double.isFinite(d) -> json.writeNull();
+            case Double d -> json.writeNumber(Format.plain(d));
+            case Number n -> json.writeNumber(n.toString());
+            case Boolean b -> json.writeBoolean(b);
+            default -> json.writeString(v.toString());
         }
     }
 
-    private static void join(StringBuilder text, String open, List<String> parts, String close, int depth) {
-        boolean lines = depth < 2 && !parts.isEmpty();
-        String indent = "\n" + "  ".repeat(depth);
-        text.append(open).append(lines ? indent + "  " : "");
-        text.append(String.join(lines ? "," + indent + "  " : ", ", parts));
-        text.append(lines ? indent : "").append(close);
-    }
+    /** Two levels are broken into lines, what is deeper stays on one. */
+    private static final class Lines implements PrettyPrinter {
+        private static final int BROKEN = 2;
 
-    private static void string(StringBuilder text, String s) {
-        text.append('"');
-        for (int i = 0; i < s.length(); i++) {
-            char c = s.charAt(i);
-            if (c == '"' || c == '\\') {
-                text.append('\\').append(c);
-            } else if (c < ' ') {
-                text.append(String.format("\\u%04x", (int) c));
-            } else {
-                text.append(c);
-            }
+        /** How many objects and arrays are open. */
+        private int depth;
+
+        private void open(JsonGenerator json, char c) throws IOException {
+            json.writeRaw(c);
+            depth++;
         }
-        text.append('"');
+
+        /** Between two elements, or before the first or after the last: a new line, or {@code deep}. */
+        private void space(JsonGenerator json, int indent, String deep) throws IOException {
+            json.writeRaw(depth <= BROKEN ? "\n" + "  ".repeat(indent) : deep);
+        }
+
+        private void close(JsonGenerator json, int elements, char c) throws IOException {
+            if (elements > 0) {
+                space(json, depth - 1, "");
+            }
+            depth--;
+            json.writeRaw(c);
+        }
+
+        @Override
+        public void writeRootValueSeparator(JsonGenerator json) {
+            throw new IllegalStateException("a second value");
+        }
+
+        @Override
+        public void writeStartObject(JsonGenerator json) throws IOException {
+            open(json, '{');
+        }
+
+        @Override
+        public void writeStartArray(JsonGenerator json) throws IOException {
+            open(json, '[');
+        }
+
+        @Override
+        public void beforeObjectEntries(JsonGenerator json) throws IOException {
+            space(json, depth, "");
+        }
+
+        @Override
+        public void beforeArrayValues(JsonGenerator json) throws IOException {
+            space(json, depth, "");
+        }
+
+        @Override
+        public void writeObjectFieldValueSeparator(JsonGenerator json) throws IOException {
+            json.writeRaw(": ");
+        }
+
+        @Override
+        public void writeObjectEntrySeparator(JsonGenerator json) throws IOException {
+            json.writeRaw(',');
+            space(json, depth, " ");
+        }
+
+        @Override
+        public void writeArrayValueSeparator(JsonGenerator json) throws IOException {
+            json.writeRaw(',');
+            space(json, depth, " ");
+        }
+
+        @Override
+        public void writeEndObject(JsonGenerator json, int entries) throws IOException {
+            close(json, entries, '}');
+        }
+
+        @Override
+        public void writeEndArray(JsonGenerator json, int values) throws IOException {
+            close(json, values, ']');
+        }
     }
 }
