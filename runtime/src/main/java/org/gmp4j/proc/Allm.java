@@ -156,7 +156,7 @@ final class Allm {
     /** How many Ms there are, asleep or not. */
     int mcount() {
         SchedLock.lock(s.sched);
-        int n = (int) (Schedt.mnext(s.sched) - Schedt.nmfreed(s.sched));
+        int n = Schedt.mcount(s.sched);
         SchedLock.unlock(s.sched);
         return n;
     }

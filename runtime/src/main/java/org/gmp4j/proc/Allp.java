@@ -11,6 +11,7 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.StealCounts;
 import org.jspecify.annotations.Nullable;
 
 /** {@code allp}: the Ps that ever were, by id, with {@code idlepMask} and {@code timerpMask}. It never gets shorter. */
@@ -111,7 +112,9 @@ final class Allp {
         Schedt.setTimerpMaskRelease(sched, r.timer);
         Schedt.setAllpRelease(sched, r.allp);
         replaced = r.replaced;
-        StealCounts.use(r.procs, r.steals, procs.length);
+        for (int i = 0; i < r.procs.length; i++) {
+            StealCounts.use(r.procs[i].pp, i, r.steals, r.procs.length, procs.length);
+        }
         steals = r.steals;
         procs = r.procs;
     }

@@ -13,6 +13,7 @@ import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.SudogCache;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.RetiredSched;
 import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
@@ -101,7 +102,7 @@ final class Closing {
             return true;
         }
         long end = System.nanoTime() + nanos;
-        Exiters exiters = Exiters.ofShutdown(s);
+        Exiters exiters = Exiters.ofShutdown(s.slots);
         for (;;) {
             synchronized (drained) {
                 if (s.isStopped() || Newproc.gcount(s) == 0) { // Once another close has ended, the Ps may be another scheduler's.
@@ -191,7 +192,7 @@ final class Closing {
         s.allp.release();
         if (!given) {
             given = true; // Set before: a block that is lost is better than one that two schedulers have.
-            RetiredSched.add(s);
+            RetiredSched.add(s, s.sched);
         }
     }
 

@@ -15,21 +15,24 @@ final class Exiters {
     private static final long LEAST_PAUSE = 10_000_000;
     private static final long MOST_PAUSE = 1_000_000_000;
 
-    private final Scheduler s;
+    private final GSlots slots;
     private long pause = LEAST_PAUSE;
     private long next = System.nanoTime();
 
-    private Exiters(Scheduler s) {
-        this.s = s;
+    private Exiters(GSlots slots) {
+        this.slots = slots;
     }
 
-    /** For a close that begins while the JVM shuts down, else null: a close that began before is not a shutdown hook's. */
-    static @Nullable Exiters ofShutdown(Scheduler s) {
+    /**
+     * Those among the goroutines of {@code slots}, for a close that begins while the JVM shuts down; else null, as a close that began
+     * before is not a shutdown hook's.
+     */
+    static @Nullable Exiters ofShutdown(GSlots slots) {
         try {
             boolean _ = Runtime.getRuntime().removeShutdownHook(new Thread());
             return null;
         } catch (IllegalStateException shutdownInProgress) {
-            return new Exiters(s);
+            return new Exiters(slots);
         }
     }
 
@@ -41,7 +44,7 @@ final class Exiters {
         }
         next = now + pause;
         pause = Math.min(2 * pause, MOST_PAUSE);
-        return s.slots.all(gp -> {
+        return slots.all(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
             return status == GStatus.GDEAD || status == GStatus.GIDLE || isInExit(gp);
         });

@@ -54,7 +54,7 @@ final class FindRunnable {
                 continue;
             }
             Inject.drain(s);
-            boolean _ = s.timers.check(m, pp);
+            boolean _ = s.timers.check(pp, pp);
             long gp = globalFirst(sched, pp);
             if (gp != 0) {
                 return gp;

@@ -162,7 +162,7 @@ public final class Machine extends Host {
 
         @Override
         protected boolean runTimers(long victim) {
-            return m.s.timers.check(m, victim);
+            return m.s.timers.check(m.pp(), victim);
         }
     }
 }

@@ -129,7 +129,7 @@ final class Newm {
     static void begin(Machine m) {
         try {
             CleanStart.begin();
-            Realtime.begin(m.s, 0);
+            m.s.realtime.begin(0);
             m.begun = true;
         } catch (OutOfMemoryError e) {
             m.begun = false;

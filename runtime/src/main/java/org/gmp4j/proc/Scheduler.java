@@ -25,6 +25,7 @@ import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.RetiredSched;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
@@ -86,10 +87,9 @@ public final class Scheduler {
     long stopBegan;
     long stopTook;
     @Nullable Object stopEvent;
-    /** Whether {@link Realtime} has said that it is not permitted. */
-    final AtomicBoolean realtimeRefused = new AtomicBoolean();
+    final Realtime realtime;
     final Shortage shortage = new Shortage(this);
-    final SpareThreads spare = new SpareThreads(this);
+    final SpareThreads spare;
     final Leftovers leftovers = new Leftovers();
     private final Monitor monitor;
     final Reports reports;
@@ -103,6 +103,7 @@ public final class Scheduler {
         this.places = config.debug().createsites() ? new Names() : null;
         this.netpoll = netpoll;
         this.name = name;
+        this.realtime = new Realtime(config.realtime(), name);
         this.timers = timers;
         RetiredSched.recycle();
         boolean _ = Preempt.install();
@@ -113,6 +114,7 @@ public final class Scheduler {
         boolean made = false;
         try {
             this.allp = new Allp(sched, timers, this.monitor);
+            this.spare = new SpareThreads(sched, name);
             this.goroutines = reports.container(name, slots);
             made = true;
         } finally {
@@ -179,7 +181,7 @@ public final class Scheduler {
         try {
             goroutines.deregister();
             allp.release();
-            RetiredSched.add(this); // A thread that looked at all live schedulers may still have it.
+            RetiredSched.add(this, sched); // A thread that looked at all live schedulers may still have it.
         } catch (OutOfMemoryError e) {
             return; // The caller throws its own error.
         }

@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import java.util.concurrent.CountDownLatch;
 
 import org.gmp4j.lock.SchedLock;
+import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,12 +21,15 @@ final class SpareThreads implements Runnable {
     /** The handler of a signal and two hooks. */
     private static final int COUNT = 3;
 
-    private final Scheduler s;
+    private final long sched;
+    private final String name;
     /** What the threads wait for; null while there are none. Written under sched.lock. */
     private volatile @Nullable CountDownLatch held;
 
-    SpareThreads(Scheduler s) {
-        this.s = s;
+    /** None yet, for the scheduler of that name. */
+    SpareThreads(long sched, String name) {
+        this.sched = sched;
+        this.name = name;
     }
 
     /**
@@ -34,21 +38,21 @@ final class SpareThreads implements Runnable {
      * @throws OutOfMemoryError when one cannot be had; none is kept then
      */
     void hold() {
-        if (held != null || s.mcount() <= FROM) {
+        if (held != null || fewMs()) {
             return;
         }
         CountDownLatch fresh = new CountDownLatch(1);
-        SchedLock.lock(s.sched);
+        SchedLock.lock(sched);
         boolean theirs = held != null;
         held = theirs ? held : fresh;
-        SchedLock.unlock(s.sched);
+        SchedLock.unlock(sched);
         if (theirs) {
             return; // Another M starts them.
         }
         boolean all = false;
         try {
             for (int i = 0; i < COUNT; i++) {
-                Thread t = new Thread(null, this, s.name + "-spare" + i, 0, false);
+                Thread t = new Thread(null, this, name + "-spare" + i, 0, false);
                 t.setDaemon(true);
                 t.start();
             }
@@ -60,12 +64,19 @@ final class SpareThreads implements Runnable {
         }
     }
 
+    private boolean fewMs() {
+        SchedLock.lock(sched);
+        int n = Schedt.mcount(sched);
+        SchedLock.unlock(sched);
+        return n <= FROM;
+    }
+
     /** Has them end soon. Takes no memory. */
     void letGo() {
-        SchedLock.lock(s.sched);
+        SchedLock.lock(sched);
         CountDownLatch over = held;
         held = null;
-        SchedLock.unlock(s.sched);
+        SchedLock.unlock(sched);
         if (over != null) {
             over.countDown();
         }

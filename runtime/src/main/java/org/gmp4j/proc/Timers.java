@@ -13,8 +13,8 @@ public interface Timers {
      */
     void prepareMove(long from, long to, int before);
 
-    /** Runs the due timers of {@code pp} on {@code m}, which holds a P (this or another). True if there were any. */
-    boolean check(Machine m, long pp);
+    /** Runs the due timers of {@code pp} on an M that holds {@code mine} (this P or another). True if there were any. */
+    boolean check(long mine, long pp);
 
     /** When the next timer of {@code pp} is due that was not stopped, 0 for none: for an M about to sleep. */
     long next(long pp);

@@ -26,7 +26,7 @@ public final class Upkeep {
     /** The thread begins as one of the runtime's. */
     public void beginThread() {
         CleanStart.begin();
-        Realtime.begin(s, 1); // Or it could stop no goroutine.
+        s.realtime.begin(1); // Or it could stop no goroutine.
     }
 
     /** From here until {@link #close} the thread does the work of {@link Deferred}. */

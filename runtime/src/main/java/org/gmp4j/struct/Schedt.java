@@ -295,6 +295,11 @@ public final class Schedt {
         NEEDSPINNING.setVolatile(s, v);
     }
 
+    /** How many Ms there are; under the lock. */
+    public static int mcount(long s) {
+        return (int) (mnext(s) - nmfreed(s));
+    }
+
     /** Adds and returns the new value; volatile. */
     public static long addGoidgen(long s, long d) {
         return GOIDGEN.getAndAdd(s, d) + d;

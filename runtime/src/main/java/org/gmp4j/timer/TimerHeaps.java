@@ -137,13 +137,13 @@ public final class TimerHeaps implements Timers {
     }
 
     @Override
-    public boolean check(Machine m, long pp) {
+    public boolean check(long mine, long pp) {
         long next = P.timer0WhenAcquire(pp);
         long now;
         int ran = 0;
         if (next != 0 && (now = System.nanoTime()) >= next) {
             ran = heap(pp).run(now);
-            PStat.NTIMER.addOpaque(m.attachedP(), ran);
+            PStat.NTIMER.addOpaque(mine, ran);
         }
         return ran > 0;
     }

@@ -15,6 +15,7 @@ import java.util.Set;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.queue.SudogCache;
+import org.gmp4j.struct.RetiredSched;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.TestGmp;

@@ -82,7 +82,7 @@ class RealtimeTest {
                 }
             }
             assertEquals(1, monitors);
-            assertEquals(false, gmp.scheduler().realtimeRefused.get());
+            assertEquals(false, gmp.scheduler().realtime.isRefused());
         }
         assertEquals(usual, of(OsThread.gettid()));
     }
@@ -95,7 +95,7 @@ class RealtimeTest {
         CountDownLatch ran = new CountDownLatch(1);
         s.go(ran::countDown);
         ran.await();
-        assertTrue(s.realtimeRefused.get());
+        assertTrue(s.realtime.isRefused());
         assertTrue(s.close(-1));
     }
 

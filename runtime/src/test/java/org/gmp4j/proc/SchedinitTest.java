@@ -10,6 +10,7 @@ import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
 import org.gmp4j.report.Report;
+import org.gmp4j.struct.RetiredSched;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
@@ -62,7 +63,7 @@ class SchedinitTest {
         }
 
         @Override
-        public boolean check(Machine m, long pp) {
+        public boolean check(long mine, long pp) {
             return false;
         }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.proc;
+package org.gmp4j.struct;
 
 import java.lang.ref.PhantomReference;
 import java.lang.ref.ReferenceQueue;
@@ -8,17 +8,16 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import org.gmp4j.ffi.gmp.schedt;
-import org.gmp4j.struct.Mem;
 
 /**
  * The {@code struct schedt} of a scheduler that has ended. It may still be used: a thread that readied one of the last goroutines may
  * get to wakep only now, and look at the counters; user code may call {@code go}, which is refused under the lock. All of them reach it
- * through the {@link Scheduler}, so the struct is recycled once that was collected. In compiled code the object may be collectable
+ * through the {@code Scheduler}, so the struct is recycled once that was collected. In compiled code the object may be collectable
  * while a thread still holds the address for its next few instructions: hence the wait of {@value #WAIT_NANOS} ns after the collection.
  */
-final class RetiredSched extends PhantomReference<Scheduler> {
+public final class RetiredSched extends PhantomReference<Object> {
     private static final long WAIT_NANOS = 10_000_000_000L;
-    private static final ReferenceQueue<Scheduler> COLLECTED = new ReferenceQueue<>();
+    private static final ReferenceQueue<Object> COLLECTED = new ReferenceQueue<>();
     private static final Set<RetiredSched> ALL = ConcurrentHashMap.newKeySet();
     /** Collected, in that order; under its monitor. */
     private static final ArrayDeque<RetiredSched> WAITING = new ArrayDeque<>();
@@ -26,18 +25,18 @@ final class RetiredSched extends PhantomReference<Scheduler> {
     private final long sched;
     private long since;
 
-    private RetiredSched(Scheduler s) {
-        super(s, COLLECTED);
-        sched = s.sched;
+    private RetiredSched(Object owner, long sched) {
+        super(owner, COLLECTED);
+        this.sched = sched;
     }
 
-    /** The scheduler has ended. */
-    static void add(Scheduler s) {
-        ALL.add(new RetiredSched(s));
+    /** The scheduler {@code owner} has ended, and {@code sched} was its struct. */
+    public static void add(Object owner, long sched) {
+        ALL.add(new RetiredSched(owner, sched));
     }
 
     /** Recycles the structs that can be; called before a new one is made. */
-    static void recycle() {
+    public static void recycle() {
         recycle(WAIT_NANOS);
     }
 
@@ -46,7 +45,7 @@ final class RetiredSched extends PhantomReference<Scheduler> {
      *
      * @return how many were recycled
      */
-    static int recycle(long waitNanos) {
+    public static int recycle(long waitNanos) {
         int n = 0;
         synchronized (WAITING) {
             long now = System.nanoTime();
