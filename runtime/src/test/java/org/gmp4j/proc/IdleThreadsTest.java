@@ -102,7 +102,7 @@ class IdleThreadsTest {
             while (pp == 0) {
                 grow(gmp);
                 SchedLock.lock(sched);
-                if (Schedt.nmidleOpaque(sched) > THREADS / 2) {
+                if (Schedt.nmidleOpaque(sched) > THREADS / 2 && M.blockedOpaque(Schedt.midle(sched)) != 0) { // It sleeps, or is about to.
                     pp = Idle.pidleget(sched, System.nanoTime());
                 }
                 if (pp == 0) {
