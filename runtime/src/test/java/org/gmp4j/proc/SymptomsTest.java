@@ -77,7 +77,8 @@ class SymptomsTest {
             Map<String, Object> before;
             do {
                 before = g.gmp.metrics().read();
-            } while (!waits.get() || number(before, "/sched/threads/spinning:threads") == 0
+            } while (!waits.get() || number(before, "/sched/threads/spinning:threads") != 1
+                    || number(before, "/sched/procs/idle:procs") != 1 // Another M that was woken has come, and has gone to sleep.
                     || number(before, "/sched/goroutines/waiting:goroutines") != 1);
             before = g.gmp.metrics().read(); // A reading is of no one moment: that one may have counted runs before it saw it wait.
             Map<String, Object> m;
