@@ -63,6 +63,7 @@ final class DefaultGmp {
             Gmp gmp = settings.build();
             boolean done = false;
             try {
+                gmp.run(new First()); // It has its first M now: later the system may have no thread left.
                 DefaultPool.become(gmp.s);
                 done = true;
             } finally {
@@ -73,6 +74,14 @@ final class DefaultGmp {
             made = gmp;
         }
         return made;
+    }
+
+    /** The first goroutine, for which the scheduler makes its first M. */
+    private static final class First implements Runnable {
+        @Override
+        public void run() {
+            // That it runs is enough.
+        }
     }
 
     /**

@@ -66,6 +66,15 @@ class ThreadLimitTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
+    /** The default scheduler has its first M from the start: nobody could say that there is none for a service's first request. */
+    @Test
+    void aDefaultSchedulerHasAThread() {
+        ChildJvm.Result r = new ChildJvm(FirstThreadProgram.class)
+                .with("-XX:ThreadStackSize=65536", "-Xlog:disable", "-Xmx64m", "-Xms64m").run();
+        assertEquals("ran on true\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
     /**
      * The system gives no more threads. HotSpot needs one to handle a SIGTERM, and one for each hook; and says so on stdout whenever
      * there is none for us, so that we are not to ask often: some seven times in the first second, with 100 for every 10 ms.
