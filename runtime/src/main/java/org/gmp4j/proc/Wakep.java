@@ -138,11 +138,11 @@ final class Wakep {
      */
     static void begun(Machine m) {
         long sched = m.s.sched;
-        int most = mostSpinning(Schedt.gomaxprocsOpaque(sched));
         for (;;) {
             long spinners = Schedt.spinnersVolatile(sched);
-            boolean enough = Schedt.spinning(spinners) - Schedt.onTheirWay(spinners) >= most;
-            if (Schedt.casSpinners(sched, spinners, spinners - Schedt.IS_ON_ITS_WAY + (enough ? 0 : Schedt.SPINS))) {
+            long others = spinners - Schedt.IS_ON_ITS_WAY;
+            boolean enough = enough(sched, others);
+            if (Schedt.casSpinners(sched, spinners, others + (enough ? 0 : Schedt.SPINS))) {
                 if (enough) {
                     M.setSpinningOpaque(m.mp, 0);
                     lookAfterIt(m.s);
@@ -154,24 +154,27 @@ final class Wakep {
         }
     }
 
-    /** How many Ms may spin with so many Ps; Go's bound for one P is one, as a lone M has to be able to look for work. */
-    private static int mostSpinning(int procs) {
-        return Math.max(1, procs / 2);
+    /**
+     * Whether enough others spin: half of the busy Ps (Go's rule), or half of all; those on their way count for neither. One may, as a
+     * lone M has to be able to look for work.
+     */
+    private static boolean enough(long sched, long others) {
+        int procs = Schedt.gomaxprocsOpaque(sched);
+        int onTheirWay = Schedt.onTheirWay(others);
+        int n = Schedt.spinning(others) - onTheirWay;
+        return n != 0 && (n >= Math.max(1, procs / 2) || 2 * n >= procs - Schedt.npidleVolatile(sched) - onTheirWay);
     }
 
     /**
      * An M with a P and without work asks to spin.
      *
-     * @return false when enough others do: half of the busy Ps (Go's rule), or half of all; those on their way count for neither
+     * @return false when enough others do
      */
     static boolean becomeSpinning(Machine m) {
         long sched = m.s.sched;
-        int procs = Schedt.gomaxprocsOpaque(sched);
         for (;;) {
             long spinners = Schedt.spinnersVolatile(sched);
-            int onTheirWay = Schedt.onTheirWay(spinners);
-            int n = Schedt.spinning(spinners) - onTheirWay;
-            if (n != 0 && (n >= mostSpinning(procs) || 2 * n >= procs - Schedt.npidleVolatile(sched) - onTheirWay)) {
+            if (enough(sched, spinners)) {
                 return false;
             }
             if (Schedt.casSpinners(sched, spinners, spinners + Schedt.SPINS)) {

@@ -415,7 +415,7 @@ class WakepTest {
                 int spinning = Schedt.nmspinningVolatile(s.sched);
                 long woken = 1 + SchedStat.NLATE.getOpaque(s.sched) - late;
                 hold.set(false);
-                assertEquals(woken, spinning);
+                assertTrue(spinning >= 1 && spinning <= woken, () -> spinning + " spin, " + woken + " were woken");
             }
         }
     }
