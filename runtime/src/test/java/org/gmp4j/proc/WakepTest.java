@@ -492,6 +492,21 @@ class WakepTest {
         }
     }
 
+    /** One may not stay that could not begin: half of the Ps may spin, but here only one is busy. Under a busy policy two spun for ever. */
+    @Test
+    void oneThatComesLateIsOneTooManyForTheBusyPs() {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(4).quantum(Duration.ofMinutes(1)))) {
+            gmp.run(() -> {
+                GStack st = GStack.enter();
+                try {
+                    assertEquals(Schedt.SPINS, begunBeside(st.machine(), Schedt.SPINS));
+                } finally {
+                    GStack.exit(st);
+                }
+            });
+        }
+    }
+
     /** M7: an M that is awake spins though another is on its way, but not beside one that spins. */
     @Test
     void oneThatIsAwakeSpinsBesideOneOnItsWay() {
