@@ -296,6 +296,7 @@ struct schedt {
     guintptr gfree;        /* free Gs, by schedlink */
     int64_t procresizetime;
     int64_t totaltime;
+    uint64_t nodeq;        /* address of the lists that the global queue has besides, one for each NUMA node; 0 without */
 
     /* Read on hot paths without the lock, written rarely or under it. */
     int32_t gomaxprocs GMP_ALIGNED; /* procresize */

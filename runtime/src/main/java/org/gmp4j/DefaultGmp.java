@@ -20,7 +20,7 @@ final class DefaultGmp {
     private static final String PROPERTY = "gmp.default";
     private static final String VARIABLE = "GMP_DEFAULT";
     private static final List<String> SETTINGS = List.of("procs", "spin", "quantum", "affinity", "steal", "realtime", "hugepages",
-            "stalled", "debug");
+            "nodequeues", "stalled", "debug");
     private static final String KNOWN = String.join(", ", SETTINGS);
 
     private static final String ON = "on";
@@ -94,10 +94,7 @@ final class DefaultGmp {
         if (s == null || s.is(OFF)) {
             return false;
         }
-        if (!s.is(ON)) {
-            throw s.bad("use on or off");
-        }
-        return true;
+        return s.isOn();
     }
 
     /** Sets what is asked for; an unknown name of a setting is bad as well. */
@@ -129,10 +126,11 @@ final class DefaultGmp {
         }
         Setting hugePages = setting("hugepages");
         if (hugePages != null) {
-            if (!hugePages.is(ON) && !hugePages.is(OFF)) {
-                throw hugePages.bad("use on or off");
-            }
-            b.hugePages(hugePages.is(ON));
+            b.hugePages(hugePages.isOn());
+        }
+        Setting nodeQueues = setting("nodequeues");
+        if (nodeQueues != null) {
+            b.nodeQueues(nodeQueues.isOn());
         }
         debug(b);
     }
@@ -191,6 +189,13 @@ final class DefaultGmp {
     private record Setting(String from, String value) {
         boolean is(String word) {
             return value.equalsIgnoreCase(word);
+        }
+
+        boolean isOn() {
+            if (!is(ON) && !is(OFF)) {
+                throw bad("use on or off");
+            }
+            return is(ON);
         }
 
         IllegalArgumentException bad(String sentence) {

@@ -84,7 +84,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * <p>Settings come from properties, and where those say nothing from variables: {@code gmp.default.procs} or
      * {@code GMP_DEFAULT_PROCS}, and in the same way {@code spin} (as {@link SpinPolicy#parse} reads it), {@code quantum}
      * ({@code 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}),
-     * {@code realtime} (a priority), {@code hugepages} ({@code on}, {@code off}), {@code stalled}
+     * {@code realtime} (a priority), {@code hugepages} and {@code nodequeues} ({@code on}, {@code off}), {@code stalled}
      * ({@code on}, {@code off}, or how often at most a stall is printed with its stack: {@code 100ms}) and {@code debug} (as GMPDEBUG).
      *
      * <p>What it cannot take: threads made before, and those that such a thread starts, stay on the JDK's scheduler. So do, when some
@@ -145,6 +145,13 @@ public final class Gmp implements Executor, AutoCloseable {
          * {@link StealOrder#NEAREST} needs an affinity other than {@link Affinity#none()}.
          */
         Builder steal(StealOrder order);
+
+        /**
+         * Whether the queue that all Ps share has a list for each NUMA node besides: goroutines whose slice has ended, or for which a P's
+         * own queue has no room, are taken by the Ps of the same node first, and by others now and then, and when those have nothing
+         * else. Default false. Needs an affinity other than {@link Affinity#none()}; on a machine of one node it changes nothing.
+         */
+        Builder nodeQueues(boolean on);
 
         /**
          * The name of the scheduler, as it stands in the names of its threads, in reports and thread dumps. Not blank. Where several

@@ -98,7 +98,7 @@ final class Rehearsal {
     }
 
     private void run(boolean program) {
-        Scheduler s = Scheduler.rehearsal(new Config(1, null, Placement.NONE, StealOrder.UNIFORM, 0, QUANTUM_NANOS, QUANTUM_NANOS,
+        Scheduler s = Scheduler.rehearsal(new Config(1, null, Placement.NONE, StealOrder.UNIFORM, false, 0, QUANTUM_NANOS, QUANTUM_NANOS,
                 Integer.MAX_VALUE, -1, MAX_STACK, new Failures(this), false, program, 0, DebugVars.parse("")), new TimerHeaps(),
                 new Netpoller(), Sysmon.MAKER, Report.ALL);
         try {

@@ -66,6 +66,7 @@ final class Settings implements Gmp.Builder {
     private @Nullable String name;
     private int realtime;
     private boolean hugePages;
+    private boolean nodeQueues;
 
     @Override
     public Gmp.Builder realtime(int priority) {
@@ -76,6 +77,12 @@ final class Settings implements Gmp.Builder {
     @Override
     public Gmp.Builder hugePages(boolean on) {
         hugePages = on;
+        return this;
+    }
+
+    @Override
+    public Gmp.Builder nodeQueues(boolean on) {
+        nodeQueues = on;
         return this;
     }
 
@@ -212,7 +219,11 @@ final class Settings implements Gmp.Builder {
             throw new IllegalArgumentException("steal order nearest needs an affinity other than none: without one nobody knows "
                     + "how far apart two Ps are");
         }
-        Config config = new Config(n, byHand ? null : new Procs.OfSystem(), placement, steal, spin.spinNanos(),
+        if (nodeQueues && placement.places() == null) {
+            throw new IllegalArgumentException("queues by node need an affinity other than none: without one nobody knows which node "
+                    + "a P is on");
+        }
+        Config config = new Config(n, byHand ? null : new Procs.OfSystem(), placement, steal, nodeQueues, spin.spinNanos(),
                 quantum.toNanos(), leastQuantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection,
                 program, realtime, DebugVars.parse(debug));
         if (hugePages) {

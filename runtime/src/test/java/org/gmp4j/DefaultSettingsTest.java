@@ -48,6 +48,7 @@ class DefaultSettingsTest {
         "realtime|99|is \"99\": use a priority from 1 to 98, or 0",
         "realtime|high|is \"high\": use a priority from 1 to 98, or 0",
         "hugepages|1|is \"1\": use on or off",
+        "nodequeues|1|is \"1\": use on or off",
         "stalled|often|is \"often\": use on, off, or how often at most, from 1ms to 1000s",
         "stalled|0s|is \"0s\": use on, off, or how often at most, from 1ms to 1000s",
         "spin|fast|: spin policy \"fast\" is unknown: use go, busy, latency, or latency with a duration in ns, us, ms or s: "
@@ -72,8 +73,8 @@ class DefaultSettingsTest {
 
     @Test
     void unknownNames() {
-        String has = " is no setting of the default scheduler; it has procs, spin, quantum, affinity, steal, realtime, hugepages, stalled, "
-                + "debug";
+        String has = " is no setting of the default scheduler; it has procs, spin, quantum, affinity, steal, realtime, hugepages, "
+                + "nodequeues, stalled, debug";
         assertEquals("gmp.default.prcs" + has, refusal(of(Map.of("gmp.default.prcs", "2"), Map.of())));
         assertEquals("GMP_DEFAULT_PROC" + has, refusal(of(Map.of(), Map.of("GMP_DEFAULT_PROC", "2"))));
     }

@@ -74,7 +74,7 @@ class FatalTest {
         }
 
         private static void threadExhaustion() {
-            Scheduler s = Scheduler.schedinit(new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM,
+            Scheduler s = Scheduler.schedinit(new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, false,
                     0, 10_000_000, 10_000_000, 5, -1, 1 << 20, null, true, true, 0, DebugVars.parse(null)),
                     new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
             Chan<Integer> c = Chan.make();

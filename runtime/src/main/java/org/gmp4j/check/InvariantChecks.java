@@ -12,6 +12,7 @@ import org.gmp4j.proc.Processor;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.NodeQueues;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
@@ -102,11 +103,25 @@ abstract class InvariantChecks {
 
     private void globalQueue() {
         int size = Schedt.runqsizeOpaque(sched);
+        Set<Long> seen = new HashSet<>();
+        int n = list(GlobalRunq.common(sched), seen);
+        long polled = Schedt.runqpolledOpaque(sched);
+        require(polled == 0 || seen.contains(polled), "R7", "sched.runqpolled is not in sched.runq");
+        long nodeq = Schedt.nodeq(sched);
+        for (int i = 1; i <= NodeQueues.lists(nodeq); i++) {
+            int of = list(NodeQueues.list(nodeq, i), seen);
+            require(of == NodeQueues.size(NodeQueues.list(nodeq, i)), "R7", "list %d of the nodes has %d, and counts %d", i, of,
+                    NodeQueues.size(NodeQueues.list(nodeq, i)));
+            n += of;
+        }
+        require(n == size, "R6", "runqsize is %d, the list has %d", size, n);
+    }
+
+    /** How many Gs are in a list of the global queue. */
+    private int list(long list, Set<Long> seen) {
         int n = 0;
         long last = 0;
-        Set<Long> seen = new HashSet<>();
-        long polled = Schedt.runqpolledOpaque(sched);
-        for (long gp = GlobalRunq.head(sched); gp != 0 && seen.add(gp); gp = G.schedlink(gp)) {
+        for (long gp = GlobalRunq.head(list); gp != 0 && seen.add(gp); gp = G.schedlink(gp)) {
             require(status(gp) == GStatus.GRUNNABLE, "R7", "goroutine %d is in sched.runq in state %d", G.goid(gp),
                     status(gp));
             require(G.mOpaque(gp) == 0, "R7", "goroutine %d is in sched.runq and on an M", G.goid(gp));
@@ -115,9 +130,8 @@ abstract class InvariantChecks {
             last = gp;
             n++;
         }
-        require(n == size, "R6", "runqsize is %d, the list has %d", size, n);
-        require(last == GlobalRunq.tail(sched), "R7", "the last in sched.runq is not its tail");
-        require(polled == 0 || seen.contains(polled), "R7", "sched.runqpolled is not in sched.runq");
+        require(last == GlobalRunq.tail(list), "R7", "the last in sched.runq is not its tail");
+        return n;
     }
 
     // One struct.

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param autoProcs what procs should be now, asked at most once a second until setProcs is called; null when set by hand
  * @param placement the CPUs of each P, to begin with
  * @param steal the order in which thieves look at other Ps; not nearest first when Ms roam
+ * @param nodeQueues whether the global queue has a list for each NUMA node
  * @param spinNanos how long an M searches before it sleeps: 0 as Go does, Long.MAX_VALUE for ever
  * @param quantumNanos how long a goroutine runs before it is told to yield, when at most one other waits
  * @param leastQuantumNanos what that shortens to at least when more wait; equal to it for a fixed quantum
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param debug GMPDEBUG
  */
 public record Config(int procs, @Nullable IntSupplier autoProcs, Placement placement, StealOrder steal,
-        long spinNanos, long quantumNanos, long leastQuantumNanos, int maxThreads, long idleNanos, long maxStack,
+        boolean nodeQueues, long spinNanos, long quantumNanos, long leastQuantumNanos, int maxThreads, long idleNanos, long maxStack,
         @Nullable BiConsumer<Long, Throwable> uncaught, boolean deadlockDetection, boolean program, int realtime,
         DebugVars debug) {
     /** Most Ps. */

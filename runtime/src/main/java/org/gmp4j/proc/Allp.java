@@ -7,6 +7,7 @@ import org.gmp4j.config.Placement;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.NodeQueues;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
@@ -142,6 +143,7 @@ final class Allp {
             pr.drop();
             Mem.recycle(p.layout(), pr.pp);
         }
+        NodeQueues.release(sched);
         unmap(arrays);
         if (arrays != replaced) {
             unmap(replaced);

@@ -176,7 +176,7 @@ final class Mcall {
         long next = 0;
         boolean here = FindRunnable.onlyGlobal(m);
         SchedLock.lock(sched);
-        GlobalRunq.globrunqput(sched, gp);
+        GlobalRunq.globrunqput(sched, m.pp(), gp);
         if (here) {
             next = GlobalRunq.globrunqget(sched, m.pp(), 0);
         }

@@ -13,6 +13,7 @@ import org.gmp4j.config.Placement;
 import org.gmp4j.events.Names;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.events.WaitProfile;
+import org.gmp4j.ffi.NativeException;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.SchedLock;
@@ -253,10 +254,17 @@ public final class Scheduler {
         if (!Preempt.possible() || Schedt.closingAcquire(sched) != 0) {
             return;
         }
-        Placement changed = placement.dealer().again();
-        IntSupplier auto = config.autoProcs();
-        boolean byHand = procsByHand || auto == null;
-        int n = byHand || auto == null ? gomaxprocs() : Math.min(auto.getAsInt(), (changed == null ? placement : changed).mostProcs());
+        Placement changed;
+        boolean byHand;
+        int n;
+        try {
+            changed = placement.dealer().again();
+            IntSupplier auto = config.autoProcs();
+            byHand = procsByHand || auto == null;
+            n = byHand || auto == null ? gomaxprocs() : Math.min(auto.getAsInt(), (changed == null ? placement : changed).mostProcs());
+        } catch (NativeException refused) {
+            return; // The kernel does not tell: all stays as it is until it does.
+        }
         if (n != gomaxprocs() || changed != null) {
             try {
                 boolean _ = StopTheWorld.tryResize(this, n, changed, byHand); // If that fails, again at the next look.

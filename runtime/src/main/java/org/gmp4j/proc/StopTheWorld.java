@@ -10,6 +10,7 @@ import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GFree;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
+import org.gmp4j.queue.NodeQueues;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.queue.SudogCache;
 import org.gmp4j.queue.VictimOrder;
@@ -173,6 +174,7 @@ final class StopTheWorld {
         private final int count;
         private final @Nullable Object room;
         private final VictimOrder order;
+        private final long nodeQueues;
         private final Placement placement;
 
         /** By whoever holds WORLDSEMA, before the world is stopped. */
@@ -184,6 +186,15 @@ final class StopTheWorld {
                 s.tracer.prepare(count);
             }
             order = new VictimOrder(s.config.steal(), count, placement.places());
+            nodeQueues = s.config.nodeQueues() ? NodeQueues.make(s.sched, nodes(count, placement)) : 0;
+        }
+
+        private static int[] nodes(int count, Placement placement) {
+            int[] nodes = new int[count];
+            for (int p = 0; p < count; p++) {
+                nodes[p] = placement.node(p);
+            }
+            return nodes;
         }
     }
 
@@ -234,6 +245,7 @@ final class StopTheWorld {
             prepareMoves(s, n, old);
         } catch (Throwable t) {
             startTheWorld(s, null);
+            NodeQueues.drop(procs.nodeQueues);
             throw t;
         }
         startTheWorld(s, procs);
@@ -315,6 +327,7 @@ final class StopTheWorld {
         if (to != null) {
             s.victimOrder = to.order;
             s.placement = to.placement;
+            NodeQueues.use(sched, to.nodeQueues);
             for (Processor pr : s.procs()) {
                 pr.setNode(to.placement.node(P.id(pr.pp)));
                 Tracing.place(s.tracer, P.id(pr.pp), pr.node());

@@ -1,34 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.queue;
 
+import org.gmp4j.ffi.gmp.gqueue;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.struct.G;
-import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * The global run queue: a list of runnable Gs by schedlink under {@code sched.lock} (R7).
+ * The global run queue: a list of runnable Gs by schedlink under {@code sched.lock} (R7), and where a scheduler is asked for that, one more
+ * for each NUMA node: {@link NodeQueues}.
  *
- * <p>At its head are the Gs that the network poller found, in the order in which it did ({@link #globrunqputpolled}), and those that
- * {@link #globrunqputhead} put there since. {@code runqpolled} is the G behind which the poller's next Gs go; 0 for the head. If
- * each batch went to the very head, the first to come would wait for all that come later.
+ * <p>At the head of {@code sched.runq} are the Gs that the network poller found, in the order in which it did ({@link
+ * #globrunqputpolled}), and those that {@link #globrunqputhead} put there since. {@code runqpolled} is the G behind which the poller's
+ * next Gs go; 0 for the head. If each batch went to the very head, the first to come would wait for all that come later.
  *
- * <p>{@code runqsize} is written under the lock and read without it as a hint: an M that reads 0 while someone adds goes
- * on to the next place, and looks again under the lock before it sleeps.
+ * <p>{@code runqsize}, of all lists together, is written under the lock and read without it as a hint: an M that reads 0 while
+ * someone adds goes on to the next place, and looks again under the lock before it sleeps.
  */
 public final class GlobalRunq {
-    private static final LongField HEAD = Mem.longField(schedt.layout(), "runq", "head");
-    private static final LongField TAIL = Mem.longField(schedt.layout(), "runq", "tail");
+    private static final long RUNQ = Mem.offset(schedt.layout(), "runq");
+    private static final long HEAD = Mem.offset(gqueue.layout(), "head");
+    private static final long TAIL = Mem.offset(gqueue.layout(), "tail");
 
     private GlobalRunq() {
     }
 
-    /** Puts a G at the tail; under the lock. */
+    /** {@code sched.runq}. */
+    public static long common(long sched) {
+        return sched + RUNQ;
+    }
+
+    /** The first of a list, for checkers too: under the lock, then by schedlink. */
+    public static long head(long list) {
+        return Mem.LONG.get(list + HEAD);
+    }
+
+    /** The last of a list, for checkers too: under the lock. */
+    public static long tail(long list) {
+        return Mem.LONG.get(list + TAIL);
+    }
+
+    static boolean isEmpty(long list) {
+        return head(list) == 0;
+    }
+
+    /** Puts a G at the tail, without a P; under the lock. */
     public static void globrunqput(long sched, long gp) {
         globrunqputbatch(sched, gp, gp, 1);
+    }
+
+    /** Puts a G at the tail, for an M with the P {@code pp}; under the lock. */
+    public static void globrunqput(long sched, long pp, long gp) {
+        globrunqputbatch(sched, pp, gp, gp, 1);
     }
 
     /** Puts a G at the head; under the lock. */
@@ -45,32 +71,57 @@ public final class GlobalRunq {
         Schedt.setRunqpolledOpaque(sched, last);
     }
 
-    /** Puts {@code n} Gs behind {@code before}, or at the head if that is 0. */
+    /** Puts {@code n} Gs behind {@code before} in {@code sched.runq}, or at its head if that is 0. */
     private static void insert(long sched, long before, long first, long last, int n) {
-        long next = before == 0 ? HEAD.get(sched) : G.schedlink(before);
+        long list = common(sched);
+        long next = before == 0 ? head(list) : G.schedlink(before);
         G.setSchedlink(last, next);
         if (before == 0) {
-            HEAD.set(sched, first);
+            Mem.LONG.set(list + HEAD, first);
         } else {
             G.setSchedlink(before, first);
         }
         if (next == 0) {
-            TAIL.set(sched, last);
+            Mem.LONG.set(list + TAIL, last);
         }
         Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) + n);
     }
 
-    /** Puts {@code n} Gs, linked from {@code first} to {@code last}, at the tail; under the lock. */
+    /** Puts {@code n} Gs, linked from {@code first} to {@code last}, at the tail, without a P; under the lock. */
     public static void globrunqputbatch(long sched, long first, long last, int n) {
+        addLast(common(sched), first, last);
+        Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) + n);
+    }
+
+    /** The same, for an M with the P {@code pp}. */
+    public static void globrunqputbatch(long sched, long pp, long first, long last, int n) {
+        long list = NodeQueues.of(Schedt.nodeq(sched), common(sched), pp);
+        addLast(list, first, last);
+        if (list != common(sched)) {
+            NodeQueues.count(list, n);
+        }
+        Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) + n);
+    }
+
+    private static void addLast(long list, long first, long last) {
         G.setSchedlink(last, 0);
-        long tail = TAIL.get(sched);
+        long tail = tail(list);
         if (tail == 0) {
-            HEAD.set(sched, first);
+            Mem.LONG.set(list + HEAD, first);
         } else {
             G.setSchedlink(tail, first);
         }
-        TAIL.set(sched, last);
-        Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) + n);
+        Mem.LONG.set(list + TAIL, last);
+    }
+
+    /** Puts all of a list of a node at the tail of another one. */
+    static void append(long list, long from) {
+        if (!isEmpty(from)) {
+            addLast(list, head(from), tail(from));
+            Mem.LONG.set(from + HEAD, 0);
+            Mem.LONG.set(from + TAIL, 0);
+            NodeQueues.forget(from);
+        }
     }
 
     /**
@@ -86,20 +137,23 @@ public final class GlobalRunq {
         if (size == 0) {
             return 0;
         }
-        int n = Math.min(size / Schedt.gomaxprocsOpaque(sched) + 1, size);
+        long common = common(sched);
+        long list = NodeQueues.choose(Schedt.nodeq(sched), common, pp, Schedt.runqpolledOpaque(sched) != 0);
+        int share = list == common ? size / Schedt.gomaxprocsOpaque(sched) + 1 : NodeQueues.share(list);
+        int n = Math.min(share, size);
         if (max > 0) {
             n = Math.min(n, max);
         }
         n = Runq.SHARED ? 1 : Math.min(n, Runq.LEN / 2);
-        long gp = pop(sched);
+        long gp = pop(sched, list);
         if (gp == 0) {
             throw Throw.of("sched.runqsize != 0 but globrunqget returned nil");
         }
         long batch = 0;
         long last = 0;
         int taken = 1;
-        for (; taken < n && G.preemptOpaque(gp) == 0 && G.preemptOpaque(HEAD.get(sched)) == 0; taken++) {
-            long g = pop(sched);
+        for (; taken < n && G.preemptOpaque(gp) == 0 && !isEmpty(list) && G.preemptOpaque(head(list)) == 0; taken++) {
+            long g = pop(sched, list);
             if (last == 0) {
                 batch = g;
             } else {
@@ -115,57 +169,59 @@ public final class GlobalRunq {
         return gp;
     }
 
-    /** Takes the head; 0 when empty; under the lock. */
+    /** Takes the head, of {@code sched.runq} if that has one; 0 when all lists are empty; under the lock. */
     public static long pop(long sched) {
-        long gp = HEAD.get(sched);
+        return pop(sched, NodeQueues.any(Schedt.nodeq(sched), common(sched)));
+    }
+
+    private static long pop(long sched, long list) {
+        long gp = head(list);
         if (gp != 0) {
-            remove(sched, 0, gp);
+            remove(sched, list, 0, gp);
         }
         return gp;
     }
 
     /** Takes the first G that is locked to a thread, 0 when none is; the others stay in their order. Under the lock. */
     public static long popLocked(long sched) {
+        long gp = popLocked(sched, common(sched));
+        long nodeq = Schedt.nodeq(sched);
+        for (int i = 1; gp == 0 && i <= NodeQueues.lists(nodeq); i++) {
+            gp = popLocked(sched, NodeQueues.list(nodeq, i));
+        }
+        return gp;
+    }
+
+    private static long popLocked(long sched, long list) {
         long before = 0;
-        long gp = HEAD.get(sched);
+        long gp = head(list);
         while (gp != 0 && G.lockedm(gp) == 0) {
             before = gp;
             gp = G.schedlink(gp);
         }
-        if (before == 0) {
-            return pop(sched);
-        }
         if (gp != 0) {
-            remove(sched, before, gp);
+            remove(sched, list, before, gp);
         }
         return gp;
     }
 
     /** Takes {@code gp} out, which stands behind {@code before}, or at the head if that is 0. */
-    private static void remove(long sched, long before, long gp) {
+    private static void remove(long sched, long list, long before, long gp) {
         long next = G.schedlink(gp);
         if (before == 0) {
-            HEAD.set(sched, next);
+            Mem.LONG.set(list + HEAD, next);
         } else {
             G.setSchedlink(before, next);
         }
         if (next == 0) {
-            TAIL.set(sched, before);
+            Mem.LONG.set(list + TAIL, before);
         }
-        if (gp == Schedt.runqpolledOpaque(sched)) {
+        if (list != common(sched)) {
+            NodeQueues.count(list, -1);
+        } else if (gp == Schedt.runqpolledOpaque(sched)) {
             Schedt.setRunqpolledOpaque(sched, before); // Whatever is in front of it comes before what is found next.
         }
         G.setSchedlink(gp, 0);
         Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) - 1);
-    }
-
-    /** The head, for checkers: under the lock, then by schedlink. */
-    public static long head(long sched) {
-        return HEAD.get(sched);
-    }
-
-    /** The tail, for checkers: under the lock. */
-    public static long tail(long sched) {
-        return TAIL.get(sched);
     }
 }

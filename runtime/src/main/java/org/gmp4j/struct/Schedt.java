@@ -58,6 +58,7 @@ public final class Schedt {
     private static final LongField NSPAWNEXTERN = Mem.longField(schedt.layout(), "nspawnextern");
     private static final LongField PROCRESIZETIME = Mem.longField(schedt.layout(), "procresizetime");
     private static final LongField TOTALTIME = Mem.longField(schedt.layout(), "totaltime");
+    private static final LongField NODEQ = Mem.longField(schedt.layout(), "nodeq");
     private static final LongField NEXITEXTERN = Mem.longField(schedt.layout(), "nexitextern");
     private static final LongField INJECT = Mem.longField(schedt.layout(), "inject");
 
@@ -397,6 +398,14 @@ public final class Schedt {
 
     public static void setProcresizetimeVolatile(long s, long v) {
         PROCRESIZETIME.setVolatile(s, v);
+    }
+
+    public static long nodeq(long s) {
+        return NODEQ.get(s);
+    }
+
+    public static void setNodeq(long s, long v) {
+        NODEQ.set(s, v);
     }
 
     public static long totaltime(long s) {

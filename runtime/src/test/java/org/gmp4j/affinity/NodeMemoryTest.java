@@ -25,6 +25,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.gmp4j.Gmp;
+import org.gmp4j.check.Invariants;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
@@ -36,9 +37,11 @@ import org.gmp4j.memory.Mcache;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Netpoll;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.queue.NodeQueues;
 import org.gmp4j.queue.Places;
 import org.gmp4j.report.Report;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.timer.TimerHeaps;
 import org.junit.jupiter.api.BeforeAll;
@@ -70,8 +73,12 @@ class NodeMemoryTest {
     }
 
     private static Scheduler start(int procs, Placement placement) {
-        return Scheduler.schedinit(new Config(procs, null, placement, StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20, null,
-                false, false, 0, DebugVars.OFF), new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
+        return start(procs, placement, false);
+    }
+
+    private static Scheduler start(int procs, Placement placement, boolean nodeQueues) {
+        return Scheduler.schedinit(new Config(procs, null, placement, StealOrder.UNIFORM, nodeQueues, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20,
+                null, false, false, 0, DebugVars.OFF), new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
     }
 
     /** The policy of the mapping with this address. */
@@ -174,6 +181,49 @@ class NodeMemoryTest {
         Scheduler roams = start(1, Placement.NONE);
         assertEquals("default", policy(roams.procs()[0].pp));
         assertTrue(roams.close(-1));
+    }
+
+    /** All run that yield, and are in the lists of their nodes meanwhile, while Ps come and go. */
+    @Test
+    void queuesOfNodes() throws Throwable {
+        Scheduler s = start(4, placement("scatter", () -> null), true);
+        int goroutines = 400;
+        CountDownLatch left = new CountDownLatch(goroutines);
+        AtomicReference<String> broken = new AtomicReference<>("");
+        run(s, () -> {
+            for (int i = 0; i < goroutines; i++) {
+                s.go(() -> {
+                    for (int n = 0; n < 50; n++) {
+                        org.gmp4j.Go.gosched();
+                    }
+                    left.countDown();
+                });
+            }
+        });
+        int most = 0;
+        for (int procs = 4; left.getCount() > 0; procs = 1 + procs % 4) {
+            int now = procs;
+            int _ = s.setProcs(procs);
+            int[] inLists = new int[1];
+            s.withWorldStopped(() -> {
+                long nodeq = Schedt.nodeq(s.sched);
+                for (int i = 1; i <= NodeQueues.lists(nodeq); i++) {
+                    inLists[0] += (int) NodeQueues.size(NodeQueues.list(nodeq, i));
+                }
+                if (NodeQueues.lists(nodeq) != (now == 1 ? 0 : 2)) {
+                    broken.set(NodeQueues.lists(nodeq) + " lists for " + now + " Ps");
+                }
+                List<String> found = Invariants.check(s);
+                if (!found.isEmpty()) {
+                    broken.set(found.toString());
+                }
+            });
+            most = Math.max(most, inLists[0]);
+        }
+        left.await();
+        assertEquals("", broken.get());
+        assertTrue(most > 0, "nothing was ever in a list of a node");
+        assertTrue(s.close(-1));
     }
 
     @Test

@@ -14,6 +14,8 @@ import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
+import org.gmp4j.ffi.Errno;
+import org.gmp4j.ffi.NativeException;
 import org.gmp4j.report.Report;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.timer.TimerHeaps;
@@ -26,7 +28,7 @@ class ProcsFollowTest {
     /** Something runs on it: sysmon looks at no P while all are idle. */
     private Scheduler scheduler(IntSupplier cpus) {
         Config config = new Config(
-                2, cpus, Placement.NONE, StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 100, -1, 1 << 20, null, false, false, 0,
+                2, cpus, Placement.NONE, StealOrder.UNIFORM, false, 0, 10_000_000, 10_000_000, 100, -1, 1 << 20, null, false, false, 0,
                 DebugVars.OFF);
         Scheduler s = Scheduler.schedinit(config, new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
         s.go(() -> {
@@ -66,6 +68,21 @@ class ProcsFollowTest {
         Thread.sleep(2_200); // Longer than two periods, of which one may have begun.
         assertTrue(asked.get() <= before + 1, () -> "asked " + (asked.get() - before) + " times");
         assertEquals(3, s.gomaxprocs());
+        close(s);
+    }
+
+    /** The kernel does not tell for a while: the scheduler goes on with what it has, and asks again. */
+    @Test
+    void notToldForAWhile() throws InterruptedException {
+        AtomicInteger asked = new AtomicInteger();
+        Scheduler s = scheduler(() -> {
+            if (asked.incrementAndGet() <= 2) {
+                throw new NativeException("sched_getaffinity(1)", Errno.EPERM);
+            }
+            return 5;
+        });
+        await(s, 5);
+        assertEquals(3, asked.get());
         close(s);
     }
 

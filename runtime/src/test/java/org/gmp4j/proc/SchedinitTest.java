@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 /** A scheduler that could not be made, or not closed at the first try, leaves nothing behind. */
 class SchedinitTest {
     private static Config config() {
-        return new Config(1, null, Placement.NONE, StealOrder.UNIFORM, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20, null, false, false,
-                0, DebugVars.parse(""));
+        return new Config(1, null, Placement.NONE, StealOrder.UNIFORM, false, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20, null, false,
+                false, 0, DebugVars.parse(""));
     }
 
     /** A poller that has no memory to be closed, the first time. */

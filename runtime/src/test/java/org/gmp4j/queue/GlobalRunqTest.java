@@ -33,9 +33,9 @@ class GlobalRunqTest {
                 assertEquals(0, G.schedlink(expected));
             }
             assertEquals(0, Schedt.runqsizeOpaque(f.sched));
-            assertEquals(0, GlobalRunq.tail(f.sched));
+            assertEquals(0, GlobalRunq.tail(GlobalRunq.common(f.sched)));
             GlobalRunq.globrunqputhead(f.sched, g[0]);
-            assertEquals(g[0], GlobalRunq.tail(f.sched));
+            assertEquals(g[0], GlobalRunq.tail(GlobalRunq.common(f.sched)));
             GlobalRunq.globrunqput(f.sched, g[1]);
             assertEquals(g[0], GlobalRunq.pop(f.sched));
             assertEquals(g[1], GlobalRunq.pop(f.sched));
@@ -64,7 +64,7 @@ class GlobalRunqTest {
                     }
                 }
                 assertEquals(f.name(g[at]), f.name(GlobalRunq.pop(f.sched)));
-                assertEquals(0, GlobalRunq.tail(f.sched));
+                assertEquals(0, GlobalRunq.tail(GlobalRunq.common(f.sched)));
             }
         }
     }
@@ -97,7 +97,7 @@ class GlobalRunqTest {
                 assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
             }
             assertEquals(0, Schedt.runqsizeOpaque(f.sched));
-            assertEquals(0, GlobalRunq.tail(f.sched));
+            assertEquals(0, GlobalRunq.tail(GlobalRunq.common(f.sched)));
             GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
             GlobalRunq.globrunqput(f.sched, g[1]);
             assertEquals(f.name(g[0]), f.name(GlobalRunq.pop(f.sched)));

@@ -65,11 +65,11 @@ class RunqModelTest {
     private List<Long> globalQueue() {
         List<Long> q = new ArrayList<>();
         long last = 0;
-        for (long gp = GlobalRunq.head(f.sched); gp != 0; gp = G.schedlink(gp)) {
+        for (long gp = GlobalRunq.head(GlobalRunq.common(f.sched)); gp != 0; gp = G.schedlink(gp)) {
             q.add(gp);
             last = gp;
         }
-        assertEquals(last, GlobalRunq.tail(f.sched));
+        assertEquals(last, GlobalRunq.tail(GlobalRunq.common(f.sched)));
         return q;
     }
 

@@ -30,6 +30,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     guintptr gfree;
  *     int64_t procresizetime;
  *     int64_t totaltime;
+ *     uint64_t nodeq;
  *     int32_t gomaxprocs;
  *     int32_t runqsize;
  *     int32_t gcwaiting;
@@ -84,7 +85,8 @@ public class schedt {
         gmp_h.C_LONG.withName("gfree"),
         gmp_h.C_LONG.withName("procresizetime"),
         gmp_h.C_LONG.withName("totaltime"),
-        MemoryLayout.paddingLayout(16),
+        gmp_h.C_LONG.withName("nodeq"),
+        MemoryLayout.paddingLayout(8),
         gmp_h.C_INT.withName("gomaxprocs"),
         gmp_h.C_INT.withName("runqsize"),
         gmp_h.C_INT.withName("gcwaiting"),
@@ -728,6 +730,46 @@ public class schedt {
      */
     public static void totaltime(MemorySegment struct, long fieldValue) {
         struct.set(Fields.totaltime$LAYOUT, Fields.totaltime$OFFSET, fieldValue);
+    }
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint64_t nodeq
+     * }
+     */
+    public static final OfLong nodeq$layout() {
+        return Fields.nodeq$LAYOUT;
+    }
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint64_t nodeq
+     * }
+     */
+    public static final long nodeq$offset() {
+        return Fields.nodeq$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint64_t nodeq
+     * }
+     */
+    public static long nodeq(MemorySegment struct) {
+        return struct.get(Fields.nodeq$LAYOUT, Fields.nodeq$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint64_t nodeq
+     * }
+     */
+    public static void nodeq(MemorySegment struct, long fieldValue) {
+        struct.set(Fields.nodeq$LAYOUT, Fields.nodeq$OFFSET, fieldValue);
     }
 
     /**
@@ -1885,6 +1927,8 @@ public class schedt {
         static final long procresizetime$OFFSET = $LAYOUT.byteOffset(groupElement("procresizetime"));
         static final OfLong totaltime$LAYOUT = (OfLong)$LAYOUT.select(groupElement("totaltime"));
         static final long totaltime$OFFSET = $LAYOUT.byteOffset(groupElement("totaltime"));
+        static final OfLong nodeq$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nodeq"));
+        static final long nodeq$OFFSET = $LAYOUT.byteOffset(groupElement("nodeq"));
         static final OfInt gomaxprocs$LAYOUT = (OfInt)$LAYOUT.select(groupElement("gomaxprocs"));
         static final long gomaxprocs$OFFSET = $LAYOUT.byteOffset(groupElement("gomaxprocs"));
         static final OfInt runqsize$LAYOUT = (OfInt)$LAYOUT.select(groupElement("runqsize"));
