@@ -29,6 +29,10 @@ final class FollowProgram {
     }
 
     public static void main(String[] args) throws IOException {
+        if (args.length > 0) {
+            hotplug();
+            return;
+        }
         BitSet all = org.gmp4j.ffi.Affinity.get(OsThread.getpid());
         int a = all.nextSetBit(0);
         int b = all.nextSetBit(a + 1);
@@ -68,6 +72,32 @@ final class FollowProgram {
         await("on all again", s, List.of(List.of(first, second), List.of(first, second), List.of(first)));
         stop.set(true);
         gmps.forEach(Gmp::close);
+    }
+
+    /** The last CPU goes offline and comes back: as root, on a machine that is there for it. */
+    private static void hotplug() throws IOException {
+        BitSet all = org.gmp4j.ffi.Affinity.get(OsThread.getpid());
+        int a = all.nextSetBit(0);
+        int b = all.length() - 1;
+        AtomicBoolean stop = new AtomicBoolean();
+        Gmp gmp = Gmp.builder().procs(2).affinity(Affinity.cpus(b + "," + a)).build();
+        for (int i = 0; i < 4; i++) {
+            gmp.go(() -> {
+                while (!stop.get()) {
+                    Go.gosched();
+                }
+            });
+        }
+        Scheduler[] s = new Scheduler[1];
+        gmp.run(() -> s[0] = GStack.current().scheduler());
+        Path online = Path.of("/sys/devices/system/cpu/cpu" + b + "/online");
+        await("at first", s, List.of(List.of(one(b), one(a))));
+        Files.writeString(online, "0");
+        await("one CPU is offline", s, List.of(List.of(one(a), one(a))));
+        Files.writeString(online, "1");
+        await("it is back", s, List.of(List.of(one(b), one(a))));
+        stop.set(true);
+        gmp.close();
     }
 
     private static String one(int cpu) {

@@ -18,4 +18,13 @@ class PlacementFollowsTest {
         assertEquals("at first: right\non one CPU: right\non all again: right\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }
+
+    /** Only where that is asked for, as on the guest of bench/numa-guest: it takes a CPU from the whole machine. */
+    @Test
+    void cpusThatGoOffline() {
+        assumeTrue("on".equals(System.getenv("GMP_TEST_HOTPLUG")), "not asked for");
+        ChildJvm.Result r = new ChildJvm(FollowProgram.class).env("GMPMAXPROCS", "").run("hotplug");
+        assertEquals("at first: right\none CPU is offline: right\nit is back: right\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
 }
