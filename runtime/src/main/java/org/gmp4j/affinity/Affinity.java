@@ -10,10 +10,13 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * A policy that says on which CPUs the Ms of each P may run. Only CPUs of the process's affinity mask are used. Where
@@ -158,10 +161,26 @@ public final class Affinity {
      * @throws IllegalArgumentException when it is none of these, or the list is wrong
      */
     public static Affinity parse(String text) {
+        return parsed(text, null);
+    }
+
+    /**
+     * The same for a machine that need not be this one.
+     *
+     * @param text as {@link #parse(String)} takes it
+     * @param topology where the CPUs of a list must be, and usable
+     * @return the policy
+     * @throws IllegalArgumentException as {@link #parse(String)} does
+     */
+    public static Affinity parse(String text, Topology topology) {
+        return parsed(text, Objects.requireNonNull(topology));
+    }
+
+    private static Affinity parsed(String text, @Nullable Topology topology) {
         String word = text.strip().toLowerCase(Locale.ROOT);
         int colon = word.indexOf(RESERVE);
         if (colon >= 0) {
-            return parse(word.substring(0, colon)).reserve(number(word.substring(colon + RESERVE.length()), text));
+            return parsed(word.substring(0, colon), topology).reserve(number(word.substring(colon + RESERVE.length()), text));
         }
         return switch (word) {
             case "none" -> NONE;
@@ -170,12 +189,12 @@ public final class Affinity {
             case "cores" -> CORES;
             case "pernode" -> PER_NODE;
             default -> {
+                Topology of = topology == null ? Topology.system() : topology;
                 if (word.isEmpty() || !Character.isDigit(word.charAt(0))) {
                     throw new IllegalArgumentException("affinity \"" + text + "\" is unknown: use none, compact,"
-                            + " scatter, cores, pernode, or a list of CPUs such as 0,2,4-7; " + available(Topology.system())
-                            + ".");
+                            + " scatter, cores, pernode, or a list of CPUs such as 0,2,4-7; " + available(of) + ".");
                 }
-                yield cpus(word);
+                yield cpus(word, of);
             }
         };
     }

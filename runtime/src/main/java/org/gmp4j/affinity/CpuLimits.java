@@ -26,6 +26,14 @@ final class CpuLimits {
     private record Mount(boolean v2, String root, String point) {
     }
 
+    /** More hierarchies than any kernel has, and more places where one of them is mounted than one would look at. */
+    private static final int MOST = 64;
+    /** Longer than a path that the kernel takes. */
+    private static final int LONGEST = 4_096;
+    /** More cgroups, in all hierarchies together, than a process is in. */
+    private static final int MOST_DIRS = 2_048;
+    private static final int MOST_PROBLEMS = 8;
+
     private final SysFiles files;
     private final List<String> problems = new ArrayList<>();
     private final boolean withSets;
@@ -90,6 +98,12 @@ final class CpuLimits {
         return problems;
     }
 
+    private void problem(String sentence) {
+        if (problems.size() < MOST_PROBLEMS) {
+            problems.add(sentence);
+        }
+    }
+
     List<Topology.CpuLimit> limits() {
         return List.copyOf(found.values());
     }
@@ -99,25 +113,41 @@ final class CpuLimits {
     }
 
     private CpuLimits read() {
-        for (String line : SysFiles.lines(files.at("/proc/self/cgroup"))) {
+        Path cgroup = files.at("/proc/self/cgroup");
+        List<String> lines = SysFiles.lines(cgroup);
+        if (lines.size() > MOST) {
+            problem(SysFiles.shown(cgroup) + " has " + lines.size() + " lines, and no kernel has more than " + MOST
+                    + " hierarchies");
+            return this;
+        }
+        List<String> mountinfo = SysFiles.lines(files.at("/proc/self/mountinfo"));
+        for (String line : lines) {
             String[] parts = line.split(":", 3); // hierarchy-ID:controllers:path
             if (parts.length < 3) {
                 continue;
             }
+            if (!isPath(parts[2])) {
+                problem(SysFiles.shown(cgroup) + " says \"" + SysFiles.cut(line) + "\", which is no path of a cgroup");
+                continue;
+            }
             boolean v2 = parts[0].equals("0") && parts[1].isEmpty();
             if (v2 || has(parts[1], "cpu")) {
-                walk(mounts(v2, "cpu"), parts[2]);
+                walk(mounts(mountinfo, v2, "cpu"), parts[2]);
             }
             if (!v2 && withSets && has(parts[1], "cpuset")) {
-                walk(mounts(false, "cpuset"), parts[2]);
+                walk(mounts(mountinfo, false, "cpuset"), parts[2]);
             }
         }
         return this;
     }
 
-    private List<Mount> mounts(boolean wantedV2, String controller) {
+    private static boolean isPath(String text) {
+        return text.startsWith("/") && text.length() <= LONGEST && text.indexOf('\0') < 0;
+    }
+
+    private static List<Mount> mounts(List<String> mountinfo, boolean wantedV2, String controller) {
         List<Mount> mounts = new ArrayList<>();
-        for (String line : SysFiles.lines(files.at("/proc/self/mountinfo"))) {
+        for (String line : mountinfo) {
             // id parent major:minor root mount-point options [optional fields] - type source super-options
             int dash = line.indexOf(" - ");
             if (dash < 0) {
@@ -130,8 +160,10 @@ final class CpuLimits {
             }
             boolean v2 = after[0].equals("cgroup2");
             boolean v1 = after[0].equals("cgroup") && has(after[after.length - 1], controller);
-            if (wantedV2 ? v2 : v1) {
-                mounts.add(new Mount(v2, unescape(before[3]), unescape(before[4])));
+            String root = unescape(before[3]);
+            String point = unescape(before[4]);
+            if (mounts.size() < MOST && (wantedV2 ? v2 : v1) && isPath(root) && isPath(point)) {
+                mounts.add(new Mount(v2, root, point));
             }
         }
         return mounts;
@@ -152,13 +184,24 @@ final class CpuLimits {
     }
 
     private void walk(Mount mount, String below) {
+        Path all = files.root().normalize();
         Path top = files.at(mount.point).normalize();
         Path dir = files.at(mount.point + "/" + below).normalize();
+        if (!top.startsWith(all) && !all.toString().isEmpty()) {
+            problem("a cgroup file system is mounted on " + SysFiles.cut(mount.point) + ", which is outside of "
+                    + SysFiles.shown(files.root()));
+            return;
+        }
         for (; dir != null && dir.startsWith(top); dir = dir.getParent()) {
-            dirs.putIfAbsent(dir, mount.v2);
-            look(dir, mount.v2);
-            if (withSets) {
-                set(dir);
+            if (dirs.size() == MOST_DIRS && !dirs.containsKey(dir)) {
+                problem("the process is in more than " + MOST_DIRS + " cgroups, which no process is");
+                return;
+            }
+            if (dirs.putIfAbsent(dir, mount.v2) == null) {
+                look(dir, mount.v2);
+                if (withSets) {
+                    set(dir);
+                }
             }
         }
     }
@@ -188,7 +231,7 @@ final class CpuLimits {
             if (text != null && !text.isEmpty()) {
                 BitSet cpus = CpuList.parse(text);
                 if (cpus.isEmpty()) {
-                    problems.add(SysFiles.shown(dir.resolve(name)) + " says \"" + SysFiles.cut(text) + "\", which is no list of CPUs");
+                    problem(SysFiles.shown(dir.resolve(name)) + " says \"" + SysFiles.cut(text) + "\", which is no list of CPUs");
                 } else {
                     sets.putIfAbsent(dir, new Topology.Cpuset("/" + files.root().relativize(dir), cpus));
                 }
@@ -220,7 +263,7 @@ final class CpuLimits {
             return q > 0 && p > 0 ? new Topology.CpuLimit("/" + files.root().relativize(dir), q, p) : null;
         } catch (NumberFormatException e) {
             if (!"max".equals(quota)) {
-                problems.add("the cgroup " + SysFiles.shown(dir) + " has the CPU limit \"" + SysFiles.cut(quota) + "\" every \""
+                problem("the cgroup " + SysFiles.shown(dir) + " has the CPU limit \"" + SysFiles.cut(quota) + "\" every \""
                         + SysFiles.cut(period) + "\" us, which are no numbers");
             }
             return null;

@@ -5,7 +5,7 @@ import java.util.BitSet;
 
 import org.jspecify.annotations.Nullable;
 
-/** The kernel's way of writing a set of CPUs or nodes: {@code 0-3,8,10-11}. */
+/** The kernel's way of writing a set of CPUs or nodes, in ascending order: {@code 0-3,8,10-11}. */
 final class CpuList {
     /** Above any number that a kernel is built for; a file that says more is broken. */
     private static final int MAX_NUMBER = 1 << 20;
@@ -23,14 +23,16 @@ final class CpuList {
         if (text == null || text.isBlank()) {
             return set;
         }
+        int least = 0; // So a file of a thousand large ranges takes no longer than one of them.
         for (String item : text.strip().split(",")) {
             int dash = item.indexOf('-');
             int first = number(dash < 0 ? item : item.substring(0, dash));
             int last = dash < 0 ? first : number(item.substring(dash + 1));
-            if (first < 0 || last < first) {
+            if (first < least || last < first) {
                 return new BitSet();
             }
             set.set(first, last + 1);
+            least = last + 1;
         }
         return set;
     }

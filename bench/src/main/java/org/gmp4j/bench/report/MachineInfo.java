@@ -58,7 +58,7 @@ public record MachineInfo(
         return new MachineInfo(
                 cpu(cpuinfo),
                 topology.online().cardinality(),
-                cpuList(topology),
+                Cpus.list(topology.allowed()),
                 topology.allowed().cardinality(),
                 topology.nodes().size(),
                 topology.limit().map(Topology.CpuLimit::cpus),
@@ -127,17 +127,6 @@ public record MachineInfo(
                 .map(l -> l.substring(l.indexOf(':') + 1).strip())
                 .filter(v -> !v.isEmpty())
                 .findFirst();
-    }
-
-    /** 0-3,8 */
-    private static String cpuList(Topology topology) {
-        StringBuilder text = new StringBuilder();
-        for (int cpu = topology.allowed().nextSetBit(0); cpu >= 0; ) {
-            int last = topology.allowed().nextClearBit(cpu) - 1;
-            text.append(text.isEmpty() ? "" : ",").append(cpu).append(last > cpu ? "-" + last : "");
-            cpu = topology.allowed().nextSetBit(last + 1);
-        }
-        return text.toString();
     }
 
     private static String collector() {

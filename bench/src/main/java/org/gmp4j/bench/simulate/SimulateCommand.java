@@ -4,7 +4,6 @@ package org.gmp4j.bench.simulate;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -50,7 +49,8 @@ public final class SimulateCommand implements Callable<Integer> {
     private List<Integer> procs;
 
     @Option(names = "--affinity", paramLabel = "POLICY", defaultValue = "scatter",
-            description = "Where the Ps are: compact, scatter, pernode (default: ${DEFAULT-VALUE}).")
+            description = "Where the Ps are: compact, scatter, cores, pernode, perhaps with :reserve=2 behind, or a list of CPUs"
+                    + " (default: ${DEFAULT-VALUE}).")
     private String affinity;
 
     @Option(names = "--runs", paramLabel = "N", defaultValue = "3",
@@ -75,7 +75,6 @@ public final class SimulateCommand implements Callable<Integer> {
         if (runs < 1 || runs > MOST_RUNS) {
             throw bad("--runs is " + runs + ": use 1 to " + MOST_RUNS);
         }
-        Affinity policy = policy();
         OutputFiles files = new OutputFiles(spec);
         files.add("--json", json);
         files.add("--html", html);
@@ -85,6 +84,7 @@ public final class SimulateCommand implements Callable<Integer> {
         } catch (IllegalArgumentException e) {
             throw bad("--machine: " + e.getMessage());
         }
+        Affinity policy = policy(topology);
         List<Simulation> all = new ArrayList<>();
         for (Simulation.Work work : Simulation.Work.values()) {
             for (int n : procs.stream().distinct().sorted().toList()) {
@@ -105,13 +105,16 @@ public final class SimulateCommand implements Callable<Integer> {
         }
     }
 
-    private Affinity policy() {
-        for (Affinity a : Arrays.asList(Affinity.compact(), Affinity.scatter(), Affinity.perNode())) {
-            if (a.toString().equals(affinity)) {
-                return a;
+    private Affinity policy(Topology topology) {
+        try {
+            Affinity policy = Affinity.parse(affinity, topology);
+            if (!policy.places(topology).isEmpty()) {
+                return policy;
             }
+        } catch (IllegalArgumentException e) {
+            throw bad("--affinity: " + e.getMessage());
         }
-        throw bad("--affinity is \"" + affinity + "\": use compact, scatter or pernode");
+        throw bad("--affinity is \"" + affinity + "\", which gives no P a place: use another");
     }
 
     private ParameterException bad(String sentence) {

@@ -3,9 +3,12 @@ package org.gmp4j.bench.topo;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
+import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.Topology;
 import org.gmp4j.bench.report.JsonText;
 import org.gmp4j.bench.report.OutputFiles;
@@ -35,6 +38,11 @@ public final class TopoCommand implements Callable<Integer> {
             completionCandidates = MachineNames.class)
     private String machine;
 
+    @Option(names = "--affinity", paramLabel = "POLICY", split = ";", defaultValue = "compact;scatter;cores;pernode",
+            description = "Policies to show, with semicolons between them: compact, scatter, cores, pernode, perhaps with :reserve=2"
+                    + " behind, or a list of CPUs (default: ${DEFAULT-VALUE}).")
+    private List<String> policies;
+
     @Option(names = "--json", paramLabel = "FILE", description = "Write it to FILE too.")
     private Path json;
 
@@ -53,7 +61,8 @@ public final class TopoCommand implements Callable<Integer> {
         OutputFiles files = new OutputFiles(spec);
         files.add("--json", json);
         files.add("--svg", svg);
-        TopoReport report = new TopoReport(topology());
+        Topology topology = topology();
+        TopoReport report = new TopoReport(topology, policies(topology));
         spec.commandLine().getOut().print(report.text());
         spec.commandLine().getOut().flush();
         try {
@@ -63,6 +72,21 @@ public final class TopoCommand implements Callable<Integer> {
             spec.commandLine().getErr().println("gmp: " + e.getMessage().replaceAll("\\.$", "") + ".");
             return FAILED;
         }
+    }
+
+    private List<Affinity> policies(Topology topology) {
+        List<Affinity> all = new ArrayList<>();
+        for (String policy : policies) {
+            try {
+                all.add(Affinity.parse(policy, topology));
+            } catch (IllegalArgumentException e) {
+                throw new ParameterException(spec.commandLine(), "--affinity: " + e.getMessage(), e);
+            }
+            if (all.getLast().places(topology).isEmpty()) {
+                throw new ParameterException(spec.commandLine(), "--affinity: \"" + policy + "\" gives no P a place");
+            }
+        }
+        return all;
     }
 
     private Topology topology() {

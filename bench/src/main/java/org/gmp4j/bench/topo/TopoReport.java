@@ -15,6 +15,7 @@ import java.util.stream.Collectors;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.Topology;
+import org.gmp4j.bench.report.Cpus;
 import org.gmp4j.bench.report.Format;
 
 /** A machine as a text tree and as a map for JSON. */
@@ -24,9 +25,11 @@ final class TopoReport {
 
     final Topology topology;
     final Topology whole;
+    private final List<Affinity> policies;
 
-    TopoReport(Topology topology) {
+    TopoReport(Topology topology, List<Affinity> policies) {
         this.topology = topology;
+        this.policies = policies;
         this.whole = topology.whole();
     }
 
@@ -41,15 +44,8 @@ final class TopoReport {
         return list(set);
     }
 
-    /** 0-3,8 */
     static String list(BitSet set) {
-        StringBuilder text = new StringBuilder();
-        for (int first = set.nextSetBit(0); first >= 0; ) {
-            int last = set.nextClearBit(first) - 1;
-            text.append(text.isEmpty() ? "" : ",").append(first).append(last > first ? "-" + last : "");
-            first = set.nextSetBit(last + 1);
-        }
-        return text.toString();
+        return Cpus.list(set);
     }
 
     /** The last data cache of a CPU. */
@@ -108,12 +104,27 @@ final class TopoReport {
         caches().forEach((name, count) -> line(t, 1, count + " x " + name));
         cgroups(t);
         line(t, 0, "Ps by default: " + topology.defaultProcs() + "; the first of them by affinity:");
-        for (Affinity a : List.of(Affinity.compact(), Affinity.scatter(), Affinity.perNode())) {
-            List<BitSet> places = a.place(Math.min(SHOWN_PS, topology.defaultProcs()), topology);
-            line(t, 1, String.format(Locale.ROOT, "%-8s %s", a,
-                    places.stream().map(TopoReport::list).collect(Collectors.joining(a.equals(Affinity.perNode()) ? "  " : " "))));
+        int width = policies.stream().mapToInt(a -> a.toString().length()).max().orElse(0);
+        for (Affinity a : policies) {
+            line(t, 1, a + " ".repeat(width - a.toString().length() + 2) + places(a, SHOWN_PS).stream().collect(Collectors.joining(" "))
+                    + (a.limitsProcs() ? " (" + procs(a) + " Ps)" : ""));
         }
         return t.toString();
+    }
+
+    /** How many Ps there are when nobody says: some policies do. */
+    private int procs(Affinity a) {
+        int procs = topology.defaultProcs();
+        if (a.limitsProcs()) {
+            BitSet used = new BitSet();
+            a.places(topology).forEach(used::or);
+            procs = Math.min(procs, used.cardinality());
+        }
+        return procs;
+    }
+
+    private List<String> places(Affinity a, int most) {
+        return a.place(Math.min(most, procs(a)), topology).stream().map(TopoReport::list).toList();
     }
 
     private static void cache(StringBuilder t, List<Topology.Cpu> cpus) {
@@ -174,6 +185,9 @@ final class TopoReport {
                 "periodMicros", l.periodMicros(), "cpus", l.cpus())).toList());
         all.put("cpusets", topology.cpusets().stream().map(s -> ordered("cgroup", s.cgroup(), "cpus", list(s.cpus()))).toList());
         all.put("procs", topology.defaultProcs());
+        Map<String, Object> places = new LinkedHashMap<>();
+        policies.forEach(a -> places.put(a.toString(), ordered("procs", procs(a), "cpus", places(a, Integer.MAX_VALUE))));
+        all.put("affinity", places);
         return all;
     }
 

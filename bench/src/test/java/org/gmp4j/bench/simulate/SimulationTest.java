@@ -94,10 +94,24 @@ class SimulationTest {
                 .getElementsByTagName("svg").getLength() >= 9);
     }
 
+    /** With one CPU of each core free, no goroutine is stolen within a core. */
+    @Test
+    void otherPolicies() {
+        for (String policy : List.of("cores", "compact:reserve=4", "0-7")) {
+            CommandLineRun run = CommandLineRun.of("simulate", "--machine=container-v1", "--procs=4", "--runs=1",
+                    "--affinity=" + policy);
+            assertEquals(policy.equals("0-7") ? 2 : 0, run.code(), run.err()); // CPUs 4 to 7 are not ours.
+            assertEquals(policy.equals("0-7") ? 1 : 0, run.err().lines().count(), run.err());
+        }
+        Topology epyc = Machines.read("epyc-2s-nps4");
+        Simulation s = Simulation.of(epyc, Affinity.cores(), Simulation.Work.TREE, PROCS, StealOrder.UNIFORM, 1);
+        assertEquals(0, s.over()[Places.Distance.CORE.ordinal()]);
+    }
+
     @Test
     void badOptions() {
-        for (String option : new String[] {"--procs=1", "--procs=5000", "--procs=x", "--runs=0", "--affinity=near", "--machine=pdp11",
-            "--html=/no/such/d/f"}) {
+        for (String option : new String[] {"--procs=1", "--procs=5000", "--procs=x", "--runs=0", "--affinity=near", "--affinity=none",
+            "--affinity=256", "--machine=pdp11", "--html=/no/such/d/f"}) {
             CommandLineRun run = CommandLineRun.of("simulate", option);
             assertEquals(2, run.code(), option);
             assertEquals(1, run.err().lines().count(), run.err());

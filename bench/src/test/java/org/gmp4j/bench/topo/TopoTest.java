@@ -119,7 +119,8 @@ class TopoTest {
                 Ps by default: 3; the first of them by affinity:
                   compact  4 5 6
                   scatter  4 5 6
-                  pernode  4-7  4-7  4-7
+                  cores    4 5 6 (3 Ps)
+                  pernode  4-7 4-7 4-7
                 """, run.out());
         String text = Files.readString(json);
         assertTrue(text.contains("\"allowed\": \"4-7\"") && text.contains("\"procs\": 3"), text);
@@ -131,6 +132,27 @@ class TopoTest {
             usable += style.equals("cpu") ? 1 : 0;
         }
         assertEquals(4, usable);
+    }
+
+    /** Policies that one asks for; those that say how many Ps there are say it. */
+    @Test
+    void policies() throws IOException {
+        Path json = root.resolve("t.json");
+        CommandLineRun run = CommandLineRun.of("topo", "--machine=hybrid-laptop", "--affinity=compact:reserve=16;cores;19,0-1",
+                "--json=" + json);
+        assertEquals(0, run.code(), run.err());
+        assertTrue(run.out().endsWith("""
+                  compact:reserve=16  0 1 2 3 (4 Ps)
+                  cores               0 2 4 6 8 10 12 13 (14 Ps)
+                  19,0-1              19 0 1 19 0 1 19 0
+                """), run.out());
+        String text = Files.readString(json);
+        assertTrue(text.contains("\"compact:reserve=16\": {\"procs\": 4, \"cpus\": [\"0\", \"1\", \"2\", \"3\"]}"), text);
+        for (String bad : List.of("near", "20", "compact:reserve=x", "none")) {
+            CommandLineRun no = CommandLineRun.of("topo", "--machine=hybrid-laptop", "--affinity=" + bad);
+            assertEquals(2, no.code(), bad);
+            assertEquals(1, no.err().lines().count(), no.err());
+        }
     }
 
     @Test
@@ -210,6 +232,37 @@ class TopoTest {
         refused("cannot be read, or is too long");
         Files.writeString(file, "0-15\u001b[2J\n1");
         refused("0-15?[2J?1");
+        Files.writeString(file, "0-1048575,".repeat(400_000));
+        refused("no list of numbers");
+    }
+
+    /** Files of cgroups that would take years to follow, or that lead to other folders. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            cgroup|0::|/a|1000000||no path of a cgroup
+            cgroup||1:cpu:/x:|100000||100000 lines
+            cgroup|0::pod||1||no path of a cgroup
+            mountinfo|31 23 0:27 / |/..|20|/sys/fs/cgroup rw - cgroup2 cgroup2 rw|outside of
+            """)
+    void hostileCgroups(String file, String begin, String part, int times, String end, String names) throws IOException {
+        Machines.expand("container-v2", root);
+        String text = (begin == null ? "" : begin) + (part == null ? "" : part).replaceAll(":$", "\n").repeat(times)
+                + (end == null ? "" : end);
+        Files.writeString(root.resolve("proc/self/" + file), text + "\n");
+        refused(names);
+    }
+
+    /** The same cgroups in many places: each is looked at once. */
+    @Test
+    void manyMounts() throws IOException {
+        Machines.expand("container-v2", root);
+        Files.writeString(root.resolve("proc/self/cgroup"), ("0::/" + "a/".repeat(1_500) + "\n").repeat(60));
+        Files.writeString(root.resolve("proc/self/mountinfo"),
+                "31 23 0:27 / /sys/fs/cgroup/PAD rw - cgroup2 cgroup2 rw\n".replace("PAD", "b/".repeat(100)).repeat(10_000));
+        CommandLineRun run = CommandLineRun.of("topo", "--sysfs=" + root);
+        assertEquals(0, run.code(), run.err());
+        Files.writeString(root.resolve("proc/self/cgroup"), "0::/" + "a/".repeat(2_040) + "\n0::/" + "c/".repeat(2_040) + "\n");
+        refused("more than 2048 cgroups");
     }
 
     @Test
