@@ -166,7 +166,8 @@ public final class Memory {
     }
 
     /**
-     * Maps memory as {@link #map} does, at a multiple of a power of two.
+     * Maps memory as {@link #map} does, at a multiple of a power of two. What it maps too much at first it gives back; if the kernel
+     * refuses that, some address space is lost, and nothing else.
      *
      * @param bytes how much, a multiple of the page size
      * @param align the power of two, a multiple of the page size
@@ -176,13 +177,19 @@ public final class Memory {
     public static long mapAligned(long bytes, long align) {
         long at = map(bytes + align);
         long from = at + align - 1 & -align;
-        if (from > at) {
-            unmap(at, from - at);
-        }
-        if (at + align > from) {
-            unmap(from + bytes, at + align - from);
-        }
+        trim(at, from - at);
+        trim(from + bytes, at + align - from);
         return from;
+    }
+
+    private static void trim(long addr, long bytes) {
+        try {
+            if (bytes > 0) {
+                unmap(addr, bytes);
+            }
+        } catch (NativeException | OutOfMemoryError e) {
+            return; // The part in the middle is what was asked for.
+        }
     }
 
     private static void check(int r, String call, long addr, long bytes) {

@@ -156,15 +156,18 @@ final class Central {
     /** From the cache of a P that dies: a list of blocks that are marked, and a range of such as were never given out. */
     void giveRest(long list, long from, long end) {
         lock.lock();
-        for (long block = list; block != 0;) {
-            long next = Blocks.next(block);
-            push(block);
-            block = next;
+        try {
+            for (long block = list; block != 0;) {
+                long next = Blocks.next(block);
+                push(block);
+                block = next;
+            }
+            for (long block = from; block < end; block += size) {
+                push(block);
+            }
+        } finally {
+            lock.unlock();
         }
-        for (long block = from; block < end; block += size) {
-            push(block);
-        }
-        lock.unlock();
     }
 
     /** When there is no room there are more blocks than were ever made: some were freed twice, unseen, and these are better lost. */
@@ -194,17 +197,23 @@ final class Central {
     /** Adds what it has counted: blocks taken and given without a cache, and batches moved. */
     void addTo(long[] taken, long[] given, long[] moved) {
         lock.lock();
-        taken[c] += this.taken;
-        given[c] += this.given;
-        moved[c] += this.moved;
-        lock.unlock();
+        try {
+            taken[c] += this.taken;
+            given[c] += this.given;
+            moved[c] += this.moved;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** From a cache that goes: what it has counted. */
     void count(long taken, long given) {
         lock.lock();
-        this.taken += taken;
-        this.given += given;
-        lock.unlock();
+        try {
+            this.taken += taken;
+            this.given += given;
+        } finally {
+            lock.unlock();
+        }
     }
 }
