@@ -30,8 +30,8 @@ final class CpuLimits {
     private static final int MOST = 64;
     /** Longer than a path that the kernel takes. */
     private static final int LONGEST = 4_096;
-    /** More cgroups, in all hierarchies together, than a process is in. */
-    private static final int MOST_DIRS = 2_048;
+    /** More folders, in all hierarchies and places together, than those of the cgroups that a process is in. */
+    private static final int MOST_DIRS = 1 << 14;
     private static final int MOST_PROBLEMS = 8;
 
     private final SysFiles files;
@@ -41,6 +41,7 @@ final class CpuLimits {
     private final Map<Path, Boolean> dirs = new LinkedHashMap<>();
     private final Map<Path, Topology.CpuLimit> found = new LinkedHashMap<>();
     private final Map<Path, Topology.Cpuset> sets = new LinkedHashMap<>();
+    private int looked;
 
     private CpuLimits(SysFiles files, boolean withSets) {
         this.files = files;
@@ -193,8 +194,8 @@ final class CpuLimits {
             return;
         }
         for (; dir != null && dir.startsWith(top); dir = dir.getParent()) {
-            if (dirs.size() == MOST_DIRS && !dirs.containsKey(dir)) {
-                problem("the process is in more than " + MOST_DIRS + " cgroups, which no process is");
+            if (++looked > MOST_DIRS) {
+                problem("the cgroups of the process are in more than " + MOST_DIRS + " folders, which no kernel has");
                 return;
             }
             if (dirs.putIfAbsent(dir, mount.v2) == null) {

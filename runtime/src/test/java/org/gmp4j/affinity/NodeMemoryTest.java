@@ -77,8 +77,8 @@ class NodeMemoryTest {
     }
 
     private static Scheduler start(int procs, Placement placement, boolean nodeQueues) {
-        return Scheduler.schedinit(new Config(procs, null, placement, StealOrder.UNIFORM, nodeQueues, 0, 10_000_000, 10_000_000, 10, -1, 1 << 20,
-                null, false, false, 0, DebugVars.OFF), new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
+        return Scheduler.schedinit(new Config(procs, null, placement, StealOrder.UNIFORM, nodeQueues, 0, 10_000_000, 10_000_000, 10, -1,
+                1 << 20, null, false, false, 0, DebugVars.OFF), new TimerHeaps(), Netpoll.NONE, Sysmon::new, Report.ALL);
     }
 
     /** The policy of the mapping with this address. */
