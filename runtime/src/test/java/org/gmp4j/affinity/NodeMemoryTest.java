@@ -130,6 +130,15 @@ class NodeMemoryTest {
         }
     }
 
+    /** The kernel was asked for memory of this node, and gave some; where it has no such node, it refused. */
+    private static void isOn(int node, long address) throws Throwable {
+        boolean there = Files.exists(Path.of("/sys/devices/system/node/node" + node));
+        assertEquals(there ? "prefer:" + node : "default", policy(address));
+        if (there) {
+            assertEquals(node, nodeOfPage(address));
+        }
+    }
+
     private static void run(Scheduler s, Runnable body) throws InterruptedException {
         CountDownLatch done = new CountDownLatch(1);
         AtomicReference<Throwable> thrown = new AtomicReference<>();
@@ -169,10 +178,9 @@ class NodeMemoryTest {
     void structsOfPs() throws Throwable {
         Scheduler s = start(4, placement("scatter", () -> null));
         for (int p = 0; p < 4; p++) {
-            assertEquals(prefer(p % 2), policy(s.procs()[p].pp));
+            isOn(p % 2, s.procs()[p].pp);
             assertEquals(p % 2, s.procs()[p].node());
         }
-        assertEquals(0, nodeOfPage(s.procs()[0].pp));
         run(s, () -> { });
         assertTrue(s.close(-1));
         Scheduler again = start(1, placement("scatter", () -> null)); // Recycled, of the right node.
@@ -228,17 +236,22 @@ class NodeMemoryTest {
 
     @Test
     void traceBuffers() throws Throwable {
-        Tracer t = new Tracer(2, 1 << 20, null);
+        Tracer t = new Tracer(3, 3 << 19, null);
         t.ring(0).place(0);
+        t.ring(1).place(1);
         for (int i = 0; i < 10_000; i++) {
             t.ring(0).event(1, 0, i, 0);
             t.ring(1).event(1, 0, i, 0);
+            t.ring(2).event(1, 0, i, 0);
         }
         t.close();
         int batches = 0;
         for (Batch b = t.batches.poll(); b != null; b = t.batches.poll(), batches++) {
-            String wanted = b.ring() == 0 ? prefer(0) : "default";
-            assertEquals(wanted, policy(b.address), "of ring " + b.ring());
+            if (b.ring() == 2) {
+                assertEquals("default", policy(b.address));
+            } else {
+                isOn(b.ring(), b.address);
+            }
         }
         assertTrue(batches > 4, batches + " batches");
         t.release();
@@ -276,7 +289,8 @@ class NodeMemoryTest {
                 }
                 memory.free(memory.allocate(100_000));
             });
-            assertEquals(prefer(0), policy(kept[0].address()));
+            kept[0].fill((byte) 1);
+            isOn(0, kept[0].address());
             assertEquals(0, memory.figures().unboundMappings());
             List<BitSet> sets = Affinity.cpus("2", twoNodes()).places(twoNodes());
             next.set(new Placement(sets, Places.of(sets, twoNodes()), Config.MOST_PROCS, () -> null));
@@ -292,7 +306,7 @@ class NodeMemoryTest {
                 moved[0] = fresh.address();
                 memory.free(fresh);
             });
-            assertEquals(prefer(1), policy(moved[0]));
+            isOn(1, moved[0]); // It was touched by free, on the node or elsewhere.
             assertEquals(0, memory.figures().live());
             assertEquals(1, memory.figures().caches());
             assertEquals(prefer(1).equals("default") ? 1 : 0, memory.figures().unboundMappings());

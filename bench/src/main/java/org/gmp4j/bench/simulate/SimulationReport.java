@@ -30,6 +30,12 @@ record SimulationReport(String machine, Topology topology, Affinity affinity, in
             + "of which each line here has all it wants. What a step takes is assumed, not measured on that machine. So compare orders "
             + "and numbers of Ps with each other; do not take the times for a forecast.";
 
+    private static final String LIFTS_LOCK = " What would lift it: a list of the global queue for each node, with a lock of its own, or"
+            + " larger shares.";
+    private static final String LIFTS_WORD = " What would lift it: a count of spinners for each node.";
+    private static final String LIFTS_CHAIN = ": a thread that is woken wakes the next one once it has found work. What would lift it:"
+            + " that whoever queues many goroutines wakes several threads, or that each that is woken wakes two before it looks.";
+
     private static String name(Object o) {
         return o.toString().toLowerCase(Locale.ROOT);
     }
@@ -68,22 +74,25 @@ record SimulationReport(String machine, Topology topology, Affinity affinity, in
         return Format.decimals(100 * share, share > 0 && share < 0.1 ? 1 : 0) + "%";
     }
 
-    /** From which number of Ps on sched.lock or the spinners' word is the limit, for each load. */
+    /** From which number of Ps on sched.lock, the spinners' word or the chain of wake-ups is the limit, and what would lift it. */
     List<String> limits() {
         List<String> sentences = new ArrayList<>();
         for (Simulation.Work work : Simulation.Work.values()) {
-            sentences.add(limit(work, "sched.lock", Simulation::lockBusy));
-            sentences.add(limit(work, "the spinners' word", Simulation::wordBusy));
+            sentences.add(limit(work, "sched.lock", Simulation::lockBusy, LIFTS_LOCK));
+            sentences.add(limit(work, "the spinners' word", Simulation::wordBusy, LIFTS_WORD));
+            of(work).stream().filter(s -> s.order() == StealOrder.UNIFORM && !Double.isFinite(s.spreadNanos())).findFirst()
+                    .ifPresent(s -> sentences.add(name(work) + ", uniform: from " + Format.count(s.procs())
+                            + " Ps on all is done before half of them have run anything" + LIFTS_CHAIN));
         }
         return sentences;
     }
 
-    private String limit(Simulation.Work work, String what, ToDoubleFunction<Simulation> busy) {
+    private String limit(Simulation.Work work, String what, ToDoubleFunction<Simulation> busy, String lifts) {
         return of(work).stream()
                 .filter(s -> s.order() == StealOrder.UNIFORM && Math.round(100 * busy.applyAsDouble(s)) >= LIMIT)
                 .findFirst()
                 .map(s -> name(work) + ", uniform: " + what + " is busy for half of the time or more from "
-                        + Format.count(s.procs()) + " Ps on.")
+                        + Format.count(s.procs()) + " Ps on." + lifts)
                 .orElse(name(work) + ", uniform: " + what + " is busy for at most "
                         + percent(of(work).stream().filter(s -> s.order() == StealOrder.UNIFORM).mapToDouble(busy).max().orElse(0))
                         + " of the time.");

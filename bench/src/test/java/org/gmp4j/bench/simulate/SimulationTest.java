@@ -71,12 +71,17 @@ class SimulationTest {
     @Test
     void limits() {
         List<Simulation> all = List.of(busy(256, 0.494), busy(512, 0.4973), busy(1024, 0.65));
-        assertEquals("burst, uniform: sched.lock is busy for half of the time or more from 512 Ps on.",
-                new SimulationReport("m", Machines.read("container-v1"), Affinity.scatter(), 1, all).limits().getFirst());
+        List<String> said = new SimulationReport("m", Machines.read("container-v1"), Affinity.scatter(), 1, all).limits();
+        assertEquals("burst, uniform: sched.lock is busy for half of the time or more from 512 Ps on. What would lift it: a list of the"
+                + " global queue for each node, with a lock of its own, or larger shares.", said.getFirst());
+        assertEquals("burst, uniform: the spinners' word is busy for at most 0% of the time.", said.get(1));
+        assertTrue(said.get(2).startsWith("burst, uniform: from 1,024 Ps on all is done before half of them have run anything: a thread"),
+                said.get(2));
     }
 
     private static Simulation busy(int procs, double lock) {
-        return new Simulation(Simulation.Work.BURST, procs, StealOrder.UNIFORM, 1, 1, 1, 1, new double[Places.DISTANCES], lock, 1, 0, 1);
+        double spread = procs < 1024 ? 1 : Double.POSITIVE_INFINITY;
+        return new Simulation(Simulation.Work.BURST, procs, StealOrder.UNIFORM, 1, spread, 1, 1, new double[Places.DISTANCES], lock, 1, 0, 1);
     }
 
     @Test
