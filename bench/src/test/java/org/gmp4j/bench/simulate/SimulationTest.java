@@ -81,7 +81,8 @@ class SimulationTest {
 
     private static Simulation busy(int procs, double lock) {
         double spread = procs < 1024 ? 1 : Double.POSITIVE_INFINITY;
-        return new Simulation(Simulation.Work.BURST, procs, StealOrder.UNIFORM, 1, spread, 1, 1, new double[Places.DISTANCES], lock, 1, 0, 1);
+        return new Simulation(Simulation.Work.BURST, procs, StealOrder.UNIFORM, 1, spread, 1, 1, new double[Places.DISTANCES], lock, 1,
+                0, 1);
     }
 
     @Test
