@@ -9,6 +9,7 @@ import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
@@ -22,11 +23,16 @@ import org.jspecify.annotations.Nullable;
  * taken; an M that comes later sees that the P is idle, that no spinner is counted for it, and that the work of its ring is in the
  * global queue, and takes that ({@link Wakep}, steps 3 and 4). An M that sleeps in the poller is woken. Work that was left to the
  * spinner which could not be made waits for sysmon's next try.
+ *
+ * <p>All Ms may be asleep for goroutines that are locked to them. Such an M needs no thread, only a P and somebody who readies its
+ * goroutine. So sysmon runs the timers that no M has run, and gives those Ms their Ps.
  */
 final class Shortage {
     private static final long FIRST_WAIT = 10_000_000;
     private static final long LONGEST_WAIT = 1_000_000_000;
     private static final long TELL_NANOS = 60_000_000_000L;
+    /** A timer that is due for so long, ns, has no M that would run it. */
+    private static final long LATE_TIMER = 10_000_000;
 
     private final Scheduler s;
     /** Why the last try failed; null when it did not. Set by whoever tried, cleared by sysmon alone. */
@@ -85,7 +91,14 @@ final class Shortage {
     /** From sysmon: another try. */
     void look(long now) {
         String reason = why;
-        if (reason == null || now - tried < wait) {
+        if (reason == null) {
+            return;
+        }
+        if (anyLateTimer(now)) {
+            runTimers(now);
+            startLocked();
+        }
+        if (now - tried < wait) {
             return;
         }
         tried = now;
@@ -97,6 +110,42 @@ final class Shortage {
         startLocked();
         Wakep.wakepForWork(s);
         wait = why == null ? FIRST_WAIT : Math.min(2 * wait, LONGEST_WAIT);
+    }
+
+    private boolean anyLateTimer(long now) {
+        for (Processor pr : s.procs()) {
+            long when = P.timer0WhenAcquire(pr.pp);
+            if (when != 0 && now - when > LATE_TIMER) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Runs all that are due, if there is an idle P for it. What they ready is put into the global queue, as sysmon is no M. */
+    private void runTimers(long now) {
+        long sched = s.sched;
+        SchedLock.lock(sched);
+        long pp = Schedt.gcwaitingAcquire(sched) == 0 ? Idle.pidleget(sched, now) : 0;
+        SchedLock.unlock(sched);
+        if (pp == 0) {
+            return;
+        }
+        s.waitsForOutside(1); // A goroutine is for a moment with neither its timer nor a queue: checkdead must not think that it sleeps.
+        try {
+            for (Processor pr : s.procs()) {
+                boolean _ = s.timers.check(pp, pr.pp);
+            }
+        } finally {
+            s.waitsForOutside(-1);
+            SchedLock.lock(sched);
+            if (Schedt.gcwaitingAcquire(sched) != 0) {
+                StopTheWorld.stopped(s, pp);
+            } else {
+                Idle.pidleput(sched, pp, now);
+            }
+            SchedLock.unlock(sched);
+        }
     }
 
     /** Hands a P to an M that sleeps for its locked goroutine, which needs no new M: all other Ms may be blocked. */

@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
@@ -12,6 +13,7 @@ import org.gmp4j.Go;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.TestGmp;
+import org.gmp4j.time.Time;
 import org.junit.jupiter.api.Test;
 
 /** No more threads to be had, in a service: what is ready waits for one. The end of a program: {@code FatalTest}. */
@@ -114,6 +116,24 @@ class ThreadLimitTest {
             }
             done.await();
             gmp.run(Go::gosched);
+        }
+    }
+
+    /** The same until it is time: no M runs timers. */
+    @Test
+    void aLockedGoroutineSleepsOnTheOnlyThread() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).maxThreads(1))) {
+            CountDownLatch done = new CountDownLatch(1);
+            gmp.go(() -> {
+                Go.lockOSThread();
+                Go.sleep(Duration.ofMillis(1));
+                Time.after(Duration.ofMillis(1)).recv();
+                Go.unlockOSThread();
+                done.countDown();
+            });
+            done.await();
+            gmp.run(Go::gosched);
+            gmp.check();
         }
     }
 }
