@@ -311,7 +311,8 @@ struct schedt {
     int32_t npidle GMP_ALIGNED; /* atomic, under lock: length of pidle */
     int64_t nmspinning GMP_ALIGNED; /* atomic, seq-cst: lower half, Ms that search (M7); upper half, those of them that
                             * were woken and have not come to run */
-    int64_t wokenat;       /* atomic: nanoTime when the last of these was woken; before nmspinning counts it */
+    int64_t wokenat;       /* atomic: nanoTime when the last of these was woken, before nmspinning counts it; for a new
+                            * thread a later time, stored when that is about to start */
     int32_t needspinning;  /* atomic: a spinner is wanted when a P is at hand */
 
     uint64_t goidgen GMP_ALIGNED; /* atomic: goids handed out */

@@ -56,7 +56,8 @@ import org.gmp4j.struct.Throw;
  * and it leaves its last look to none of them.
  *
  * <p>M7: the word grows only by CAS, from 0 or from what were all late when an M is woken, and below the bound in becomeSpinning. An M
- * that comes to run where enough others spin ceases to with the same CAS. So those that spin are never more than half of the Ps.
+ * that comes to run is counted among those that spin, by a CAS as well, only where not enough others do. So those that spin are never
+ * more than half of the Ps.
  *
  * <p>Rejected: waking an M for each G (as many futex calls as goroutines, and most of the woken Ms find nothing); handing the G to
  * the sleeping M directly (often the submitter is about to block, and the G would have run on the submitter's P, caches warm).
@@ -116,7 +117,11 @@ final class Wakep {
         Threads.startm(s, mp, pp, true);
     }
 
-    /** Counts an M that the caller is to wake or to make, where {@code spinners} are counted; false when those have changed. */
+    /**
+     * Counts an M that the caller is to wake or to make, where {@code spinners} are counted; false when those have changed. The time is
+     * stored even then: others are taken for late a little later. The word may be the same again though it counts other Ms, which are not
+     * late: then one is woken too early.
+     */
     static boolean isOnItsWay(long sched, long spinners) {
         Schedt.setWokenatOpaque(sched, System.nanoTime());
         return Schedt.casSpinners(sched, spinners, spinners + Schedt.IS_ON_ITS_WAY);
