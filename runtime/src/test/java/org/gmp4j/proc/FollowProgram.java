@@ -22,6 +22,8 @@ import org.gmp4j.struct.P;
 /** Changes the CPUs of its own process, and looks in {@code /proc} where the threads of the Ps may run then. */
 final class FollowProgram {
     private static final long PATIENCE = 15_000_000_000L;
+    /** On CPUs that are emulated. */
+    private static final long LONG_PATIENCE = 60_000_000_000L;
     /** How often in a row all must be right: Ms go from P to P meanwhile. */
     private static final int SAMPLES = 20;
 
@@ -57,11 +59,11 @@ final class FollowProgram {
         }).toArray(Scheduler[]::new);
         String first = one(a);
         String second = one(b);
-        await("at first", s, List.of(List.of(first, second), List.of(first, second), List.of(first)));
+        await("at first", s, List.of(List.of(first, second), List.of(first, second), List.of(first)), PATIENCE);
         BitSet only = new BitSet();
         only.set(b);
         org.gmp4j.ffi.Affinity.set(OsThread.getpid(), only); // The first thread alone, which says what the process may use.
-        await("on one CPU", s, List.of(List.of(second, second), List.of(second), List.of(second)));
+        await("on one CPU", s, List.of(List.of(second, second), List.of(second), List.of(second)), PATIENCE);
         for (int tid : threads()) { // As taskset -a: the Ms may run anywhere now.
             try {
                 org.gmp4j.ffi.Affinity.set(tid, all);
@@ -69,7 +71,7 @@ final class FollowProgram {
                 continue; // It has ended.
             }
         }
-        await("on all again", s, List.of(List.of(first, second), List.of(first, second), List.of(first)));
+        await("on all again", s, List.of(List.of(first, second), List.of(first, second), List.of(first)), PATIENCE);
         stop.set(true);
         gmps.forEach(Gmp::close);
     }
@@ -91,11 +93,11 @@ final class FollowProgram {
         Scheduler[] s = new Scheduler[1];
         gmp.run(() -> s[0] = GStack.current().scheduler());
         Path online = Path.of("/sys/devices/system/cpu/cpu" + b + "/online");
-        await("at first", s, List.of(List.of(one(b), one(a))));
+        await("at first", s, List.of(List.of(one(b), one(a))), LONG_PATIENCE);
         Files.writeString(online, "0");
-        await("one CPU is offline", s, List.of(List.of(one(a), one(a))));
+        await("one CPU is offline", s, List.of(List.of(one(a), one(a))), LONG_PATIENCE);
         Files.writeString(online, "1");
-        await("it is back", s, List.of(List.of(one(b), one(a))));
+        await("it is back", s, List.of(List.of(one(b), one(a))), LONG_PATIENCE);
         stop.set(true);
         gmp.close();
     }
@@ -111,8 +113,8 @@ final class FollowProgram {
     }
 
     /** Until there are as many Ps as that, and the threads of all of them, several times in a row, have these CPUs. */
-    private static void await(String when, Scheduler[] s, List<List<String>> wanted) throws IOException {
-        long end = System.nanoTime() + PATIENCE;
+    private static void await(String when, Scheduler[] s, List<List<String>> wanted, long patience) throws IOException {
+        long end = System.nanoTime() + patience;
         List<TreeMap<Integer, String>> seen = new ArrayList<>();
         String wrong = "nothing looked at";
         for (int right = 0; !wrong.isEmpty() && System.nanoTime() < end;) {
