@@ -51,6 +51,7 @@ var works = []work{
 	{"wake", "go f() to f on an idle P while the parent runs on, 2 Ps, ns", 2, wake},
 	{"handoff", "send to a blocked receiver until it runs on the other P, 2 Ps, ns", 2, handoff},
 	{"pingpong", "unbuffered round trip, ns", 1, pingpong},
+	{"traced", "unbuffered round trip without and with an execution trace, ns, and how many times as long", 1, traced},
 	{"buffered", "producer to consumer, capacity 128, ns an element", 1, buffered},
 	{"select", "select of 2 and a send: a token goes to and fro between 2 buffered channels, ns", 1, selects},
 	{"selectfed", "select of 2 fed by 2 goroutines, unbuffered and buffered, ns an element", 1, selectFed},
@@ -219,20 +220,23 @@ func spawn() {
 func pingpong() {
 	each(func(suffix string) {
 		const n = 500_000
-		median("pingpong"+suffix, n, func() {
-			ping, pong := make(chan int), make(chan int)
-			go func() {
-				for v := range ping {
-					pong <- v
-				}
-			}()
-			for i := range n {
-				ping <- i
-				<-pong
-			}
-			close(ping)
-		})
+		median("pingpong"+suffix, n, func() { roundTrips(n) })
 	})
+}
+
+// roundTrips goes there and back n times between two goroutines, on unbuffered channels.
+func roundTrips(n int) {
+	ping, pong := make(chan int), make(chan int)
+	go func() {
+		for v := range ping {
+			pong <- v
+		}
+	}()
+	for i := range n {
+		ping <- i
+		<-pong
+	}
+	close(ping)
 }
 
 func buffered() {

@@ -12,6 +12,7 @@ final class Catalogue {
     private static final Set<Peer> ALL = EnumSet.allOf(Peer.class);
     private static final Set<Peer> LIGHT = EnumSet.complementOf(EnumSet.of(Peer.THREADS));
     private static final Set<Peer> SELECTING = EnumSet.of(Peer.GMP4J, Peer.GO, Peer.KOTLIN);
+    private static final Set<Peer> TRACING = EnumSet.of(Peer.GMP4J, Peer.GO);
     private static final String SPIN_GO = "spin=go";
     private static final String SPIN_LATENCY = "spin=latency";
 
@@ -62,6 +63,8 @@ final class Catalogue {
             new Work("tree", 2, LIGHT, row("tree/procs=2", "unbalanced tree of starts, a leaf of 100 ns")),
             new Work("fan", 2, LIGHT, row("fan/procs=2", "fan-out to 8 and fan-in, an element of 100 ns")),
             new Work("storm", 2, LIGHT, row("storm/procs=2", "one wakes 1000, until all have run, each")),
+            traced(1),
+            traced(2),
             new Work("parked", 1, LIGHT,
                     new Row("parked", "memory of one of 500,000 that wait", "bytes")),
             new Work("idle", 2, ALL, new Row("idle", "CPU of a program that wakes every 10 ms", "ms/s")));
@@ -119,6 +122,14 @@ final class Catalogue {
         private boolean matches(Pattern p) {
             return p.matcher(name).find() || rows.stream().anyMatch(r -> p.matcher(r.name()).find());
         }
+    }
+
+    private static Work traced(int procs) {
+        String suffix = "/procs=" + procs;
+        return new Work("traced", procs, TRACING,
+                row("traced/off" + suffix, "unbuffered channel, there and back, no trace"),
+                row("traced/on" + suffix, "the same while an execution trace is written"),
+                new Row("traced/cost" + suffix, "with a trace, divided by without, in turns", "times"));
     }
 
     private static Row row(String name, String title) {

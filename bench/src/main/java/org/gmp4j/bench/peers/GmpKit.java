@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.peers;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.LongConsumer;
 
@@ -14,6 +18,7 @@ import org.gmp4j.sync.Mutex;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
+import org.gmp4j.trace.Trace;
 
 /** Goroutines, channels and locks of this project. */
 final class GmpKit implements Kit {
@@ -155,6 +160,24 @@ final class GmpKit implements Kit {
     public Runnable either(Queue a, LongConsumer onA, Queue b, LongConsumer onB) {
         Select s = Select.of().recvLong(((Channel) a).ch(), onA).recvLong(((Channel) b).ch(), onB);
         return s::run;
+    }
+
+    @Override
+    public Runnable trace() {
+        try {
+            Path file = Files.createTempFile("peers", ".pftrace");
+            Trace trace = Trace.start(gmp, file);
+            return () -> {
+                try {
+                    trace.stop();
+                    Files.delete(file);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            };
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override

@@ -188,6 +188,12 @@ final class JdkKit implements Kit {
         return null;
     }
 
+    /** Likewise. */
+    @Override
+    public Runnable trace() {
+        return null;
+    }
+
     @Override
     public void close() {
         timers.shutdownNow();

@@ -7,7 +7,7 @@ import java.util.function.LongConsumer;
 /**
  * What the works are written with, so that one source of a work runs on our goroutines, on the JDK's virtual threads and on
  * platform threads. Each kit does a thing as a programmer who uses it would. "A thread" below is one of the kit's own.
- * All but {@link #run} and {@link #close} are called from the kit's threads.
+ * All but {@link #run}, {@link #trace} and {@link #close} are called from the kit's threads.
  */
 interface Kit extends AutoCloseable {
     /** Runs it in a thread, and returns when it has ended; from outside. Throws what it threw. */
@@ -42,6 +42,9 @@ interface Kit extends AutoCloseable {
 
     /** One wait for whatever comes first of two queues, to be repeated; null where there is no such thing. */
     Runnable either(Queue a, LongConsumer onA, Queue b, LongConsumer onB);
+
+    /** Starts an execution trace; what it gives ends it. From outside; null where there is no such thing. */
+    Runnable trace();
 
     @Override
     void close();

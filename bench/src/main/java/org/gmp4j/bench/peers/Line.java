@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  * {@code "note"} says why.
  *
  * @param work the figure's name, without quotes and backslashes
- * @param unit {@code ns}, {@code ms}, {@code bytes}, {@code ms/s}
+ * @param unit {@code ns}, {@code ms}, {@code bytes}, {@code ms/s}, {@code times}
  * @param value NaN when there is none
  * @param note empty when there is a value
  */

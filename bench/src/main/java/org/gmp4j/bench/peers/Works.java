@@ -62,7 +62,12 @@ final class Works {
 
     private static void pingpong(String name, Kit kit, Meter m) {
         int n = m.size(200_000);
-        m.perOperation(kit, name, n, () -> {
+        m.perOperation(kit, name, n, roundTrips(kit, n));
+    }
+
+    /** Round trips between two threads through unbuffered queues. */
+    static Runnable roundTrips(Kit kit, int n) {
+        return () -> {
             Kit.Queue ping = kit.queue(0);
             Kit.Queue pong = kit.queue(0);
             kit.go(() -> {
@@ -74,7 +79,7 @@ final class Works {
                 ping.send(i);
                 sink = pong.recv();
             }
-        });
+        };
     }
 
     private static void buffered(String name, Kit kit, Meter m) {
