@@ -28,13 +28,18 @@ final class Program {
             DefaultGmp.makeIfWanted();
             s = new Settings().start(true);
         } catch (IllegalArgumentException badVariable) {
-            System.err.println("gmp4j: " + badVariable.getMessage());
-            System.exit(BAD_USAGE);
+            endForBadUsage(badVariable);
             return;
         }
         Main m = new Main(s, main);
         s.go(m);
         Outcome.awaitUninterruptibly(m.returned);
+    }
+
+    /** Whoever started the program has set what cannot be: one sentence, and the end. */
+    static void endForBadUsage(IllegalArgumentException bad) {
+        System.err.println("gmp4j: " + bad.getMessage());
+        System.exit(BAD_USAGE);
     }
 
     /** Goroutine 1 of a program. */

@@ -60,6 +60,7 @@ final class Settings implements Gmp.Builder {
     private @Nullable Consumer<Gmp.Stall> stalled;
     private boolean deadlockDetection;
     private @Nullable String debug = ProcessFlag.debug();
+    private boolean ownDebug;
     private @Nullable InetSocketAddress metrics;
     private @Nullable Integer dashboard;
     private @Nullable Diagnosis diagnosis;
@@ -67,6 +68,8 @@ final class Settings implements Gmp.Builder {
     private int realtime;
     private boolean hugePages;
     private boolean nodeQueues;
+    /** Whether what is being read was set by whoever started the process, and not by the program. */
+    private boolean starters;
 
     @Override
     public Gmp.Builder realtime(int priority) {
@@ -167,6 +170,7 @@ final class Settings implements Gmp.Builder {
     @Override
     public Gmp.Builder debug(String gmpdebug) {
         debug = gmpdebug;
+        ownDebug = true;
         return this;
     }
 
@@ -184,7 +188,15 @@ final class Settings implements Gmp.Builder {
 
     @Override
     public Gmp build() {
-        Scheduler s = start(false);
+        Scheduler s;
+        try {
+            s = start(false);
+        } catch (IllegalArgumentException bad) {
+            if (starters && Boolean.getBoolean("gmp.run")) {
+                Program.endForBadUsage(bad);
+            }
+            throw bad;
+        }
         return new Gmp(s, diagnosis);
     }
 
@@ -193,7 +205,11 @@ final class Settings implements Gmp.Builder {
         checkBindings();
         GStack.checkAll(); // Half a scheduler would be left.
         boolean byHand = procs != null || !variable(PROCS_VARIABLE).isEmpty();
+        starters = procs == null;
         int n = procs == null ? defaultProcs() : Procs.check(procs);
+        starters = !ownDebug;
+        DebugVars vars = DebugVars.parse(debug);
+        starters = false;
         checkQuantum(leastQuantum);
         checkQuantum(quantum);
         if (leastQuantum.compareTo(quantum) > 0) {
@@ -225,7 +241,7 @@ final class Settings implements Gmp.Builder {
         }
         Config config = new Config(n, byHand ? null : new Procs.OfSystem(), placement, steal, nodeQueues, spin.spinNanos(),
                 quantum.toNanos(), leastQuantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection,
-                program, realtime, DebugVars.parse(debug));
+                program, realtime, vars);
         if (hugePages) {
             Mem.useHugePages();
         }
@@ -240,7 +256,9 @@ final class Settings implements Gmp.Builder {
     }
 
     private Scheduler startServed(Config config) {
+        starters = metrics == null && dashboard == null && !ownDebug;
         Diagnosis.Served served = Diagnosis.serve(metrics, dashboard, config.debug());
+        starters = false;
         Scheduler s = null;
         diagnosis = null;
         boolean done = false;
@@ -253,7 +271,9 @@ final class Settings implements Gmp.Builder {
             if (told != null) {
                 Stalls.of(s).setCallback(x -> told.accept(new Gmp.Stall(x.goid(), x.running(), List.of(x.stack()))));
             }
+            starters = !ownDebug;
             startTrace(s, config.debug().trace());
+            starters = false;
             done = true;
             return s;
         } finally {

@@ -33,6 +33,8 @@ final class DiagnosisProgram {
             case "late-bean" -> lateBean();
             case "broken" -> broken();
             case "work" -> Gmp.main(DiagnosisProgram::work);
+            case "built" -> built(Gmp.builder().procs(1));
+            case "built-badly" -> built(Gmp.builder().procs(1).debug("nonsense=1"));
             case "cooperative" -> cooperative();
             default -> throw new IllegalArgumentException(args[0]);
         }
@@ -119,6 +121,12 @@ final class DiagnosisProgram {
                 Thread.sleep(10);
             }
             System.out.println(server.getAttribute(names(server).iterator().next(), "Procs"));
+        }
+    }
+
+    private static void built(Gmp.Builder builder) {
+        try (Gmp gmp = builder.build()) {
+            gmp.run(() -> System.out.println("ran"));
         }
     }
 

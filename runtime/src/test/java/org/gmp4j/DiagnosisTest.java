@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
@@ -14,6 +15,7 @@ import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Settings of GMPDEBUG, each in a process of its own. */
 class DiagnosisTest {
@@ -80,6 +82,27 @@ class DiagnosisTest {
         }
         Result bad = program().with("-Dgmp.dashboard=many").run("work");
         assertEquals(new Result(2, "", "gmp4j: gmp.dashboard is \"many\": use a port from 0 to 65535\n"), bad);
+    }
+
+    /** Under {@code gmp run} what its user has set ends the program with a sentence; what the program has set throws, as it does elsewhere. */
+    @Test
+    void badSettingsOfAProgramThatBuildsItsOwn(@TempDir Path dir) throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            int port = taken.getLocalPort();
+            for (String bad : new String[] {"nonsense=1", "metrics=" + port, "dashboard=" + port, "trace=" + dir}) {
+                ChildJvm jvm = program().env("GMPDEBUG", bad);
+                Result thrown = jvm.run("built");
+                assertEquals(1, thrown.exit(), thrown::toString);
+                assertTrue(thrown.err().contains("java.lang.IllegalArgumentException: "), thrown::toString);
+                Result said = jvm.with("-Dgmp.run=true").run("built");
+                assertEquals(2, said.exit(), said::toString);
+                assertTrue(said.err().matches("gmp4j: [^\n]+\n"), said::toString);
+            }
+        }
+        Result own = program().with("-Dgmp.run=true").run("built-badly");
+        assertEquals(1, own.exit(), own::toString);
+        assertTrue(own.err().contains("IllegalArgumentException: GMPDEBUG: the key \"nonsense\""), own::toString);
+        assertEquals(new Result(0, "ran\n", ""), program().with("-Dgmp.run=true").run("built"));
     }
 
     @Test
