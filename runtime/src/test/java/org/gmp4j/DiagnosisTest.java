@@ -84,7 +84,7 @@ class DiagnosisTest {
         assertEquals(new Result(2, "", "gmp4j: gmp.dashboard is \"many\": use a port from 0 to 65535\n"), bad);
     }
 
-    /** Under {@code gmp run} what its user has set ends the program with a sentence; what the program has set throws, as it does elsewhere. */
+    /** Under {@code gmp run} what its user has set ends the program with a sentence; what the program has set throws. */
     @Test
     void badSettingsOfAProgramThatBuildsItsOwn(@TempDir Path dir) throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

@@ -46,7 +46,8 @@ final class JavaPeer {
     /** Does one work. */
     static void run(String work, int procs, Kit kit, Meter m) {
         String suffix = "/procs=" + procs;
-        if (!Works.run(work, suffix, kit, m) && !Traced.run(work, suffix, kit, m) && !Waits.run(work, kit, m) && !Resources.run(work, kit, m)) {
+        if (!Works.run(work, suffix, kit, m) && !Traced.run(work, suffix, kit, m) && !Waits.run(work, kit, m)
+                && !Resources.run(work, kit, m)) {
             throw new IllegalArgumentException("unknown work " + work);
         }
     }

@@ -46,7 +46,7 @@ final class Traced {
         }
     }
 
-    /** Nanoseconds of the second of two runs: the first one touches the memory that a trace takes, and has the CPU's caches for itself again. */
+    /** Nanoseconds of the second of two runs: the first one touches the memory that a trace takes, and fills the caches. */
     private static double off(Kit kit, Runnable body) {
         kit.run(body);
         long start = System.nanoTime();
