@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 import org.gmp4j.ffi.Memory;
+import org.gmp4j.stack.JdkThreads;
 
 /**
  * A long anywhere off-heap, by its address, in the access modes of {@link VarHandle}.
@@ -14,7 +15,7 @@ import org.gmp4j.ffi.Memory;
  */
 public final class LongWord {
     /** Coordinates: {@link Memory#ALL} and an address that is a multiple of the word's size. */
-    static final VarHandle AT = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
+    static final VarHandle AT = JdkThreads.handle(ValueLayout.JAVA_LONG).withInvokeExactBehavior();
 
     LongWord() {
     }
