@@ -82,15 +82,6 @@ find "$work/out" -name '*.java' -exec sed -i \
     -e '/^    static final SymbolLookup SYMBOL_LOOKUP = /{N;s/.*/    static class Symbols {\n        static final SymbolLookup LOOKUP = SymbolLookup.loaderLookup()\n                .or(Linker.nativeLinker().defaultLookup());\n    }/}' \
     -e 's/\bSYMBOL_LOOKUP\./Symbols.LOOKUP./' {} +
 
-# C's types as they are on 64-bit Linux: to ask the foreign linker starts it. LayoutTest does.
-for type in bool:BOOLEAN char:BYTE short:SHORT int:INT long:LONG 'long long:LONG' float:FLOAT double:DOUBLE; do
-    find "$work/out" -name '*.java' -exec sed -i -e \
-        's/= *([A-Za-z.]*) *Linker\.nativeLinker()\.canonicalLayouts()\.get("'"${type%:*}"'");/= JAVA_'"${type#*:}"';/' {} +
-done
-find "$work/out" -name '*.java' -exec sed -i \
-    -e '/^    public static final AddressLayout C_POINTER = /{N;s/.*/    static class Pointer {\n        static final AddressLayout LAYOUT =\n                ADDRESS.withTargetLayout(MemoryLayout.sequenceLayout(java.lang.Long.MAX_VALUE, C_CHAR));\n    }/}' \
-    -e 's/\b\([a-z]*_h\)\.C_POINTER\b/\1$shared.Pointer.LAYOUT/' {} +
-
 # Of our own structs the layout and the offset of each field too: who asks for a struct's own layout does not wait for them.
 constant='^    private static final .* [A-Za-z_0-9][A-Za-z_0-9$]*\$\(LAYOUT\|OFFSET\) = .*;$'
 for file in $(grep -rlE --include='*.java' '^    private static final .* [A-Za-z_0-9$]+\$(LAYOUT|OFFSET) = .*;$' "$work/out/org/gmp4j/ffi/gmp"); do

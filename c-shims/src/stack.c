@@ -94,36 +94,3 @@ int64_t gmp_stack_shorten(int64_t bytes, uint64_t function) {
     ((void (*)(void))(uintptr_t)function)();
     return room[bytes - 1];
 }
-
-/* The functions of JNI that are called here, by their numbers in the specification's table. */
-typedef void *const *const *jni_t;
-enum { FIND_CLASS = 6, GET_METHOD_ID = 33, CALL_VOID_METHOD_A = 63 };
-
-struct body {
-    jni_t env;
-    void *runnable;
-    void *run;
-};
-
-static __thread struct body to_run;
-
-static void run(void)
-{
-    struct body b = to_run;
-    ((void (*)(jni_t, void *, void *, const void *))(*b.env)[CALL_VOID_METHOD_A])(b.env, b.runnable, b.run, NULL);
-}
-
-/* org.gmp4j.ffi.StackSpace.run. An exception is pending when it returns: no class, or what the body threw. */
-GMP_EXPORT void Java_org_gmp4j_ffi_StackSpace_run(jni_t env, void *type, int64_t bytes, void *body);
-void Java_org_gmp4j_ffi_StackSpace_run(jni_t env, void *type, int64_t bytes, void *body)
-{
-    (void)type;
-    void *runnable = ((void *(*)(jni_t, const char *))(*env)[FIND_CLASS])(env, "java/lang/Runnable");
-    void *id = runnable == NULL
-            ? NULL
-            : ((void *(*)(jni_t, void *, const char *, const char *))(*env)[GET_METHOD_ID])(env, runnable, "run", "()V");
-    if (id != NULL) {
-        to_run = (struct body) {env, body, id};
-        gmp_stack_shorten(bytes, (uint64_t)(uintptr_t)run);
-    }
-}

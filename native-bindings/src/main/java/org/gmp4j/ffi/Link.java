@@ -15,19 +15,21 @@ import java.lang.invoke.VarHandle;
  * downcall would not be safe (the JVM may have made system calls in between), so it is captured by the call itself.
  */
 final class Link {
+    private static final Linker LINKER = Linker.nativeLinker();
+
     private Link() {
     }
 
     /** A handle that takes the segment of {@link #state} before the function's own arguments. */
     @SuppressWarnings("restricted")
     static MethodHandle capturing(MemorySegment function, FunctionDescriptor descriptor) {
-        return Linker.nativeLinker().downcallHandle(function, descriptor, Linker.Option.captureCallState("errno"));
+        return LINKER.downcallHandle(function, descriptor, Linker.Option.captureCallState("errno"));
     }
 
     /** The same for a function whose arguments from {@code firstVariadic} on are variadic. */
     @SuppressWarnings("restricted")
     static MethodHandle capturingVariadic(MemorySegment function, FunctionDescriptor descriptor, int firstVariadic) {
-        return Linker.nativeLinker().downcallHandle(
+        return LINKER.downcallHandle(
                 function,
                 descriptor,
                 Linker.Option.captureCallState("errno"),
@@ -37,13 +39,13 @@ final class Link {
     /** With thread state transition: for functions that may sleep. */
     @SuppressWarnings("restricted")
     static MethodHandle waiting(MemorySegment function, FunctionDescriptor descriptor) {
-        return Linker.nativeLinker().downcallHandle(function, descriptor);
+        return LINKER.downcallHandle(function, descriptor);
     }
 
     /** As {@link #critical}, and addresses may be those of arrays, which do not move during the call. */
     @SuppressWarnings("restricted")
     static MethodHandle criticalHeap(MemorySegment function, FunctionDescriptor descriptor) {
-        return Linker.nativeLinker().downcallHandle(function, descriptor, Linker.Option.critical(true));
+        return LINKER.downcallHandle(function, descriptor, Linker.Option.critical(true));
     }
 
     /** A place for one call's errno. Confined to the caller: two threads never share one. */

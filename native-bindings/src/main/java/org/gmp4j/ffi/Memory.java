@@ -219,9 +219,9 @@ public final class Memory {
 
     /** Apart: {@link #ALL} and the constants need no C code. */
     private static final class Calls {
-        static final long MAP = Call.function("gmp_map");
-        static final long ADVISE = Call.function("gmp_advise");
-        static final long MALLOC = Call.function("gmp_malloc");
-        static final long FREE = Call.function("gmp_free");
+        static final MemorySegment MAP = Call.function("gmp_map");
+        static final MemorySegment ADVISE = Call.function("gmp_advise");
+        static final MemorySegment MALLOC = Call.libc("malloc");
+        static final MemorySegment FREE = Call.libc("free");
     }
 }

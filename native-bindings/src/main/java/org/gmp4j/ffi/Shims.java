@@ -64,12 +64,7 @@ public final class Shims {
         } else {
             loadFromJar(resource);
         }
-        String where = path != null ? path : "the libgmp4j.so in this jar";
-        if (SymbolLookup.loaderLookup().find(Call.INVOKE).isEmpty()) {
-            throw new IllegalStateException("gmp4j needs a libgmp4j.so with a function " + Call.INVOKE + ", and " + where
-                    + " has none: build it from the same sources.");
-        }
-        checkAbi((int) Call.call(Call.symbol("gmp_abi_version")), where);
+        checkAbi((int) Call.call(Call.symbol("gmp_abi_version")), path != null ? path : "the libgmp4j.so in this jar");
         loaded = true;
     }
 

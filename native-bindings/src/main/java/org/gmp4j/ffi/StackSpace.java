@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+
 /**
  * The stack of the calling OS thread; inside a virtual thread that is its carrier's, on which it runs. Thread-safe.
  */
 public final class StackSpace {
-    private static final long LEFT = Call.function("gmp_stack_left");
-    private static final long TRIM = Call.function("gmp_stack_trim");
+    private static final MemorySegment LEFT = Call.function("gmp_stack_left");
+    private static final MemorySegment TRIM = Call.function("gmp_stack_trim");
 
     private StackSpace() {
     }
@@ -17,7 +25,7 @@ public final class StackSpace {
      * @return bytes; less than 0 in the zone that HotSpot keeps for native code
      */
     public static long left() {
-        return Leaf.call(LEFT);
+        return Call.critical(LEFT);
     }
 
     /**
@@ -34,15 +42,19 @@ public final class StackSpace {
      * Runs {@code body} with less stack than the calling thread has. That costs address space, and no memory.
      *
      * @param bytes how much less, positive
-     * @param body what to run; what it throws is thrown
+     * @param body must throw nothing: that would end the process
+     * @throws OutOfMemoryError when there is no memory for the call; {@code body} was not run
      */
+    @SuppressWarnings("restricted")
     public static void shorten(long bytes, Runnable body) {
-        run(bytes, body);
+        try (Arena arena = Arena.ofConfined()) {
+            MethodHandle run = MethodHandles.lookup()
+                    .findVirtual(Runnable.class, "run", MethodType.methodType(void.class))
+                    .bindTo(body);
+            MemorySegment stub = Linker.nativeLinker().upcallStub(run, FunctionDescriptor.ofVoid(), arena);
+            long _ = Call.call(Call.function("gmp_stack_shorten"), bytes, stub.address(), 0);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
     }
-
-    /**
-     * A function of libgmp4j, which this class has loaded. (An upcall by the JVM's foreign linker takes memory, which a thread that
-     * begins may not have.)
-     */
-    private static native void run(long bytes, Runnable body);
 }

@@ -2,6 +2,7 @@
 package org.gmp4j.ffi;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
@@ -21,7 +22,7 @@ public final class Ticks {
     private static final long MEASURED = 5_000_000;
 
     private static final boolean COUNTER = hasCounter();
-    private static final long TICKS = Call.function("gmp_ticks");
+    private static final MemorySegment TICKS = Call.function("gmp_ticks");
 
     private Ticks() {
     }
@@ -44,6 +45,6 @@ public final class Ticks {
 
     /** The time now, in ticks of a constant length since some moment. */
     public static long now() {
-        return COUNTER ? Leaf.call(TICKS) : System.nanoTime();
+        return COUNTER ? Call.critical(TICKS) : System.nanoTime();
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Method;
@@ -30,7 +31,7 @@ class CallTest {
         Shims.load();
     }
 
-    /** All that Call may be used for: up to six integers or addresses, and such a result or none. */
+    /** All that the two handles may be used for: up to six integers or addresses, and such a result or none. */
     @Test
     void ourFunctionsFit() throws Exception {
         int functions = 0;
@@ -73,15 +74,14 @@ class CallTest {
         try (Arena arena = Arena.ofConfined()) {
             @SuppressWarnings("restricted")
             SymbolLookup symbols = SymbolLookup.libraryLookup(library, arena);
-            long mixed = symbols.findOrThrow("mixed").address();
+            MemorySegment mixed = symbols.findOrThrow("mixed");
             assertEquals(-1 + 20 - 300 - 4000 + 50000 - 600000, Call.call(mixed, -1, 2, -3, -4, 5, -6));
             assertEquals(1 + 20 + 300, Call.call(mixed, 1, 2, 3));
-            long negated = symbols.findOrThrow("negated").address();
+            MemorySegment negated = symbols.findOrThrow("negated");
             assertEquals(-7, (int) Call.call(negated, 7));
             assertEquals(Integer.MAX_VALUE, (int) Call.call(negated, -Integer.MAX_VALUE));
-            long nothing = symbols.findOrThrow("nothing").address();
-            assertEquals(-1, Call.call(nothing));
-            assertEquals(-1, Leaf.call(nothing));
+            assertEquals(-1, Call.call(symbols.findOrThrow("nothing")));
+            assertEquals(-1, Call.critical(symbols.findOrThrow("nothing")));
         }
     }
 }

@@ -7,10 +7,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.lang.foreign.GroupLayout;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemoryLayout.PathElement;
-import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -76,15 +74,6 @@ class LayoutTest {
 
     @TempDir
     Path dir;
-
-    /** What jextract.sh writes in place of the linker's answers. */
-    @Test
-    void typesOfC() {
-        Map<String, MemoryLayout> types = Map.of("bool", linux_h.C_BOOL, "char", linux_h.C_CHAR, "short", linux_h.C_SHORT,
-                "int", linux_h.C_INT, "long", linux_h.C_LONG, "long long", linux_h.C_LONG_LONG, "float", linux_h.C_FLOAT,
-                "double", linux_h.C_DOUBLE, "void*", ValueLayout.ADDRESS);
-        types.forEach((name, layout) -> assertEquals(Linker.nativeLinker().canonicalLayouts().get(name), layout, name));
-    }
 
     @Test
     void structsOfGmpH() throws Exception {

@@ -90,22 +90,10 @@ class ShimsTest {
 
     @Test
     void anotherAbiVersion() throws Exception {
-        Path library = Cc.library(dir, """
-                int gmp_abi_version(void) { return 999; }
-                long Java_org_gmp4j_ffi_Call_invoke(void *env, void *type, long (*function)(void)) { return function(); }
-                """);
+        Path library = Cc.library(dir, "int gmp_abi_version(void) { return 999; }\n");
         assertEquals(
                 "gmp4j needs a libgmp4j.so with ABI version " + gmp_h.GMP_ABI_VERSION() + ", but " + library
                         + " has version 999: rebuild both from the same sources.",
-                start("-Dgmp.shims=" + library).getFirst());
-    }
-
-    @Test
-    void anotherBuild() throws Exception {
-        Path library = Cc.library(dir, "int gmp_abi_version(void) { return " + gmp_h.GMP_ABI_VERSION() + "; }\n");
-        assertEquals(
-                "gmp4j needs a libgmp4j.so with a function Java_org_gmp4j_ffi_Call_invoke, and " + library
-                        + " has none: build it from the same sources.",
                 start("-Dgmp.shims=" + library).getFirst());
     }
 

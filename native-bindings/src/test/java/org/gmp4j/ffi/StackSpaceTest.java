@@ -2,8 +2,6 @@
 package org.gmp4j.ffi;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.atomic.AtomicReference;
@@ -41,28 +39,6 @@ class StackSpaceTest {
             } catch (StackOverflowError e) {
                 assertTrue(least < 16 << 10 && least > -(16 << 10), "at the end " + least);
             }
-        });
-    }
-
-    @Test
-    void shorterByWhatWasAsked() throws InterruptedException {
-        onThread(() -> {
-            long before = StackSpace.left();
-            AtomicReference<Long> inside = new AtomicReference<>(0L);
-            StackSpace.shorten(1 << 20, () -> inside.set(StackSpace.left()));
-            long less = before - inside.get();
-            assertTrue(less >= 1 << 20 && less < (1 << 20) + (64 << 10), less + " less");
-        });
-    }
-
-    @Test
-    void whatTheBodyThrowsIsThrown() throws InterruptedException {
-        onThread(() -> {
-            IllegalStateException e = new IllegalStateException();
-            assertSame(e, assertThrows(IllegalStateException.class, () -> StackSpace.shorten(1 << 16, () -> {
-                throw e;
-            })));
-            assertThrows(StackOverflowError.class, () -> StackSpace.shorten(1 << 20, () -> down(1, 2)));
         });
     }
 

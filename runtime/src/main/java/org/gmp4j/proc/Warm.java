@@ -52,8 +52,8 @@ final class Warm {
         fields(line);
         words(line);
         calls(line);
-        for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) { // Where it goes through a handle.
-            long _ = StackSpace.left();
+        for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) { // The two handles that all calls go through.
+            long _ = Futex.wake(line, 1) + StackSpace.left();
         }
         Mem.recycle(p.layout(), line);
         states();

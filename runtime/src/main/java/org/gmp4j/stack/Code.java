@@ -17,19 +17,11 @@ final class Code {
     static final int ACONST_NULL = 1;
     static final int ICONST_0 = 3;
     static final int ICONST_1 = 4;
-    static final int LCONST_0 = 9;
-    static final int AALOAD = 50;
-    static final int ISTORE = 54;
-    static final int LSTORE_0 = 63;
-    static final int AASTORE = 83;
-    static final int POP2 = 88;
     static final int DUP = 89;
-    static final int DUP2 = 92;
     static final int ISUB = 100;
     static final int ARRAYLENGTH = 190;
     static final int BIPUSH = 16;
     static final int ARETURN = 176;
-    static final int ANEWARRAY = 189;
     static final int RETURN = 177;
     private static final int LDC_W = 19;
     private static final int ILOAD = 21;
@@ -72,7 +64,7 @@ final class Code {
         return this;
     }
 
-    Code op(int opcode, int constant) {
+    private Code op(int opcode, int constant) {
         return op(opcode).op(constant >> 8).op(constant & 0xFF);
     }
 
@@ -158,10 +150,6 @@ final class Code {
         return op(INVOKESPECIAL, c.method(owner, "<init>", "()V"));
     }
 
-    Code construct(String owner, String descriptor) {
-        return op(INVOKESPECIAL, c.method(owner, "<init>", descriptor));
-    }
-
     Code construct(Class<?> owner, Class<?>... parameters) throws ReflectiveOperationException {
         Constructor<?> _ = owner.getDeclaredConstructor(parameters);
         return op(INVOKESPECIAL, c.method(name(owner), "<init>", descriptor(parameters, void.class)));
@@ -200,10 +188,6 @@ final class Code {
     Code callStatic(Class<?> owner, String name, Class<?>... parameters) throws ReflectiveOperationException {
         Method m = owner.getDeclaredMethod(name, parameters);
         return op(INVOKESTATIC, c.method(name(owner), name, descriptor(parameters, m.getReturnType())));
-    }
-
-    Code callStatic(String owner, String name, String descriptor) {
-        return op(INVOKESTATIC, c.method(owner, name, descriptor));
     }
 
     Code call(String owner, String name, String descriptor) {

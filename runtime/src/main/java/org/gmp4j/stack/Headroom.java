@@ -37,10 +37,6 @@ public final class Headroom {
     /** What an M's thread needs beside what its goroutines may use. */
     public static final long OF_THREAD = 2 * SECTION + SLACK + ZONES;
 
-    static {
-        JdkThreads.useForeign();
-    }
-
     private Headroom() {
     }
 

@@ -30,7 +30,7 @@ import org.gmp4j.classfile.ClassFileWriter;
  *                                                            which may use what is private there
  * </pre>
  *
- * <p>{@link JdkForeign} adds a third. In Java the two would read
+ * <p>In Java the two would read
  *
  * <pre>
  * final class GmpThreads extends GmpCalls {
@@ -98,7 +98,6 @@ final class JdkMembers {
     /** More would keep C1 from inlining them. */
     private static final int MOST_STACK = 6;
     private static final int DEFINE_STACK = 10;
-    private static final int HANDLE_STACK = 9;
 
     final ThreadCalls threads;
     final SwitchCalls switches;
@@ -119,8 +118,7 @@ final class JdkMembers {
     JdkMembers() throws ReflectiveOperationException {
         Method[] ofThreads = ThreadCalls.class.getDeclaredMethods();
         Method[] ofSwitches = SwitchCalls.class.getDeclaredMethods();
-        Method[] ofForeign = ForeignCalls.class.getDeclaredMethods();
-        calls = "java/lang/GmpCalls$" + Integer.toHexString(hash(ofThreads) + hash(ofSwitches) + hash(ofForeign));
+        calls = "java/lang/GmpCalls$" + Integer.toHexString(hash(ofThreads) + hash(ofSwitches));
         aCalls = "L" + calls + ";";
         byte[] implementsThreads = threads(ofThreads);
         byte[] implementsSwitches = switches(ofSwitches);
@@ -130,29 +128,25 @@ final class JdkMembers {
         try {
             c = Class.forName(calls.replace('/', '.'), true, null); // Another copy of us was here before.
         } catch (ClassNotFoundException e) {
-            c = MethodHandles.privateLookupIn(vt, l).defineClass(calls(ofThreads, ofSwitches, ofForeign));
+            c = MethodHandles.privateLookupIn(vt, l).defineClass(calls(ofThreads, ofSwitches));
             first = true;
         }
-        define = l.findStatic(c, "define", MethodType.methodType(Class.class, Class.class, Object[].class));
+        define = l.findStatic(c, "define", MethodType.methodType(Class.class, Class.class, String.class, byte[].class));
         if (first) {
-            Class<?> _ = define(vt, OWN, implementsThreads);
+            Class<?> _ = define(vt, "java/lang/GmpThreads", implementsThreads);
             var _ = define(Continuation.class, "jdk/internal/vm/GmpSwitch", implementsSwitches);
-            new JdkForeign(this, calls).make(ofForeign);
         }
         MethodHandles.Lookup _ = l.defineHiddenClass(adapter(ThreadCalls.class, ofThreads, "threads"), true);
         var _ = l.defineHiddenClass(adapter(SwitchCalls.class, ofSwitches, "switches"), true);
         threads = ThreadCalls.made;
         switches = SwitchCalls.made;
-        if (threads.foreign() != null) {
-            var _ = l.defineHiddenClass(adapter(ForeignCalls.class, ofForeign, "foreign"), true);
-        }
         Continuation.pin(); // The export of jdk.internal.vm is checked here, not in the middle of a switch.
         Continuation.unpin();
     }
 
     Class<?> define(Class<?> nest, String name, byte[] b) throws ReflectiveOperationException {
         try {
-            return (Class<?>) define.invokeExact(nest, new Object[] {name, b});
+            return (Class<?>) define.invokeExact(nest, name, b);
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
@@ -173,25 +167,22 @@ final class JdkMembers {
     }
 
     /** The named class. */
-    private byte[] calls(Method[]... all) throws ReflectiveOperationException {
+    private byte[] calls(Method[] ofThreads, Method[] ofSwitches) throws ReflectiveOperationException {
         ClassFileWriter c = ClassFileWriter.ofAbstract(calls);
-        int _ = c.addField("threads", aCalls) + c.addField("switches", aCalls) + c.addField("foreign", aCalls)
-                + c.addField(JdkForeign.ABI, JdkForeign.OBJECT) + c.addField(JdkForeign.ENTRY, JdkForeign.OBJECT);
-        for (Method[] methods : all) {
-            for (Method m : methods) {
-                c.addAbstract(m.getName(), descriptor(m));
-            }
+        int _ = c.addField("threads", aCalls) + c.addField("switches", aCalls);
+        for (Method m : ofThreads) {
+            c.addAbstract(m.getName(), descriptor(m));
+        }
+        for (Method m : ofSwitches) {
+            c.addAbstract(m.getName(), descriptor(m));
         }
         constructor(c, "java/lang/Object");
         Class<?>[] types = {ClassLoader.class, Class.class, String.class, byte[].class, int.class, int.class,
             ProtectionDomain.class, boolean.class, int.class, Object.class};
-        // Of two references to one: for this type of handle the JVM has the code.
-        Code d = new Code(c).op(Code.ACONST_NULL).object(0).object(1).op(Code.ICONST_0).op(Code.AALOAD).cast(String.class)
-                .object(1).op(Code.ICONST_1).op(Code.AALOAD).cast(byte[].class).op(Code.DUP).op(Code.ARRAYLENGTH).op(Code.ISTORE).op(2)
-                .op(Code.ICONST_0).number(2)
+        Code d = new Code(c).op(Code.ACONST_NULL).object(0).object(1).object(2).op(Code.ICONST_0).object(2).op(Code.ARRAYLENGTH)
                 .op(Code.ACONST_NULL).op(Code.ICONST_1).op(Code.BIPUSH).op(NESTMATE_HIDDEN_STRONG).op(Code.ACONST_NULL)
                 .callStatic(ClassLoader.class, "defineClass0", types).op(Code.ARETURN);
-        c.addMethod(PUBLIC_STATIC, "define", "(Ljava/lang/Class;[Ljava/lang/Object;)Ljava/lang/Class;", DEFINE_STACK, 3, -1,
+        c.addMethod(PUBLIC_STATIC, "define", "(Ljava/lang/Class;Ljava/lang/String;[B)Ljava/lang/Class;", DEFINE_STACK, 3, -1,
                 d.bytes());
         return c.toBytes();
     }
@@ -250,14 +241,10 @@ final class JdkMembers {
     }
 
     private void add(String name, Code code, String... annotations) {
-        add(name, MOST_STACK, code, annotations);
-    }
-
-    private void add(String name, int stack, Code code, String... annotations) {
         for (Method m : wanted) {
             if (m.getName().equals(name)) {
                 String d = descriptor(m);
-                out.addMethod(PUBLIC, name, d, stack, Code.locals(d), -1, code.end(d).bytes(), annotations);
+                out.addMethod(PUBLIC, name, d, MOST_STACK, Code.locals(d), -1, code.end(d).bytes(), annotations);
                 written++;
                 return;
             }
@@ -322,7 +309,6 @@ final class JdkMembers {
         add("offset", unsafe().object(1).call(UNSAFE, "objectFieldOffset", "(Ljava/lang/reflect/Field;)J"));
         add("get", unsafe().object(1).big(2).call(UNSAFE, "getReference", "(Ljava/lang/Object;J)Ljava/lang/Object;"));
         add("open", code().object(1).object(2).object(3).call(Module.class, "implAddOpens", String.class, Module.class));
-        add("foreign", code().getStatic(calls, "foreign", aCalls));
         return end(init);
     }
 
@@ -390,17 +376,6 @@ final class JdkMembers {
                 ANNOTATION + "ForceInline;");
         add("yield", code().callStatic(cont, "doYield"), ANNOTATION + "Hidden;", ANNOTATION + "JvmtiHideEvents;",
                 ANNOTATION + "DontInline;");
-        return end(init);
-    }
-
-    /** The third; {@code point}: the JDK's class of entry points to native code. */
-    byte[] foreign(Method[] methods, Class<?> point) throws ReflectiveOperationException {
-        Code init = begin(JdkForeign.NAME, methods, "foreign");
-        String type = "L" + Code.name(point) + ";";
-        int _ = out.addConstant("ENTRY", type);
-        init.getStatic(calls, JdkForeign.ENTRY, JdkForeign.OBJECT).cast(point).putStatic(JdkForeign.NAME, "ENTRY", type);
-        add("leaf", JdkForeign.leaf(code()), ANNOTATION + "ForceInline;");
-        add("handle", HANDLE_STACK, JdkForeign.handle(code()));
         return end(init);
     }
 

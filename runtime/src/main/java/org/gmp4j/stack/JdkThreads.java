@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.stack;
 
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.concurrent.Executor;
@@ -411,16 +409,6 @@ public final class JdkThreads {
     /** Defines a hidden class in the nest of one of the JDK's. */
     static Class<?> define(Class<?> nest, String name, byte[] b) throws ReflectiveOperationException {
         return MEMBERS.define(nest, name, b);
-    }
-
-    /** Before the first call of {@link org.gmp4j.ffi.Leaf}: see {@link JdkForeign}. */
-    static void useForeign() {
-        JdkForeign.JdkLeaf.use();
-    }
-
-    /** The handle of a layout of int or long, as {@link ValueLayout#varHandle} has it. */
-    public static VarHandle handle(ValueLayout layout) {
-        return JdkForeign.handle(layout);
     }
 
     /** Throws {@code e} as it is. */

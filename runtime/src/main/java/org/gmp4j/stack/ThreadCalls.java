@@ -8,7 +8,6 @@ import jdk.internal.vm.Continuation;
 import jdk.internal.vm.StackChunk;
 import jdk.internal.vm.StackableScope;
 import jdk.internal.vm.ThreadContainer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What {@link JdkThreads} calls of private members of {@code java.lang.VirtualThread} and {@code Thread}, and reads of {@code
@@ -109,7 +108,4 @@ abstract class ThreadCalls {
 
     /** Opens a package of a module to another. */
     abstract void open(Module m, String packageName, Module to);
-
-    /** What {@link JdkForeign} has made; null where it cannot. */
-    abstract @Nullable Object foreign();
 }

@@ -5,7 +5,6 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 import org.gmp4j.ffi.Memory;
-import org.gmp4j.stack.JdkThreads;
 
 /**
  * An int anywhere off-heap, by its address, in the access modes of {@link VarHandle}.
@@ -15,7 +14,7 @@ import org.gmp4j.stack.JdkThreads;
  */
 public final class IntWord {
     /** Coordinates: {@link Memory#ALL} and an address that is a multiple of the word's size. */
-    static final VarHandle AT = JdkThreads.handle(ValueLayout.JAVA_INT).withInvokeExactBehavior();
+    static final VarHandle AT = ValueLayout.JAVA_INT.varHandle().withInvokeExactBehavior();
 
     IntWord() {
     }

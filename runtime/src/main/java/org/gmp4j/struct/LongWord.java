@@ -5,7 +5,6 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 import org.gmp4j.ffi.Memory;
-import org.gmp4j.stack.JdkThreads;
 
 /**
  * A long anywhere off-heap, by its address, in the access modes of {@link VarHandle}.
@@ -15,7 +14,7 @@ import org.gmp4j.stack.JdkThreads;
  */
 public final class LongWord {
     /** Coordinates: {@link Memory#ALL} and an address that is a multiple of the word's size. */
-    static final VarHandle AT = JdkThreads.handle(ValueLayout.JAVA_LONG).withInvokeExactBehavior();
+    static final VarHandle AT = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
 
     LongWord() {
     }

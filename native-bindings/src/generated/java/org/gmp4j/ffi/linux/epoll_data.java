@@ -30,7 +30,7 @@ public class epoll_data {
     }
 
     private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
-        linux_h$shared.Pointer.LAYOUT.withName("ptr"),
+        linux_h.C_POINTER.withName("ptr"),
         linux_h.C_INT.withName("fd"),
         linux_h.C_INT.withName("u32"),
         linux_h.C_LONG.withName("u64")

@@ -843,7 +843,7 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
             linux_h.C_INT
         );
 
@@ -907,8 +907,8 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
-            linux_h$shared.Pointer.LAYOUT
+            linux_h.C_POINTER,
+            linux_h.C_POINTER
         );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("getsockname");
@@ -971,7 +971,7 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
             linux_h.C_INT
         );
 
@@ -1035,8 +1035,8 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
-            linux_h$shared.Pointer.LAYOUT
+            linux_h.C_POINTER,
+            linux_h.C_POINTER
         );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("getpeername");
@@ -1099,7 +1099,7 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_LONG,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
             linux_h.C_LONG,
             linux_h.C_INT
         );
@@ -1164,7 +1164,7 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_LONG,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
             linux_h.C_LONG,
             linux_h.C_INT
         );
@@ -1231,8 +1231,8 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT,
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
-            linux_h$shared.Pointer.LAYOUT
+            linux_h.C_POINTER,
+            linux_h.C_POINTER
         );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("getsockopt");
@@ -1297,7 +1297,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT,
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
             linux_h.C_INT
         );
 
@@ -1506,7 +1506,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT,
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT
+            linux_h.C_POINTER
         );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sched_setscheduler");
@@ -1649,8 +1649,8 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
-            linux_h$shared.Pointer.LAYOUT
+            linux_h.C_POINTER,
+            linux_h.C_POINTER
         );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sigaction");
@@ -1867,7 +1867,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT,
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT
+            linux_h.C_POINTER
         );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("epoll_ctl");
@@ -1930,7 +1930,7 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
             linux_h.C_INT,
             linux_h.C_INT
         );
@@ -2083,8 +2083,8 @@ public class linux_h extends linux_h$shared {
 
     private static class mmap {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            linux_h$shared.Pointer.LAYOUT,
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
+            linux_h.C_POINTER,
             linux_h.C_LONG,
             linux_h.C_INT,
             linux_h.C_INT,
@@ -2151,7 +2151,7 @@ public class linux_h extends linux_h$shared {
     private static class munmap {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
             linux_h.C_LONG
         );
 
@@ -2214,7 +2214,7 @@ public class linux_h extends linux_h$shared {
     private static class mprotect {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
             linux_h.C_LONG,
             linux_h.C_INT
         );
@@ -2278,7 +2278,7 @@ public class linux_h extends linux_h$shared {
     private static class madvise {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
             linux_h.C_LONG,
             linux_h.C_INT
         );
@@ -2415,7 +2415,7 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT
+            linux_h.C_POINTER
         );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("clock_gettime");
@@ -2569,8 +2569,8 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT,
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
-            linux_h$shared.Pointer.LAYOUT
+            linux_h.C_POINTER,
+            linux_h.C_POINTER
         );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("timerfd_settime");
@@ -2633,7 +2633,7 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT
+            linux_h.C_POINTER
         );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("timerfd_gettime");
@@ -2758,7 +2758,7 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_LONG,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
             linux_h.C_LONG
         );
 
@@ -2822,7 +2822,7 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_LONG,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
             linux_h.C_LONG
         );
 
@@ -2885,7 +2885,7 @@ public class linux_h extends linux_h$shared {
     private static class pipe {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT
+            linux_h.C_POINTER
         );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("pipe");
@@ -3009,7 +3009,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT,
             linux_h.C_INT,
             linux_h.C_LONG,
-            linux_h$shared.Pointer.LAYOUT
+            linux_h.C_POINTER
         );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sched_setaffinity");
@@ -3073,7 +3073,7 @@ public class linux_h extends linux_h$shared {
             linux_h.C_INT,
             linux_h.C_INT,
             linux_h.C_LONG,
-            linux_h$shared.Pointer.LAYOUT
+            linux_h.C_POINTER
         );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sched_getaffinity");
@@ -3256,8 +3256,8 @@ public class linux_h extends linux_h$shared {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT,
             linux_h.C_INT,
-            linux_h$shared.Pointer.LAYOUT,
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
+            linux_h.C_POINTER,
             linux_h.C_INT
         );
 
@@ -3319,7 +3319,7 @@ public class linux_h extends linux_h$shared {
 
     private static class strerrorname_np {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
             linux_h.C_INT
         );
 
@@ -3381,7 +3381,7 @@ public class linux_h extends linux_h$shared {
 
     private static class strerrordesc_np {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            linux_h$shared.Pointer.LAYOUT,
+            linux_h.C_POINTER,
             linux_h.C_INT
         );
 

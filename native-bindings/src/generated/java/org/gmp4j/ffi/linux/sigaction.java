@@ -37,7 +37,7 @@ public class sigaction {
         __sigset_t.layout().withName("sa_mask"),
         linux_h.C_INT.withName("sa_flags"),
         MemoryLayout.paddingLayout(4),
-        linux_h$shared.Pointer.LAYOUT.withName("sa_restorer")
+        linux_h.C_POINTER.withName("sa_restorer")
     ).withName("sigaction");
 
     /**
@@ -62,8 +62,8 @@ public class sigaction {
         }
 
         private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
-            linux_h$shared.Pointer.LAYOUT.withName("sa_handler"),
-            linux_h$shared.Pointer.LAYOUT.withName("sa_sigaction")
+            linux_h.C_POINTER.withName("sa_handler"),
+            linux_h.C_POINTER.withName("sa_sigaction")
         ).withName("$anon");
 
         /**
@@ -137,8 +137,8 @@ public class sigaction {
 
             private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(
                 linux_h.C_INT,
-                linux_h$shared.Pointer.LAYOUT,
-                linux_h$shared.Pointer.LAYOUT
+                linux_h.C_POINTER,
+                linux_h.C_POINTER
             );
 
             /**
