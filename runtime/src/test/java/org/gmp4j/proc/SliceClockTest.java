@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 
 import org.gmp4j.Go;
+import org.gmp4j.ffi.Alarm;
+import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.Signals;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
@@ -21,6 +24,7 @@ class SliceClockTest {
     private static final long ESTIMATE = 42;
     private static final long LONG_AFTER = 101_000_000;
     private static final long MILLISECOND = 1_000_000;
+    private static final long HOUR = 3_600_000_000_000L;
     /** Slices in a millisecond: too many to be timed; not too many. */
     private static final int MANY = 101;
     private static final int FEW = 100;
@@ -81,6 +85,112 @@ class SliceClockTest {
         assertTrue(c.look(now, FEW, MILLISECOND));
         assertFalse(c.look(now, MANY, MILLISECOND));
         assertTrue(c.look(now, 0, 1), "the same slice still");
+    }
+
+    private static int alarm() {
+        assertTrue(Signals.installPreempt(Signals.SIGURG));
+        assertTrue(Alarm.works(Signals.SIGURG));
+        return Alarm.open(Signals.SIGURG, Memory.map(Integer.BYTES));
+    }
+
+    @Test
+    void itsAlarmIsPutOffWhenAQuarterIsOver() {
+        SliceClock c = new SliceClock();
+        c.begins(first);
+        assertFalse(c.willRing() || c.isSet(System.nanoTime()), "there is none");
+        c.setAlarm(alarm(), HOUR, null);
+        long made = System.nanoTime();
+        while (System.nanoTime() < made + MILLISECOND) {
+            Thread.onSpinWait(); // Or slices were too many.
+        }
+        long before = System.nanoTime();
+        c.begins(first);
+        assertTrue(c.willRing());
+        assertTrue(c.isSet(before + HOUR - 1));
+        long after = System.nanoTime();
+        assertFalse(c.isSet(after + HOUR));
+        while (System.nanoTime() <= after + MILLISECOND) {
+            Thread.onSpinWait(); // Or slices were too many for that.
+        }
+        c.begins(first);
+        assertTrue(c.willRing());
+        assertFalse(c.isSet(after + HOUR), "put off though most of the time was left");
+        Alarm.close(c.takeAlarm());
+        assertFalse(c.isSet(before));
+    }
+
+    @Test
+    void itsAlarmIsPutOffWhenItIsDue() {
+        SliceClock c = new SliceClock();
+        c.setAlarm(alarm(), MILLISECOND, null);
+        for (int rang = 0; rang < 3; rang++) {
+            do {
+                c.begins(first); // The thread may lose its CPU.
+            } while (!c.isSet(System.nanoTime()));
+            while (c.isSet(System.nanoTime())) {
+                Thread.onSpinWait();
+            }
+        }
+        Alarm.close(c.takeAlarm());
+    }
+
+    /** Slices of a millisecond, with an alarm after twenty: it rings after some thirty all the same. */
+    @Test
+    void itsAlarmIsNotPutOffForEver() {
+        SliceClock c = new SliceClock();
+        c.setAlarm(alarm(), 20 * MILLISECOND, null);
+        do {
+            long begun = System.nanoTime();
+            while (System.nanoTime() < begun + MILLISECOND) {
+                Thread.onSpinWait();
+            }
+            c.begins(first);
+        } while (!c.willRing());
+        while (c.willRing()) {
+            long begun = System.nanoTime();
+            while (System.nanoTime() < begun + MILLISECOND) {
+                Thread.onSpinWait();
+            }
+            P.setSchedtickOpaque(first, P.schedtick(first) + 1);
+            if (c.isSet(System.nanoTime())) {
+                c.begins(first);
+            } else {
+                break;
+            }
+        }
+        assertFalse(c.isSet(System.nanoTime()));
+        Alarm.close(c.takeAlarm());
+    }
+
+    /** Then it rings, and sysmon sees that they are many. */
+    @Test
+    void itsAlarmIsNotPutOffWhileSlicesAreMany() {
+        SliceClock c = new SliceClock();
+        c.setAlarm(alarm(), MILLISECOND, null);
+        do {
+            c.begins(first);
+        } while (!c.willRing());
+        do {
+            c.begins(first);
+        } while (c.willRing());
+        Alarm.close(c.takeAlarm());
+    }
+
+    /** Without a time, nobody knows whether the alarm belongs to the slice. */
+    @Test
+    void aSliceThatIsNotTimedDoesNotRing() {
+        SliceClock c = new SliceClock();
+        c.setAlarm(alarm(), HOUR, null);
+        c.begins(first);
+        assertTrue(c.willRing());
+        assertFalse(c.look(System.nanoTime(), MANY, MILLISECOND));
+        c.begins(first);
+        assertFalse(c.willRing());
+        c.timed();
+        c.begins(first);
+        assertTrue(c.willRing());
+        Alarm.close(c.takeAlarm());
+        assertFalse(c.willRing(), "it was taken away");
     }
 
     /** Slices are timed while one that runs on has others waiting, and not while it has the P for itself. */

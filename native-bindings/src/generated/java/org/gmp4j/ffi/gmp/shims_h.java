@@ -1830,6 +1830,256 @@ public class shims_h extends shims_h$shared {
         }
     }
 
+    private static class gmp_alarm_try {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_alarm_try");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_try(int32_t signo)
+     * }
+     */
+    public static FunctionDescriptor gmp_alarm_try$descriptor() {
+        return gmp_alarm_try.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_try(int32_t signo)
+     * }
+     */
+    public static MethodHandle gmp_alarm_try$handle() {
+        return gmp_alarm_try.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_try(int32_t signo)
+     * }
+     */
+    public static MemorySegment gmp_alarm_try$address() {
+        return gmp_alarm_try.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_try(int32_t signo)
+     * }
+     */
+    public static int gmp_alarm_try(int signo) {
+        var mh$ = gmp_alarm_try.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_alarm_try", signo);
+            }
+            return (int)mh$.invokeExact(signo);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_alarm_open {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_alarm_open");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_open(int32_t signo, uint64_t note)
+     * }
+     */
+    public static FunctionDescriptor gmp_alarm_open$descriptor() {
+        return gmp_alarm_open.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_open(int32_t signo, uint64_t note)
+     * }
+     */
+    public static MethodHandle gmp_alarm_open$handle() {
+        return gmp_alarm_open.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_open(int32_t signo, uint64_t note)
+     * }
+     */
+    public static MemorySegment gmp_alarm_open$address() {
+        return gmp_alarm_open.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_open(int32_t signo, uint64_t note)
+     * }
+     */
+    public static int gmp_alarm_open(int signo, long note) {
+        var mh$ = gmp_alarm_open.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_alarm_open", signo, note);
+            }
+            return (int)mh$.invokeExact(signo, note);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_alarm_set {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_alarm_set");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_set(int32_t alarm, uint64_t nanos)
+     * }
+     */
+    public static FunctionDescriptor gmp_alarm_set$descriptor() {
+        return gmp_alarm_set.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_set(int32_t alarm, uint64_t nanos)
+     * }
+     */
+    public static MethodHandle gmp_alarm_set$handle() {
+        return gmp_alarm_set.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_set(int32_t alarm, uint64_t nanos)
+     * }
+     */
+    public static MemorySegment gmp_alarm_set$address() {
+        return gmp_alarm_set.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_set(int32_t alarm, uint64_t nanos)
+     * }
+     */
+    public static int gmp_alarm_set(int alarm, long nanos) {
+        var mh$ = gmp_alarm_set.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_alarm_set", alarm, nanos);
+            }
+            return (int)mh$.invokeExact(alarm, nanos);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class gmp_alarm_close {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_alarm_close");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_close(int32_t alarm)
+     * }
+     */
+    public static FunctionDescriptor gmp_alarm_close$descriptor() {
+        return gmp_alarm_close.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_close(int32_t alarm)
+     * }
+     */
+    public static MethodHandle gmp_alarm_close$handle() {
+        return gmp_alarm_close.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_close(int32_t alarm)
+     * }
+     */
+    public static MemorySegment gmp_alarm_close$address() {
+        return gmp_alarm_close.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_alarm_close(int32_t alarm)
+     * }
+     */
+    public static int gmp_alarm_close(int alarm) {
+        var mh$ = gmp_alarm_close.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_alarm_close", alarm);
+            }
+            return (int)mh$.invokeExact(alarm);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gmp_ready {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT,
