@@ -243,14 +243,20 @@ class MetricsTest {
             }
             assertEquals(before + 3, histogram(g, "/sched/pauses/total/other:seconds").count());
             assertEquals(before + 3, histogram(g, "/sched/pauses/stopping/other:seconds").count());
-            AtomicBoolean end = new AtomicBoolean();
-            g.go(() -> {
-                while (!end.get()) {
-                    Thread.onSpinWait(); // No point here: the P is taken.
+            do { // A thread that the machine puts to sleep loses its P unasked.
+                AtomicBoolean runs = new AtomicBoolean();
+                AtomicBoolean end = new AtomicBoolean();
+                g.go(() -> {
+                    runs.set(true);
+                    while (!end.get()) {
+                        Thread.onSpinWait(); // No point here: the P is taken.
+                    }
+                });
+                while (!runs.get()) {
+                    Thread.onSpinWait(); // Or the next one runs first.
                 }
-            });
-            g.run(() -> end.set(true));
-            assertTrue(number(g, "/sched/preemptions/asked:events") > 0);
+                g.run(() -> end.set(true));
+            } while (number(g, "/sched/preemptions/asked:events") == 0);
             assertTrue(number(g, "/sched/preemptions/taken:events") + number(g, "/sched/preemptions/yielded:events") > 0);
             g.go(() -> {
                 while (number(g, "/sched/syscalls/retaken:events") == 0) {
