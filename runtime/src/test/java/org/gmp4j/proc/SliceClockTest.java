@@ -93,26 +93,29 @@ class SliceClockTest {
         return Alarm.open(Signals.SIGURG, Memory.map(Integer.BYTES));
     }
 
+    /** A slice after a pause: slices are few. */
+    private void beginsLater(SliceClock c) {
+        long end = System.nanoTime() + MILLISECOND;
+        while (System.nanoTime() < end) {
+            Thread.onSpinWait();
+        }
+        P.setSchedtickOpaque(first, P.schedtick(first) + 1);
+        c.begins(first);
+    }
+
     @Test
     void itsAlarmIsPutOffWhenAQuarterIsOver() {
         SliceClock c = new SliceClock();
         c.begins(first);
         assertFalse(c.willRing() || c.isSet(System.nanoTime()), "there is none");
         c.setAlarm(alarm(), HOUR, null);
-        long made = System.nanoTime();
-        while (System.nanoTime() < made + MILLISECOND) {
-            Thread.onSpinWait(); // Or slices were too many.
-        }
         long before = System.nanoTime();
-        c.begins(first);
+        beginsLater(c);
         assertTrue(c.willRing());
         assertTrue(c.isSet(before + HOUR - 1));
         long after = System.nanoTime();
         assertFalse(c.isSet(after + HOUR));
-        while (System.nanoTime() <= after + MILLISECOND) {
-            Thread.onSpinWait(); // Or slices were too many for that.
-        }
-        c.begins(first);
+        beginsLater(c);
         assertTrue(c.willRing());
         assertFalse(c.isSet(after + HOUR), "put off though most of the time was left");
         Alarm.close(c.takeAlarm());
@@ -125,8 +128,8 @@ class SliceClockTest {
         c.setAlarm(alarm(), MILLISECOND, null);
         for (int rang = 0; rang < 3; rang++) {
             do {
-                c.begins(first); // The thread may lose its CPU.
-            } while (!c.isSet(System.nanoTime()));
+                beginsLater(c);
+            } while (!c.isSet(System.nanoTime())); // The thread may lose its CPU.
             while (c.isSet(System.nanoTime())) {
                 Thread.onSpinWait();
             }
@@ -140,25 +143,11 @@ class SliceClockTest {
         SliceClock c = new SliceClock();
         c.setAlarm(alarm(), 20 * MILLISECOND, null);
         do {
-            long begun = System.nanoTime();
-            while (System.nanoTime() < begun + MILLISECOND) {
-                Thread.onSpinWait();
-            }
-            c.begins(first);
+            beginsLater(c);
         } while (!c.willRing());
-        while (c.willRing()) {
-            long begun = System.nanoTime();
-            while (System.nanoTime() < begun + MILLISECOND) {
-                Thread.onSpinWait();
-            }
-            P.setSchedtickOpaque(first, P.schedtick(first) + 1);
-            if (c.isSet(System.nanoTime())) {
-                c.begins(first);
-            } else {
-                break;
-            }
+        while (c.isSet(System.nanoTime() + MILLISECOND)) {
+            beginsLater(c);
         }
-        assertFalse(c.isSet(System.nanoTime()));
         Alarm.close(c.takeAlarm());
     }
 
@@ -167,9 +156,8 @@ class SliceClockTest {
     void itsAlarmIsNotPutOffWhileSlicesAreMany() {
         SliceClock c = new SliceClock();
         c.setAlarm(alarm(), MILLISECOND, null);
-        do {
-            c.begins(first);
-        } while (!c.willRing());
+        beginsLater(c);
+        assertTrue(c.willRing());
         do {
             c.begins(first);
         } while (c.willRing());
@@ -181,7 +169,7 @@ class SliceClockTest {
     void aSliceThatIsNotTimedDoesNotRing() {
         SliceClock c = new SliceClock();
         c.setAlarm(alarm(), HOUR, null);
-        c.begins(first);
+        beginsLater(c);
         assertTrue(c.willRing());
         assertFalse(c.look(System.nanoTime(), MANY, MILLISECOND));
         c.begins(first);

@@ -83,7 +83,7 @@ class AlarmsTest {
                 }
                 gmp.run(() -> {
                     clock[0] = Machine.current().slices;
-                    work(WORK);
+                    work(5 * WORK); // Sysmon sees it run.
                 });
             } while (!clock[0].hasAlarm() || !clock[0].isSet(System.nanoTime()));
         }
@@ -119,7 +119,7 @@ class AlarmsTest {
             do {
                 gmp.run(() -> {
                     clock[0] = Machine.current().slices;
-                    work(WORK);
+                    work(5 * WORK); // Sysmon sees it run.
                 });
             } while (!clock[0].hasAlarm());
         }

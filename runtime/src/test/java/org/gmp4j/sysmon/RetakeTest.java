@@ -287,11 +287,15 @@ class RetakeTest {
             Retake retake = retake(gmp.scheduler());
             boolean _ = gmp.gmp.call(() -> {
                 while (!retake.stillAlarmed(System.nanoTime())) {
+                    long end = System.nanoTime() + SOON; // Or slices are too many to be timed.
+                    while (System.nanoTime() < end) {
+                        Thread.onSpinWait();
+                    }
                     Go.gosched();
                 }
                 assertFalse(retake.stillAlarmed(System.nanoTime() + QUANTUM.toNanos()));
-                long pp = Machine.current().attachedP();
                 for (int calls = 0; calls < CALLS;) {
+                    long pp = Machine.current().attachedP(); // Another one after each call that took long.
                     calls += Go.blocking(() -> {
                         int tick = P.syscalltickOpaque(pp);
                         boolean isInCall = PStatus.get(pp) == PStatus.PSYSCALL;
