@@ -302,7 +302,7 @@ struct schedt {
     int32_t gomaxprocs GMP_ALIGNED; /* procresize */
     int32_t runqsize;      /* under lock; read without it as a hint */
     int32_t gcwaiting;     /* stopTheWorld, under lock; read with acquire at every schedule */
-    int32_t sysmonwait;    /* 1 sysmon rests, 2 sleeps deeply, 3 hears system calls, 4 waits for alarms; sysmon, and startTheWorld */
+    int32_t sysmonwait;    /* 1 sysmon rests, 2 sleeps deeply, 3 hears system calls; sysmon, and startTheWorld under lock */
     int32_t closing;       /* close, under lock */
     uint64_t allp;         /* address of the array of P addresses; procresize, world stopped */
     uint64_t idlepMask;    /* address of a bit array: 1 iff _Pidle (P6) */

@@ -113,20 +113,6 @@ GMP_EXPORT int32_t gmp_thread_hook(void);
 GMP_EXPORT int32_t gmp_preempt_install(int32_t signo);
 
 /*
- * alarm.c: timers whose signal rings a note that the calling thread sleeps on (see there). All return -errno when they fail.
- *
- * gmp_alarm_try    Whether one rings on the calling thread, on which signo is unblocked. Takes a tenth of a millisecond. -ETIMEDOUT
- *                  when signo has another handler than that of preempt.c.
- * gmp_alarm_open   A new one for the calling thread, not set. All that a thread opens ring the same note.
- * gmp_alarm_set    From any thread: it rings in so many nanoseconds, and not when it was to ring before.
- * gmp_alarm_close  It will not ring any more.
- */
-GMP_EXPORT int32_t gmp_alarm_try(int32_t signo);
-GMP_EXPORT int32_t gmp_alarm_open(int32_t signo, uint64_t note);
-GMP_EXPORT int32_t gmp_alarm_set(int32_t alarm, uint64_t nanos);
-GMP_EXPORT int32_t gmp_alarm_close(int32_t alarm);
-
-/*
  * ready.c: how C code wakes a goroutine without entering the JVM. An example: examples/sensor.c.
  *
  * gmp_ready fires an event: 1 when a goroutine was waiting for it, which is runnable now; 0 when nobody was: the next wait

@@ -14,14 +14,10 @@ void *gmp_first_copy(const char *name, void *mine);
 
 /*
  * What copies call in the first. The address of a struct own, and the process's usual time slices in nanoseconds, see
- * osthread.c; the address of the signal handler, see preempt.c; whose note it may ring, see alarm.c.
+ * osthread.c; the address of the signal handler, see preempt.c.
  */
 GMP_EXPORT void *gmp_thread_own(void);
 GMP_EXPORT uint64_t gmp_thread_slice(void);
 GMP_EXPORT void *gmp_preempt_handler(void);
-GMP_EXPORT void gmp_alarm_note(void *note);
-
-/* For the handler: a timer's signal with this value has come to the calling thread. */
-void gmp_alarm_rang(const void *value);
 
 #endif

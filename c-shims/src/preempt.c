@@ -65,10 +65,6 @@ static int take_p(struct m *m, struct g *g, struct p *p) {
 
 static void on_signal(int signo, siginfo_t *info, void *context) {
     (void)signo;
-    if (info->si_code == SI_TIMER) { /* Another matter: this is sysmon's thread, see alarm.c. */
-        gmp_alarm_rang(info->si_value.sival_ptr);
-        return;
-    }
     if (info->si_code != SI_QUEUE || info->si_value.sival_ptr == NULL) {
         return; /* Somebody else's: out-of-band data, kill(1). Ignored, as by default. */
     }

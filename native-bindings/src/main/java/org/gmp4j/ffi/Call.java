@@ -78,13 +78,8 @@ final class Call {
 
     /** Without thread state transition: only for functions that return at once. */
     static long critical(MemorySegment function) {
-        return critical(function, 0, 0);
-    }
-
-    /** The same with two arguments. */
-    static long critical(MemorySegment function, long a, long b) {
         try {
-            return (long) CRITICAL.invokeExact(function, a, b, 0L, 0L, 0L, 0L);
+            return (long) CRITICAL.invokeExact(function, 0L, 0L, 0L, 0L, 0L, 0L);
         } catch (Throwable t) {
             throw Link.unexpected(t);
         }

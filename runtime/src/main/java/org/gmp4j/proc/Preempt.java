@@ -113,11 +113,6 @@ public final class Preempt {
         return signo;
     }
 
-    /** The same if the process ignores it by default, so that one that comes late does no harm. */
-    public static int harmlessSignal() {
-        return signo == Signals.SIGURG ? signo : 0;
-    }
-
     /** Whether a goroutine that calls nothing can be made to let its P go. */
     static boolean possible() {
         return signo != 0 || Gate.possible();

@@ -89,9 +89,8 @@ public final class Syscall {
         if (Schedt.gcwaitingVolatile(sched) != 0) {
             gcwait(sched, pp);
         }
-        int sysmon = Schedt.sysmonwaitAcquire(sched);
-        if (sysmon != 0 && sysmon != Schedt.SYSMON_WAITS) {
-            Note.ring(Schedt.sysmonnoteAddress(sched)); // Sysmon must take the P if this lasts. (If it waits for alarms, ours tells it.)
+        if (Schedt.sysmonwaitAcquire(sched) != 0) {
+            Note.ring(Schedt.sysmonnoteAddress(sched)); // Sysmon must take the P if this lasts.
         }
     }
 

@@ -62,8 +62,7 @@ public final class Threads {
         }
         Schedule.newSlice(m, pp); // A G that runs from runnext does not inherit the P's last time slice.
         PStatus.set(pp, PStatus.PRUNNING);
-        int sysmon = Schedt.sysmonwaitAcquire(m.s.sched);
-        if ((sysmon == Schedt.SYSMON_SLEEPS || sysmon == Schedt.SYSMON_WAITS) && !m.slices.willRing()) {
+        if (Schedt.sysmonwaitAcquire(m.s.sched) == Schedt.SYSMON_SLEEPS) {
             Note.ring(Schedt.sysmonnoteAddress(m.s.sched)); // Something runs again: watch it.
         }
         pin(m, P.id(pp));

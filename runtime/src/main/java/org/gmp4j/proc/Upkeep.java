@@ -71,11 +71,6 @@ public final class Upkeep {
         Tracing.queues(s);
     }
 
-    /** Whether it is being traced, so that the queues' lengths are wanted. */
-    public boolean isTraced() {
-        return s.tracer != null;
-    }
-
     /** Whether an M is needed and could not be made. */
     public boolean shortageLasts() {
         return s.shortage.lasts();

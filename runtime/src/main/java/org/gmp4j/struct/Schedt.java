@@ -15,12 +15,10 @@ public final class Schedt {
     public static final long IS_ON_ITS_WAY = (1L << 32) + SPINS;
     /** sysmonwait: an M that enters a system call wakes sysmon, and one that queues work while no P is idle. */
     public static final int SYSMON_RESTS = 1;
-    /** sysmonwait: an M that enters a system call wakes sysmon, and one that takes a P and has no alarm set. */
+    /** sysmonwait: an M that enters a system call wakes sysmon, and one that takes a P. */
     public static final int SYSMON_SLEEPS = 2;
     /** sysmonwait: sysmon looks at goroutines that run; an M that enters a system call wakes it. */
     public static final int SYSMON_HEARS = 3;
-    /** sysmonwait: sysmon waits for an alarm; an M that takes a P and has none set wakes it. */
-    public static final int SYSMON_WAITS = 4;
 
     private static final long LOCK_OFFSET = Mem.offset(schedt.layout(), "lock");
     private static final IntField MAXMCOUNT = Mem.intField(schedt.layout(), "maxmcount");

@@ -90,7 +90,6 @@ final class Retake {
     private final ArmPoints points = new ArmPoints();
     private final Strays strays;
     private final Stalls stalls;
-    private final Alarms alarms;
     private boolean workWaits;
     private boolean busy;
     private boolean anyOver;
@@ -98,8 +97,6 @@ final class Retake {
     private long awaited;
     /** Whether it is known of all that run when their slices began. */
     private boolean exact;
-    /** Whether all that run have alarms, which are set. */
-    private boolean alarmed;
     /** Whether a thread was seen asleep that was not at the look before. */
     private boolean suspected;
     /** Whether a P was in a system call; when one was last taken from there, and from a thread asleep. */
@@ -115,10 +112,9 @@ final class Retake {
     private long firstOver;
     private long shortestSlice;
 
-    Retake(Scheduler s, Stalls stalls, Alarms alarms) {
+    Retake(Scheduler s, Stalls stalls) {
         this.s = s;
         this.stalls = stalls;
-        this.alarms = alarms;
         strays = new Strays(s, points);
         quantum = s.config.quantumNanos();
         leastQuantum = s.config.leastQuantumNanos();
@@ -152,21 +148,6 @@ final class Retake {
     /** Whether {@link #untilOver} can be relied on: where it is not known when a slice began, sysmon looks several times in each. */
     boolean exact() {
         return exact;
-    }
-
-    /** Whether at the last look there was nothing to wait for but alarms, which are set for all that run. */
-    boolean alarmed() {
-        return alarmed && exact && !anyOver && !suspected && !inSyscall && !strays.calling() && !tookFromSyscall() && !tookFromSleeper();
-    }
-
-    /** The same now, with sched.lock held: no P is on its way to an M, nor in a system call. */
-    boolean stillAlarmed(long now) {
-        int ps = Schedt.npidleVolatile(s.sched);
-        for (Processor pr : s.procs()) {
-            long mp = PStatus.get(pr.pp) == PStatus.PRUNNING ? P.mOpaque(pr.pp) : 0;
-            ps += mp != 0 && s.machine(mp).slices.isSet(now) ? 1 : 0;
-        }
-        return ps == Schedt.gomaxprocsOpaque(s.sched);
     }
 
     /** The shortest of the time slices of Ps for which work waited at the last look; the quantum where none did. */
@@ -234,7 +215,6 @@ final class Retake {
         anyOver = false;
         awaited = Long.MAX_VALUE;
         exact = true;
-        alarmed = true;
         shortestSlice = quantum;
         int procs = Schedt.gomaxprocsOpaque(s.sched);
         Processor[] all = s.procs();
@@ -269,23 +249,18 @@ final class Retake {
         boolean same = slices == 0;
         if (status == PStatus.PSYSCALL) {
             inSyscall = true;
-            alarmed = false;
             return answered(pr) ? takeFrom(pr) : syscall(pp, now);
         }
         boolean waits = work(pp, now);
         workWaits |= waits;
         long mp = P.mOpaque(pp);
-        if (mp == 0) {
-            alarmed = false;
-        } else {
+        if (mp != 0) {
             SliceClock clock = s.machine(mp).slices;
             if (same && waits) {
                 clock.ranOn(now);
             }
             exact &= clock.look(now, slices, sinceLook);
             SliceClock.keepBothCompiled(pp);
-            alarms.give(clock);
-            alarmed &= clock.isSet(now);
         }
         long slice = waits ? slice(pp) : quantum; // Nobody loses while none waits: no reason to look often.
         shortestSlice = Math.min(shortestSlice, slice);
@@ -364,7 +339,6 @@ final class Retake {
         int tick = P.schedtickOpaque(pp);
         if (unanswered(pr, mp, tick, now)) {
             anyOver |= age >= slice;
-            alarmed = false;
             if (now - Request.of(pr).asked < LOOK_CLOSELY) {
                 awaited = Math.min(awaited, PROMPT); // The P is nobody's once the handler has left it.
             }

@@ -26,7 +26,7 @@ import org.gmp4j.struct.Schedt;
  *  a P is in a system call, or the start of a      20 µs, doubling to 10 ms; with a   a system call: see below
  *    time slice is not known                         system call doubling only after
  *                                                    50 rounds without work
- *  a P runs a goroutine, its slice is timed        until the quantum ends             a system call: see below
+ *  a P runs a goroutine, its slice is timed        until the quantum ends             the same
  *    ({@link SliceClock}: where slices are few)
  *  a P runs a goroutine, not timed                 half a quantum while work waits,   the same
  *                                                    else a quarter
@@ -36,23 +36,20 @@ import org.gmp4j.struct.Schedt;
  *  a thread was seen asleep with a P               100 µs at most, once               the same
  *  a thread may fall asleep with a P               as in a rest; half a millisecond,  the same
  *                                                    if one did within a second
- *  all Ms that run have set alarms ({@link Alarms}), 10 ms                            an alarm, an M that takes a P and has
- *    with nothing else to wait for                                                      none set
  *  all Ps are idle: it rests                       a quantum, 0.5 to 2.5 ms           a system call, work that is queued
  *                                                                                       while no P is idle
- *  all Ps were idle for 1 ms, or the world is      60 ms                              anything that runs without an alarm,
- *    stopped, or there are alarms: it sleeps deeply                                     an alarm, a system call
+ *  all Ps were idle for 1 ms, or the world is      60 ms                              anything that runs
+ *    stopped: it sleeps deeply
  *  after a deep sleep: it dozes                    a quantum, 1.25 ms at most         a system call
  * </pre>
  *
- * The shortest that applies counts, but the one with alarms before all others; and it never sleeps less than {@link #fairSleep} asks
- * after a look, unless an alarm rings. A goroutine that
+ * The shortest that applies counts, but it never sleeps less than {@link #fairSleep} asks after a look. A goroutine that
  * enters a system call wakes it from a rest and from a doze always; from other sleeps only if they are not shorter than 100 µs, and
  * within 20 ms after a P was taken from a system call.
  *
  * <p>Go's sysmon sleeps deeply as soon as all Ps are idle. Where goroutines run now and then, as in a service at low load, waking it for
- * each took as much time as the goroutines. So it rests first where there are no alarms. After a doze all Ps have usually been idle for
- * a millisecond again, and it sleeps deeply at once.
+ * each took as much time as the goroutines. After a doze all Ps have usually been idle for a millisecond again, and it sleeps deeply at
+ * once.
  *
  * <p>Each look costs some 30 µs of CPU time where all threads share one CPU: two switches, and cache misses after them. These rules
  * avoid looks: 3,700 of them a second took 13 % of a CPU beside a service.
@@ -124,7 +121,6 @@ public final class Sysmon implements Monitor {
     private final Retake retake;
     private final Runnable end;
     private final Upkeep upkeep;
-    private final Alarms alarms;
     final Stalls stalls;
     /** How long it rests, and for how long nobody has polled the network before it does; how often schedtrace prints, 0 for never. */
     private final long restNanos;
@@ -162,7 +158,6 @@ public final class Sysmon implements Monitor {
         @Override
         public void run() {
             if (last) {
-                of.alarms.close();
                 of.retake.close();
             } else {
                 of.run();
@@ -175,8 +170,7 @@ public final class Sysmon implements Monitor {
         this.s = s;
         GcWatch.look(); // Loaded now: later there may be no memory for that.
         stalls = new Stalls(s.config.debug());
-        alarms = new Alarms(s);
-        retake = new Retake(s, stalls, alarms);
+        retake = new Retake(s, stalls);
         end = new Step(this, true);
         upkeep = new Upkeep(s);
         restNanos = Math.clamp(s.config.quantumNanos(), WORK_SLEEP, MAX_REST);
@@ -248,9 +242,7 @@ public final class Sysmon implements Monitor {
             sleep = Math.min(sleep * 2, MAX_SLEEP);
         }
         if (trace > 0 || Schedt.closingAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
-            if (!sleptUntilRung(note)) {
-                sleep(note, Math.max(sleepFor(), fairSleep(System.nanoTime() - woken, retake.inSyscall() || retake.suspected())));
-            }
+            sleep(note, Math.max(sleepFor(), fairSleep(System.nanoTime() - woken, retake.inSyscall() || retake.suspected())));
         } else {
             idle = rest(note) ? 0 : BUSY_ROUNDS;
             sleep = MIN_SLEEP;
@@ -297,7 +289,6 @@ public final class Sysmon implements Monitor {
                 case BEGIN -> {
                     upkeep.beginThread();
                     boolean _ = OsThread.setSlice(0, SLICE); // Or its look comes late where others want the CPU too.
-                    alarms.begin();
                 }
                 case SOCKETS -> JdkPollers.look();
                 case LEFTOVERS -> upkeep.leftovers();
@@ -308,10 +299,7 @@ public final class Sysmon implements Monitor {
                 case STRAYS -> retake.lookForStrays(now);
                 case RETAKE -> idle = retake.look(now) ? 0 : idle;
                 case POLL -> pollNetwork(now);
-                case FOLLOW -> {
-                    upkeep.follow();
-                    alarms.follow();
-                }
+                case FOLLOW -> upkeep.follow();
                 case SECOND -> upkeep.everySecond();
                 default -> SchedTrace.print(s, now - began);
             }
@@ -357,35 +345,11 @@ public final class Sysmon implements Monitor {
         }
         Schedt.setSysmonwaitVolatile(s.sched, Schedt.SYSMON_HEARS);
         VarHandle.fullFence(); // As in dozed.
-        if (retake.newSyscall() || Note.sleep(note, nanos) && retake.newSyscall()) { // An alarm may have rung it.
+        if (retake.newSyscall() || Note.sleep(note, nanos)) {
             idle = 0;
             sleep = MIN_SLEEP;
         }
         Schedt.setSysmonwaitVolatile(s.sched, 0);
-    }
-
-    /**
-     * Sleeps until an alarm rings, if there is nothing else to wait for. An M that gets a P meanwhile is watched: it has set its alarm, or
-     * wakes sysmon. If it got the P from the idle list before this took the lock, the P is not counted; if afterwards, it sees sysmonwait.
-     * One to whom another M hands its P ({@code startlockedm}) need not see it, but the alarm of the other rings.
-     */
-    private boolean sleptUntilRung(long note) {
-        long sched = s.sched;
-        if (idle == 0 || !retake.alarmed() || upkeep.isTraced()) {
-            return false;
-        }
-        SchedLock.lock(sched);
-        boolean waits = Schedt.closingAcquire(sched) == 0 && Schedt.gcwaitingAcquire(sched) == 0 && !upkeep.shortageLasts()
-                && retake.stillAlarmed(System.nanoTime());
-        if (waits) {
-            Schedt.setSysmonwaitVolatile(sched, Schedt.SYSMON_WAITS);
-        }
-        SchedLock.unlock(sched);
-        if (waits) {
-            boolean _ = Note.sleep(note, MAX_SLEEP);
-            Schedt.setSysmonwaitVolatile(sched, 0);
-        }
-        return waits;
     }
 
     /**
@@ -423,20 +387,16 @@ public final class Sysmon implements Monitor {
      */
     private boolean rest(long note) {
         long sched = s.sched;
-        boolean alarmed = alarms.work() && !upkeep.isTraced() && !retake.tookFromSleeper();
-        if (alarmed) {
-            alarms.allTimed();
-        }
         SchedLock.lock(sched);
         if (Schedt.closingAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
             SchedLock.unlock(sched);
             return true; // A shortage that began since lasts() was asked found sysmonwait 0, and did not ring.
         }
         boolean deep = Schedt.gcwaitingAcquire(sched) != 0
-                || (alarmed || System.nanoTime() - idleSince() >= DEEP_AFTER) && !retake.callsStray();
+                || System.nanoTime() - idleSince() >= DEEP_AFTER && !retake.callsStray();
         Schedt.setSysmonwaitVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
-        boolean woken = Note.sleep(note, deep ? DEEP_SLEEP : restNanos) && (alarmed ? anyInSyscall() : !(deep && dozed(note)));
+        boolean woken = Note.sleep(note, deep ? DEEP_SLEEP : restNanos) && !(deep && dozed(note));
         SchedLock.lock(sched);
         Schedt.setSysmonwaitVolatile(sched, 0);
         SchedLock.unlock(sched);

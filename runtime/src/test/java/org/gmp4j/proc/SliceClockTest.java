@@ -8,9 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 
 import org.gmp4j.Go;
-import org.gmp4j.ffi.Alarm;
-import org.gmp4j.ffi.Memory;
-import org.gmp4j.ffi.Signals;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
@@ -24,7 +21,6 @@ class SliceClockTest {
     private static final long ESTIMATE = 42;
     private static final long LONG_AFTER = 101_000_000;
     private static final long MILLISECOND = 1_000_000;
-    private static final long HOUR = 3_600_000_000_000L;
     /** Slices in a millisecond: too many to be timed; not too many. */
     private static final int MANY = 101;
     private static final int FEW = 100;
@@ -85,100 +81,6 @@ class SliceClockTest {
         assertTrue(c.look(now, FEW, MILLISECOND));
         assertFalse(c.look(now, MANY, MILLISECOND));
         assertTrue(c.look(now, 0, 1), "the same slice still");
-    }
-
-    private static int alarm() {
-        assertTrue(Signals.installPreempt(Signals.SIGURG));
-        assertTrue(Alarm.works(Signals.SIGURG));
-        return Alarm.open(Signals.SIGURG, Memory.map(Integer.BYTES));
-    }
-
-    /** A slice after a pause: slices are few. */
-    private void beginsLater(SliceClock c) {
-        long end = System.nanoTime() + MILLISECOND;
-        while (System.nanoTime() < end) {
-            Thread.onSpinWait();
-        }
-        P.setSchedtickOpaque(first, P.schedtick(first) + 1);
-        c.begins(first);
-    }
-
-    @Test
-    void itsAlarmIsPutOffWhenAQuarterIsOver() {
-        SliceClock c = new SliceClock();
-        c.begins(first);
-        assertFalse(c.willRing() || c.isSet(System.nanoTime()), "there is none");
-        c.setAlarm(alarm(), HOUR, null);
-        long before = System.nanoTime();
-        beginsLater(c);
-        assertTrue(c.willRing());
-        assertTrue(c.isSet(before + HOUR - 1));
-        long after = System.nanoTime();
-        assertFalse(c.isSet(after + HOUR));
-        beginsLater(c);
-        assertTrue(c.willRing());
-        assertFalse(c.isSet(after + HOUR), "put off though most of the time was left");
-        Alarm.close(c.takeAlarm());
-        assertFalse(c.isSet(before));
-    }
-
-    @Test
-    void itsAlarmIsPutOffWhenItIsDue() {
-        SliceClock c = new SliceClock();
-        c.setAlarm(alarm(), MILLISECOND, null);
-        for (int rang = 0; rang < 3; rang++) {
-            do {
-                beginsLater(c);
-            } while (!c.isSet(System.nanoTime())); // The thread may lose its CPU.
-            while (c.isSet(System.nanoTime())) {
-                Thread.onSpinWait();
-            }
-        }
-        Alarm.close(c.takeAlarm());
-    }
-
-    /** Slices of a millisecond, with an alarm after twenty: it rings after some thirty all the same. */
-    @Test
-    void itsAlarmIsNotPutOffForEver() {
-        SliceClock c = new SliceClock();
-        c.setAlarm(alarm(), 20 * MILLISECOND, null);
-        do {
-            beginsLater(c);
-        } while (!c.willRing());
-        while (c.isSet(System.nanoTime() + MILLISECOND)) {
-            beginsLater(c);
-        }
-        Alarm.close(c.takeAlarm());
-    }
-
-    /** Then it rings, and sysmon sees that they are many. */
-    @Test
-    void itsAlarmIsNotPutOffWhileSlicesAreMany() {
-        SliceClock c = new SliceClock();
-        c.setAlarm(alarm(), MILLISECOND, null);
-        beginsLater(c);
-        assertTrue(c.willRing());
-        do {
-            c.begins(first);
-        } while (c.willRing());
-        Alarm.close(c.takeAlarm());
-    }
-
-    /** Without a time, nobody knows whether the alarm belongs to the slice. */
-    @Test
-    void aSliceThatIsNotTimedDoesNotRing() {
-        SliceClock c = new SliceClock();
-        c.setAlarm(alarm(), HOUR, null);
-        beginsLater(c);
-        assertTrue(c.willRing());
-        assertFalse(c.look(System.nanoTime(), MANY, MILLISECOND));
-        c.begins(first);
-        assertFalse(c.willRing());
-        c.timed();
-        c.begins(first);
-        assertTrue(c.willRing());
-        Alarm.close(c.takeAlarm());
-        assertFalse(c.willRing(), "it was taken away");
     }
 
     /** Slices are timed while one that runs on has others waiting, and not while it has the P for itself. */

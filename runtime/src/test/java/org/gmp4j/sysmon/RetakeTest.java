@@ -279,41 +279,8 @@ class RetakeTest {
         assertTrue(noted, "a call that sysmon has seen is new all the time");
     }
 
-    /** Sysmon may sleep until an alarm rings if each P is idle, or has an M whose alarm is set; not while one is in a system call. */
-    @Test
-    void whoIsWatched() throws Exception {
-        System.setProperty("gmp.alarms", "on");
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMillis(2)))) {
-            Retake retake = retake(gmp.scheduler());
-            boolean _ = gmp.gmp.call(() -> {
-                while (!retake.stillAlarmed(System.nanoTime())) {
-                    long end = System.nanoTime() + SOON; // Or slices are too many to be timed.
-                    while (System.nanoTime() < end) {
-                        Thread.onSpinWait();
-                    }
-                    Go.gosched();
-                }
-                assertFalse(retake.stillAlarmed(System.nanoTime() + QUANTUM.toNanos()));
-                for (int calls = 0; calls < CALLS;) {
-                    long pp = Machine.current().attachedP(); // Another one after each call that took long.
-                    calls += Go.blocking(() -> {
-                        int tick = P.syscalltickOpaque(pp);
-                        boolean isInCall = PStatus.get(pp) == PStatus.PSYSCALL;
-                        boolean watched = retake.stillAlarmed(System.nanoTime());
-                        isInCall &= PStatus.get(pp) == PStatus.PSYSCALL && P.syscalltickOpaque(pp) == tick;
-                        assertFalse(isInCall && watched);
-                        return isInCall ? 1 : 0;
-                    });
-                }
-                return true;
-            });
-        } finally {
-            System.clearProperty("gmp.alarms");
-        }
-    }
-
     private static Retake retake(Scheduler s) {
-        return new Retake(s, Stalls.of(s), new Alarms(s));
+        return new Retake(s, Stalls.of(s));
     }
 
     /** Until sysmon has noted the call, which it then does at a look, or has taken the P: only the first will do. */
