@@ -61,6 +61,7 @@ class ExamplesTest {
                 "Skynet 1000",
                 "Parked 1000",
                 "Spawns 10000",
+                "Leaks 1000",
                 "byexample.GoByExample",
                 "byexample.JavaPrograms",
                 "resp.Resp"
