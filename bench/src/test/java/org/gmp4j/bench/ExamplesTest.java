@@ -62,6 +62,7 @@ class ExamplesTest {
                 "Parked 1000",
                 "Spawns 10000",
                 "Leaks 1000",
+                "Profiled 1 target",
                 "byexample.GoByExample",
                 "byexample.JavaPrograms",
                 "resp.Resp"

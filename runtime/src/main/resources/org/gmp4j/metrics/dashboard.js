@@ -129,13 +129,13 @@
     const show = c.log ? duration : short;
     const options = {width: WIDTH, height: HEIGHT, cursor: {drag: {x: false, y: false}}, axes: axes(c, show)};
     if (c.bars) {
-      options.series = [{label: "P", value: (u, v) => v === null ? "–" : String(v)},
+      options.series = [{label: "P", value: (u, v) => v == null ? "–" : String(v)},
         {label: "waiting", stroke: COLORS[0], fill: COLORS[0], paths: uPlot.paths.bars({size: [0.7, 60]}), points: {show: false},
           value: (u, v) => short(v)}];
       options.scales = {x: {time: false, range: (u) => [-0.5, Math.max(1, u.data[0].length) - 0.5]},
         y: {range: (u, low, high) => [0, Math.max(4, high)]}};
     } else {
-      options.series = [{label: "at", value: (u, v) => v === null ? "–" : clock(v)}].concat(c.series.map((s, i) => ({label: s[0], stroke: COLORS[i], width: 1.5,
+      options.series = [{label: "at", value: (u, v) => v == null ? "–" : clock(v)}].concat(c.series.map((s, i) => ({label: s[0], stroke: COLORS[i], width: 1.5,
         points: {show: false}, value: (u, v) => show(v)})));
       options.scales = {x: {time: true, range: (u, low, high) => [Math.min(low, high - SPAN), high]}, y: c.log ? {distr: 3, range: (u, low, high) => [Math.min(1e-7, low || 1), Math.max(1e-3, high || 0)]}
         : {range: (u, low, high) => [0, Math.max(4, high * 1.05)]}};
