@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.preempt;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.agent.Points;
@@ -15,6 +17,7 @@ import org.gmp4j.sync.WaitGroup;
 /** Two goroutines that never yield share a P: the work of both against the same work of one, in turns. */
 final class Throughput {
     private static final long PART_NANOS = 300_000_000;
+    private static final List<Duration> QUANTA = List.of(Duration.ofMillis(10), Duration.ofMillis(1), Duration.ofNanos(200_000));
     private static volatile long sink;
 
     private Throughput() {
@@ -22,16 +25,18 @@ final class Throughput {
 
     /** All lines. */
     public static void main(String[] args) {
-        System.out.println("two hogs on 1 P, quantum 10 ms, against one");
-        measure("vectorised sum", Kernels.VectorSum::new);
-        measure("matrix product", Kernels.MatrixProduct::new);
-        measure("fib", Kernels.Fib::new);
-        measure("sort", Kernels.Sort::new);
+        for (Duration quantum : QUANTA) {
+            System.out.println("two hogs on 1 P, quantum " + quantum.toNanos() / 1000 + " us, against one");
+            measure(quantum, "vectorised sum", Kernels.VectorSum::new);
+            measure(quantum, "matrix product", Kernels.MatrixProduct::new);
+            measure(quantum, "fib", Kernels.Fib::new);
+            measure(quantum, "sort", Kernels.Sort::new);
+        }
     }
 
-    private static void measure(String name, java.util.function.Supplier<Kernel> kernel) {
+    private static void measure(Duration quantum, String name, Supplier<Kernel> kernel) {
         List<Double> ratios = new ArrayList<>();
-        try (Gmp gmp = Gmp.builder().procs(1).build()) {
+        try (Gmp gmp = Gmp.builder().procs(1).quantum(quantum).build()) {
             int[] rounds = {1};
             gmp.run(() -> {
                 long end = System.nanoTime() + 2 * PART_NANOS;
@@ -56,7 +61,7 @@ final class Throughput {
                 Estimate.median(ratios.stream().mapToDouble(Double::doubleValue).toArray()), Points.counters().armings()));
     }
 
-    private static double time(Gmp gmp, java.util.function.Supplier<Kernel> kernel, int hogs, int rounds) {
+    private static double time(Gmp gmp, Supplier<Kernel> kernel, int hogs, int rounds) {
         long[] nanos = new long[1];
         gmp.run(() -> {
             WaitGroup done = new WaitGroup();
