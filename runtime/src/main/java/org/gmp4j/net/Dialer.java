@@ -12,14 +12,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 import java.util.function.IntSupplier;
 
-import org.gmp4j.Chan;
-import org.gmp4j.Select;
-import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.context.Context;
 import org.gmp4j.ffi.Errno;
 import org.gmp4j.ffi.Fd;
@@ -30,8 +26,6 @@ import org.gmp4j.ffi.UnixSockets;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.time.Time;
-import org.gmp4j.time.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -178,10 +172,11 @@ public final class Dialer {
         if (fallbackDelay == null || others.isEmpty()) {
             return serial(ctx, List.of(all), port, end);
         }
-        return new Race(ctx, port, end).run(first, others, fallbackDelay);
+        return new DialRace(this, ctx, port, end).run(first, others, fallbackDelay);
     }
 
-    private TcpConn serial(Context ctx, List<InetAddress> all, int port, long end) throws IOException {
+    /** To the first of these addresses that connects, one after the other. */
+    TcpConn serial(Context ctx, List<InetAddress> all, int port, long end) throws IOException {
         IOException first = null;
         for (int i = 0; i < all.size(); i++) {
             try {
@@ -194,107 +189,6 @@ public final class Dialer {
             }
         }
         throw first;
-    }
-
-    /** A race of two families of addresses. The second to connect closes its connection. The caller waits for neither once it has one. */
-    private final class Race {
-        private final Context ctx;
-        private final int port;
-        private final long end;
-        /** The first connection, until the caller has left without it, for want of memory or stack; and whether it has. */
-        private final AtomicReference<@Nullable TcpConn> first = new AtomicReference<>();
-        private volatile boolean abandoned;
-        /** A connection, or what was thrown; of the first family, and of the other. Each has room for it, so a sender never waits. */
-        private final Chan<Object> primary = Chan.make(1);
-        private final Chan<Object> fallback = Chan.make(1);
-
-        Race(Context parent, int port, long end) {
-            ctx = parent.withCancel();
-            this.port = port;
-            this.end = end;
-        }
-
-        TcpConn run(List<InetAddress> some, List<InetAddress> others, Duration patience) throws IOException {
-            GStack.checkAll(); // Refused before anything is started.
-            Timer delay = Time.newTimer(patience);
-            boolean answered = false;
-            try {
-                TcpConn c = await(some, others, delay);
-                end(delay);
-                answered = true; // Not before: an end that is refused is a caller that leaves.
-                return c;
-            } catch (WaitInterruptedException e) {
-                throw Errors.of("dial", "tcp " + some.getFirst().getHostAddress() + " port " + port, IoResult.INTERRUPTED, 0);
-            } finally {
-                if (!answered) {
-                    abandoned = true;
-                    closeUnclaimed();
-                    end(delay);
-                }
-            }
-        }
-
-        private void end(Timer delay) {
-            ctx.cancel();
-            boolean _ = delay.stop();
-        }
-
-        /** By a caller that leaves, and by a thread that has connected and sees that: one of them finds the connection. */
-        private void closeUnclaimed() {
-            TcpConn c = first.getAndSet(null);
-            if (c != null) {
-                c.close();
-            }
-        }
-
-        private TcpConn await(List<InetAddress> some, List<InetAddress> others, Timer delay) throws IOException {
-            start(some, primary);
-            Object[] got = new Object[1];
-            int which = Select.of().recv(primary, v -> got[0] = v).recv(delay.c(), v -> { }).run();
-            if (got[0] instanceof TcpConn c) {
-                return c;
-            }
-            start(others, fallback);
-            Object ofFirst = got[0];
-            if (which == 1) {
-                which = Select.of().recv(primary, v -> got[0] = v).recv(fallback, v -> got[0] = v).run();
-                if (got[0] instanceof TcpConn c) {
-                    return c;
-                }
-                ofFirst = which == 0 ? got[0] : primary.recv();
-                if (which == 1) {
-                    return connection(ofFirst, ofFirst);
-                }
-            }
-            return connection(fallback.recv(), ofFirst);
-        }
-
-        private void start(List<InetAddress> addresses, Chan<Object> outcome) {
-            Thread _ = Thread.startVirtualThread(() -> {
-                Object o;
-                try {
-                    TcpConn c = serial(ctx, addresses, port, end);
-                    o = c;
-                    if (!first.compareAndSet(null, c)) {
-                        c.close();
-                        return; // The caller waits for the other's outcome.
-                    }
-                } catch (Throwable t) { // Whatever it is, somebody waits for it.
-                    o = t;
-                }
-                outcome.send(o);
-                if (abandoned) {
-                    closeUnclaimed();
-                    ctx.cancel(); // The caller's own may have been refused.
-                }
-            });
-        }
-
-        /** The connection of an outcome; if there is none, throws the first family's error. */
-        @SuppressWarnings("NullAway") // It failed, as the other has.
-        private static TcpConn connection(@Nullable Object outcome, @Nullable Object first) throws IOException {
-            return outcome instanceof TcpConn c ? c : Lookup.fail((Throwable) first);
-        }
     }
 
     /**
