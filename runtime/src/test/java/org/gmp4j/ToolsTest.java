@@ -59,6 +59,8 @@ class ToolsTest {
     private static final long SECONDS = 60;
     private static final int ROUNDS = 5;
     private static final long EVENT_MILLIS = 5_000;
+    /** What HotSpot writes below its threads. */
+    private static final String END_OF_DUMP = "JNI global refs";
 
     /** Goroutines and virtual threads that hand numbers on, in order, by every kind of switch; and two that wait. */
     static final class Work implements AutoCloseable {
@@ -249,6 +251,33 @@ class ToolsTest {
             p.destroyForcibly();
             Files.delete(out);
         }
+    }
+
+    /** Sends itself SIGQUIT again and again, and goes on when its output, a file, has the threads. */
+    static final class Quit {
+        private static final Path OUT = Path.of("/proc/self/fd/1");
+
+        private Quit() {
+        }
+
+        public static void main(String[] args) throws Exception {
+            String pid = String.valueOf(ProcessHandle.current().pid());
+            try (Work work = new Work(true)) {
+                for (int i = 1; i <= ROUNDS; i++) {
+                    assertEquals(0, new ProcessBuilder("kill", "-QUIT", pid).start().waitFor());
+                    while (Files.readString(OUT).split(END_OF_DUMP, -1).length <= i) {
+                        work.goesOn();
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void sigquit() {
+        ChildJvm.Result r = new ChildJvm(Quit.class).run();
+        assertEquals(0, r.exit(), r::toString);
+        assertTrue(r.out().contains("-M0\"") && r.out().contains("-sysmon\""), r::toString);
     }
 
     @Test
