@@ -24,6 +24,8 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.SchedStat;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.PinningCall;
@@ -277,6 +279,62 @@ class RetakeTest {
             }
         }
         assertTrue(noted, "a call that sysmon has seen is new all the time");
+    }
+
+    /**
+     * Work that was queued since the last look, while an M searches, is no reason to tell a goroutine to yield; it is when it still waits
+     * at the next look. (Sysmon looks too, so its look may have been the last.)
+     */
+    @Test
+    void othersTakeWhatIsNew() throws Exception {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(QUANTUM).debug("asyncpreemptoff=1"))) {
+            long sched = gmp.scheduler().sched;
+            Retake retake = retake(gmp.scheduler());
+            assertTrue(gmp.gmp.call(() -> {
+                boolean late = false;
+                for (int i = 0; i < TRIES && !late; i++) {
+                    boolean _ = retake.look(System.nanoTime());
+                    long told = SchedStat.NTOLD.getOpaque(sched);
+                    long _ = Schedt.addSpinners(sched, Schedt.SPINS); // So nobody is woken.
+                    try {
+                        Go.go(() -> { });
+                        late = told(retake, sched) == told && told(retake, sched) == told + 1;
+                    } finally {
+                        long _ = Schedt.addSpinners(sched, -Schedt.SPINS);
+                    }
+                    Go.gosched();
+                }
+                return late;
+            }));
+        }
+    }
+
+    /** How many have been told to yield after a look when the quantum is over. */
+    private static long told(Retake retake, long sched) {
+        boolean _ = retake.look(System.nanoTime() + 2 * QUANTUM.toNanos());
+        return SchedStat.NTOLD.getOpaque(sched);
+    }
+
+    /** Who is first in the ring, and without a ring in runnext: what comes behind changes nothing, what is taken does. */
+    @Test
+    void whoIsFirst() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            assertTrue(gmp.gmp.call(() -> {
+                long pp = Machine.current().attachedP();
+                Request r = new Request();
+                assertFalse(r.changed(pp), "nobody waits, as before");
+                Go.go(() -> { });
+                assertTrue(r.changed(pp), "one in runnext");
+                assertFalse(r.changed(pp));
+                Go.go(() -> { });
+                assertTrue(r.changed(pp), "the first is in the ring");
+                Go.go(() -> { });
+                assertFalse(r.changed(pp), "another runnext");
+                Go.gosched();
+                assertTrue(r.changed(pp), "they have run");
+                return true;
+            }));
+        }
     }
 
     private static Retake retake(Scheduler s) {
