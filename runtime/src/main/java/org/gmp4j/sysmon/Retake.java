@@ -40,8 +40,8 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>What a goroutine that has had its quantum queues is no reason to stop it as long as an M searches or a P is idle: it will run there,
  * some 30 µs later. So then work only counts if it is first in the queue at two looks. Without this a goroutine that computed, and
- * started one of a few instructions each 0.2 ms, lost its P 45 times a second, and those that it had started ran late: p99 of 156 to
- * 208 µs instead of 103 to 152.
+ * started one of a few instructions each 0.2 ms, lost its P some 30 times a second, and those that it had started ran late: p99 of 156
+ * to 208 µs, afterwards 83 to 152.
  *
  * <p>A goroutine that runs on without its P is a stray ({@link Strays}). Its thread competes for a CPU as any other does, and the
  * goroutine waits for a P as any other when it next calls the runtime. To keep strays few, a goroutine that no point stops keeps its P
