@@ -23,6 +23,7 @@ import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.TestGmp;
@@ -39,6 +40,14 @@ class TraceTest {
         long n = 0;
         for (var pr : s.procs()) {
             n += P.nstealOpaque(pr.pp);
+        }
+        return n;
+    }
+
+    private static long preemptions(Scheduler s) {
+        long n = 0;
+        for (var pr : s.procs()) {
+            n += PStat.NPREEMPT.getOpaque(pr.pp);
         }
         return n;
     }
@@ -79,8 +88,9 @@ class TraceTest {
         }
     }
 
-    /** Of all that goroutines do; counts those that it starts. */
-    private static int mix(Gmp gmp) throws InterruptedException {
+    /** Of all that goroutines do; counts those that it starts. One at least is preempted, however late a busy machine lets sysmon look. */
+    private static int mix(Gmp gmp, Scheduler s) throws InterruptedException {
+        long preempted = preemptions(s);
         int started = 0;
         CountDownLatch done = new CountDownLatch(1);
         WaitGroup all = new WaitGroup();
@@ -99,7 +109,9 @@ class TraceTest {
         }
         for (int i = 0; i < 6; i++) {
             gmp.go(() -> {
-                spin(2_000_000);
+                do {
+                    spin(2_000_000);
+                } while (preemptions(s) == preempted);
                 Go.gosched();
                 all.done();
             });
@@ -130,7 +142,7 @@ class TraceTest {
             awaitCount(g.gmp, 0); // Whoever waited for a goroutine is told before it has quite ended.
             long stolen = steals(s);
             Trace t = Trace.start(g.gmp, file);
-            int started = mix(g.gmp);
+            int started = mix(g.gmp, s);
             awaitCount(g.gmp, 0);
             t.stop();
             Decoded d = new Decoded(file).check();
@@ -254,10 +266,14 @@ class TraceTest {
     void severalSchedulersAndPsThatComeAndGo() throws Exception {
         Path file = dir.resolve("two");
         try (TestGmp a = TestGmp.procs(1); TestGmp b = TestGmp.procs(2)) {
+            Scheduler sa = a.scheduler();
+            Scheduler sb = b.scheduler();
+            awaitCount(a.gmp, 0);
+            awaitCount(b.gmp, 0);
             Trace t = Trace.start(file);
-            int n = mix(a.gmp);
+            int n = mix(a.gmp, sa);
             b.gmp.setProcs(4);
-            n += mix(b.gmp);
+            n += mix(b.gmp, sb);
             b.gmp.setProcs(1);
             Chan<Integer> c = Chan.make();
             a.go(() -> c.send(1));
