@@ -36,7 +36,9 @@ final class LauncherCommands {
 
     @Command(
             name = "run",
-            description = "Run a program with the runtime on its class path and all flags set.",
+            description = "Run a program with the runtime on its class path and all flags set. Classes and sources start with an AOT cache "
+                    + "of the runtime, unless a JVM option may not fit it; for a jar make one with -XX:AOTCacheOutput=FILE, "
+                    + "and use it with -XX:AOTCache=FILE.",
             customSynopsis = "gmp run [--dashboard PORT] [JVM options] (FILE.java | CLASS | FILE.jar) [ARG...]")
     static final class Run extends ByLauncher {
         @Option(

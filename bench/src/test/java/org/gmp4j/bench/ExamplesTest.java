@@ -61,6 +61,8 @@ class ExamplesTest {
                 "Skynet 1000",
                 "Parked 1000",
                 "Spawns 10000",
+                "Start",
+                "Start jdk",
                 "Leaks 1000",
                 "Profiled 1 target",
                 "byexample.GoByExample",

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.spi.ToolProvider;
+
+import org.gmp4j.Gmp;
+import org.gmp4j.ffi.NativeException;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code ./gmp run} itself, and what a program of its starts with. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class GmpRunTest {
+    private static final String FROM_CACHE = " source: shared objects file";
+    private static final String PROGRAM = """
+            import org.gmp4j.Gmp;
+            import org.gmp4j.Go;
+
+            public class Tiny {
+                public static void main(String[] args) {
+                    Gmp.main(() -> System.out.println(args.length + " " + Go.inGoroutine()));
+                }
+            }
+            """;
+
+    @TempDir
+    private static Path dir;
+
+    private record Ended(int exit, List<String> out, String err) {
+    }
+
+    /** The tests of a build that {@code ./gmp} did not start would have it build beneath them. */
+    @BeforeAll
+    static void compile() throws Exception {
+        assumeTrue(System.getenv("GMP_BUILDING") != null, "not started by ./gmp test");
+        Path source = Files.writeString(dir.resolve("Tiny.java"), PROGRAM);
+        assertEquals(0, ToolProvider.findFirst("javac").orElseThrow()
+                .run(System.out, System.err, "-cp", place(Gmp.class) + ":" + place(NativeException.class), "-d", dir.toString(),
+                        source.toString()));
+    }
+
+    private static String place(Class<?> of) throws Exception {
+        return Path.of(of.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+    }
+
+    private static Ended run(String... args) throws Exception {
+        List<String> command = new ArrayList<>(List.of(Path.of("../gmp").toRealPath().toString(), "run"));
+        command.addAll(List.of(args));
+        File err = dir.resolve("stderr").toFile();
+        Process p = new ProcessBuilder(command).directory(dir.toFile()).redirectError(err).start();
+        List<String> out = p.inputReader(StandardCharsets.UTF_8).readAllLines();
+        return new Ended(p.waitFor(), out, Files.readString(err.toPath()));
+    }
+
+    private static boolean cached(Ended e, String name) {
+        return e.out.stream().anyMatch(line -> line.contains(" " + name + FROM_CACHE));
+    }
+
+    @Test
+    void classStartsFromACache() throws Exception {
+        Ended e = run("-Xlog:class+load", "Tiny", "a", "b");
+        assertEquals("2 true", e.out.stream().filter(line -> !line.startsWith("[")).reduce("", String::concat), e::toString);
+        assertTrue(cached(e, "org.gmp4j.proc.Schedule"), e::toString);
+        assertEquals(new Ended(0, List.of("0 true"), ""), run("Tiny")); // There is a cache now, of which it says nothing.
+    }
+
+    @Test
+    void sourceStartsFromACache() throws Exception {
+        Ended e = run("-Xlog:class+load", "-Dany=thing", "Tiny.java", "a");
+        assertTrue(e.out.contains("1 true"), e::toString);
+        assertTrue(cached(e, "org.gmp4j.proc.Schedule"), e::toString);
+        assertTrue(cached(e, "com.sun.tools.javac.main.JavaCompiler"), e::toString);
+        assertEquals(new Ended(0, List.of("0 true"), ""), run("Tiny.java"));
+    }
+
+    /** A cache that does not fit would make the JVM slower than none, and say so on stdout. */
+    @Test
+    void noCacheWhereAnOptionMayNotFit() throws Exception {
+        Ended e = run("-Xlog:class+load", "--add-opens=java.base/java.util=ALL-UNNAMED", "Tiny");
+        assertTrue(e.out.contains("0 true"), e::toString);
+        assertFalse(cached(e, "org.gmp4j.proc.Schedule"), e::toString);
+        assertEquals(new Ended(0, List.of("0 true"), ""), run("-XX:+UseZGC", "Tiny"));
+    }
+
+    @Test
+    void ownCache() throws Exception {
+        Path cache = dir.resolve("own.aot");
+        assertEquals(0, run("-XX:AOTCacheOutput=" + cache, "-cp", dir.resolve("none.jar").toString(), "org.gmp4j.Hello").exit);
+        Ended e = run("-XX:AOTCache=" + cache, "-Xlog:class+load", "org.gmp4j.Hello");
+        assertEquals(0, e.exit, e::toString);
+        assertTrue(cached(e, "org.gmp4j.Hello"), e::toString);
+    }
+
+    /** What the runtime's jar itself runs. */
+    @Test
+    void hello() throws Exception {
+        Path jar = Path.of(place(Gmp.class)).toRealPath();
+        Path bindings = Path.of(place(NativeException.class)).toRealPath();
+        assumeTrue(jar.toString().endsWith(".jar"), "there is no jar yet");
+        Path beside = Files.copy(jar, dir.resolve(jar.getFileName()));
+        Process p = java(beside);
+        assertEquals("", out(p));
+        assertEquals(2, p.waitFor()); // The bindings are missing.
+        Files.copy(bindings, dir.resolve(bindings.getFileName()));
+        p = java(beside);
+        assertTrue(out(p).startsWith("gmp4j works here: 1000 goroutines ran on "));
+        assertEquals(0, p.waitFor());
+    }
+
+    private static Process java(Path jar) throws Exception {
+        return new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar", jar.toString())
+                .redirectError(dir.resolve("stderr").toFile())
+                .start();
+    }
+
+    private static String out(Process p) throws Exception {
+        return new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import java.time.Duration;
+
+import org.gmp4j.sync.WaitGroup;
+
+/**
+ * What {@code java -jar gmp4j-runtime.jar} runs: it tells in a line whether gmp4j works here, in this container and on this JDK. Also
+ * the run that a start-up cache is made of, which is why it does a little of everything.
+ */
+final class Hello {
+    private static final int GOROUTINES = 1000;
+
+    private Hello() {
+    }
+
+    public static void main(String[] args) {
+        try {
+            Gmp.main(Hello::goroutines);
+        } catch (IllegalStateException cannot) { // Its message says in a sentence what is missing.
+            System.err.println(cannot.getMessage());
+            System.exit(2);
+        }
+    }
+
+    private static void goroutines() {
+        Chan<Integer> results = Chan.make(1);
+        WaitGroup all = new WaitGroup();
+        for (int i = 0; i < GOROUTINES; i++) {
+            all.go(() -> results.send(1));
+        }
+        Go.go(() -> {
+            all.await();
+            results.close();
+        });
+        int ran = 0;
+        for (int n : results) {
+            ran += n;
+        }
+        Go.sleep(Duration.ofMillis(1));
+        System.out.println("gmp4j works here: " + ran + " goroutines ran on " + Go.gomaxprocs(0) + " Ps; " + System.getProperty("os.name")
+                + " on " + System.getProperty("os.arch") + ", Java " + Runtime.version());
+    }
+}
