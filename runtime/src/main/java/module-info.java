@@ -5,6 +5,7 @@ module org.gmp4j.runtime {
     requires java.instrument;
     requires static org.jspecify; // For compilers; not needed to run.
     requires static java.management; // The bean.
+    requires static jdk.management; // What the leak report asks of the collector.
     requires static jdk.httpserver; // The page for Prometheus.
     requires static jdk.jfr; // The events.
     requires static micrometer.core; // metrics.MicrometerBinder.

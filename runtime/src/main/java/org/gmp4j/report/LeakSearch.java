@@ -2,6 +2,7 @@
 package org.gmp4j.report;
 
 import java.lang.invoke.VarHandle;
+import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -9,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.Keeper;
 import org.gmp4j.lock.LockRank;
@@ -98,13 +100,26 @@ public final class LeakSearch extends HiddenStacks {
      * @throws IllegalStateException when the scheduler is closed, or this JVM finds none (see {@link Canary})
      */
     static void each(Scheduler s, Consumer<Traceback.Goroutine> to) {
-        for (int i = 0; i < TRIES; i++) {
+        for (int i = 0; i < TRIES && collectionsAreFull(); i++) {
             if (once(s, to)) {
                 return;
             }
         }
-        throw new IllegalStateException("no leak report in this JVM: it needs System.gc() (no -XX:+DisableExplicitGC), and the collector "
-                + "G1, Parallel or Serial");
+        throw new IllegalStateException("no leak report in this JVM: it needs the collector G1, Parallel or Serial, and a System.gc() that "
+                + "is a full collection (no -XX:+DisableExplicitGC, no -XX:+ExplicitGCInvokesConcurrent)");
+    }
+
+    /**
+     * A concurrent cycle begins with a young collection, and takes for reachable whatever survived that: the {@link Canary}, which is new,
+     * would be found, and leaks that were there for longer would not.
+     */
+    private static boolean collectionsAreFull() {
+        try {
+            return !Boolean.parseBoolean(ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+                    .getVMOption("ExplicitGCInvokesConcurrent").getValue());
+        } catch (NoClassDefFoundError | IllegalArgumentException unknown) { // An image without that module, a JVM without that option.
+            return true;
+        }
     }
 
     /** False, and nothing reported, when it did not even find the goroutine that it made for that ({@link Canary}). */
