@@ -11,6 +11,7 @@ import org.gmp4j.sync.WaitGroup;
  */
 final class Hello {
     private static final int GOROUTINES = 1000;
+    private static final int CANNOT = 2;
 
     private Hello() {
     }
@@ -18,9 +19,9 @@ final class Hello {
     public static void main(String[] args) {
         try {
             Gmp.main(Hello::goroutines);
-        } catch (IllegalStateException cannot) { // Its message says in a sentence what is missing.
+        } catch (RuntimeException cannot) { // Its message says in a sentence what is missing, be it a class that one could name here.
             System.err.println(cannot.getMessage());
-            System.exit(2);
+            System.exit(CANNOT);
         }
     }
 
@@ -39,6 +40,9 @@ final class Hello {
             ran += n;
         }
         Go.sleep(Duration.ofMillis(1));
+        if (ran != GOROUTINES) {
+            throw new IllegalStateException("only " + ran + " of " + GOROUTINES + " goroutines ran");
+        }
         System.out.println("gmp4j works here: " + ran + " goroutines ran on " + Go.gomaxprocs(0) + " Ps; " + System.getProperty("os.name")
                 + " on " + System.getProperty("os.arch") + ", Java " + Runtime.version());
     }

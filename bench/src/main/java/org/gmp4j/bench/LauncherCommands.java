@@ -44,7 +44,7 @@ final class LauncherCommands {
         @Option(
                 names = {"-cp", "--class-path"},
                 paramLabel = "PATH",
-                description = "The program's own class path (default: the current folder).")
+                description = "The program's own class path, behind the runtime's (default: the current folder).")
         private String classPath;
 
         @Option(

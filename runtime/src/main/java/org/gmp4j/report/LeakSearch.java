@@ -106,20 +106,24 @@ public final class LeakSearch extends HiddenStacks {
             }
         }
         throw new IllegalStateException("no leak report in this JVM: it needs the collector G1, Parallel or Serial, and a System.gc() that "
-                + "is a full collection (no -XX:+DisableExplicitGC, no -XX:+ExplicitGCInvokesConcurrent)");
+                + "is a full collection (no -XX:+DisableExplicitGC, with G1 no -XX:+ExplicitGCInvokesConcurrent)");
     }
 
     /**
-     * A concurrent cycle begins with a young collection, and takes for reachable whatever survived that: the {@link Canary}, which is new,
-     * would be found, and leaks that were there for longer would not.
+     * A concurrent cycle of G1 begins with a young collection, and takes for reachable whatever survived that: the {@link Canary}, which is
+     * new, would be found, and leaks that were there for longer would not.
      */
     private static boolean collectionsAreFull() {
         try {
-            return !Boolean.parseBoolean(ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
-                    .getVMOption("ExplicitGCInvokesConcurrent").getValue());
+            HotSpotDiagnosticMXBean vm = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+            return !(isOn(vm, "UseG1GC") && isOn(vm, "ExplicitGCInvokesConcurrent"));
         } catch (NoClassDefFoundError | IllegalArgumentException unknown) { // An image without that module, a JVM without that option.
             return true;
         }
+    }
+
+    private static boolean isOn(HotSpotDiagnosticMXBean vm, String option) {
+        return Boolean.parseBoolean(vm.getVMOption(option).getValue());
     }
 
     /** False, and nothing reported, when it did not even find the goroutine that it made for that ({@link Canary}). */

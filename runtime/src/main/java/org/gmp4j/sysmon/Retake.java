@@ -39,7 +39,8 @@ import org.gmp4j.struct.Schedt;
  * and answers below are about that.
  *
  * <p>What a goroutine that has had its quantum queues is no reason to stop it as long as an M searches or a P is idle: it will run there,
- * some 30 µs later. So then work only counts if it is first in the queue at two looks. Without this a goroutine that computed, and
+ * some 30 µs later. So then what is first in the queue counts from the second look at it on, unless a timer is due or a G is in the global
+ * queue. Without this a goroutine that computed, and
  * started one of a few instructions each 0.2 ms, lost its P some 30 times a second, and those that it had started ran late: p99 of 156
  * to 208 µs, afterwards 83 to 152.
  *
@@ -257,7 +258,7 @@ final class Retake {
             return answered(pr) ? takeFrom(pr) : syscall(pp, now);
         }
         boolean waits = work(pp, now);
-        boolean comes = Request.of(pr).changed(pp) && anotherComes();
+        boolean comes = Request.of(pr).changed(pp) && anotherComes() && !waitsElsewhere(pp, now);
         workWaits |= waits;
         long mp = P.mOpaque(pp);
         if (mp != 0) {
@@ -300,8 +301,13 @@ final class Retake {
 
     /** Whether anything could run on this P. */
     private boolean work(long pp, long now) {
+        return !Runq.runqempty(pp) || waitsElsewhere(pp, now);
+    }
+
+    /** Whether a timer of the P is due, or a G is in the global queue: for how long is not known. */
+    private boolean waitsElsewhere(long pp, long now) {
         long when = P.timer0WhenAcquire(pp);
-        return when != 0 && when <= now || !Runq.runqempty(pp) || Schedt.runqsizeOpaque(s.sched) > 0;
+        return when != 0 && when <= now || Schedt.runqsizeOpaque(s.sched) > 0;
     }
 
     /** Whether an M searches, or is woken as soon as there is work. */
@@ -341,6 +347,11 @@ final class Retake {
         return true;
     }
 
+    /** Of a goroutine for whose P work waits. Who was told to yield is watched until it does, whatever comes meanwhile. */
+    static boolean mayRunOn(boolean over, boolean comes, boolean told) {
+        return !over || comes && !told;
+    }
+
     private boolean running(Processor pr, boolean comes, long now, long age, long slice) {
         long pp = pr.pp;
         long mp = P.mOpaque(pp);
@@ -364,12 +375,13 @@ final class Retake {
             tookFromSleeper = now;
             return true;
         }
-        if (age < slice || comes) {
+        boolean told = w.preempted == SliceClock.slice(pp, tick);
+        if (mayRunOn(age >= slice, comes, told)) {
             return false;
         }
         anyOver = !cooperative;
         long gp = M.curgOpaque(mp);
-        if (w.preempted != SliceClock.slice(pp, tick) || gp == 0 || G.preemptOpaque(gp) == 0) {
+        if (!told || gp == 0 || G.preemptOpaque(gp) == 0) {
             // The first time; or the one that was told has parked before it looked, and another runs on what is left of the
             // slice, which is nothing.
             w.preempted = SliceClock.slice(pp, tick);

@@ -40,18 +40,18 @@ class LeakTest {
 
     /** Neither one too many nor one too few, and what is alive goes on afterwards; with collectors that differ. */
     @ParameterizedTest
-    @ValueSource(strings = {"-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC"})
+    @ValueSource(strings = {"-XX:+UseSerialGC", "-XX:+UseParallelGC -XX:+ExplicitGCInvokesConcurrent", "-XX:+UseG1GC"})
     void leaked(String collector) {
-        Result r = new ChildJvm(LeakProgram.class).with(collector).run("createsites=1");
+        Result r = new ChildJvm(LeakProgram.class).with(collector.split(" ")).run("createsites=1");
         assertEquals("", r.err(), r::toString);
         assertEquals(FOUND + "true\ntrue\ntrue\ntrue\n16\n", r.out(), r::toString);
     }
 
     /** Said, not taken for no leaks. */
     @ParameterizedTest
-    @ValueSource(strings = {"-XX:+DisableExplicitGC", "-XX:+ExplicitGCInvokesConcurrent", "-XX:+UseZGC"})
+    @ValueSource(strings = {"-XX:+DisableExplicitGC", "-XX:+UseG1GC -XX:+ExplicitGCInvokesConcurrent", "-XX:+UseZGC"})
     void notInThisJvm(String option) {
-        Result r = new ChildJvm(LeakProgram.class).with(option).run();
+        Result r = new ChildJvm(LeakProgram.class).with(option.split(" ")).run();
         assertTrue(r.err().contains("IllegalStateException: no leak report in this JVM: it needs the collector"), r::toString);
         assertEquals("", r.out(), r::toString);
         assertEquals(1, r.exit(), r::toString);

@@ -309,6 +309,46 @@ class RetakeTest {
         }
     }
 
+    /** That others are on their way is no comfort to what waits in the global queue: nobody knows for how long. */
+    @Test
+    void theGlobalQueueIsNotNew() throws Exception {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(QUANTUM).debug("asyncpreemptoff=1"))) {
+            long sched = gmp.scheduler().sched;
+            Retake retake = retake(gmp.scheduler());
+            assertTrue(gmp.gmp.call(() -> {
+                boolean seen = false;
+                for (int i = 0; i < TRIES && !seen; i++) {
+                    boolean _ = retake.look(System.nanoTime());
+                    long told = SchedStat.NTOLD.getOpaque(sched);
+                    long _ = Schedt.addSpinners(sched, Schedt.SPINS); // So nobody is woken.
+                    try {
+                        Thread outside = new Thread(() -> gmp.gmp.go(() -> { }));
+                        outside.start();
+                        while (outside.isAlive()) {
+                            Thread.onSpinWait();
+                        }
+                        Go.go(() -> { });
+                        long now = told(retake, sched);
+                        seen = Schedt.runqsizeOpaque(sched) > 0; // It was there at that look.
+                        assertTrue(!seen || now == told + 1, "left alone");
+                    } finally {
+                        long _ = Schedt.addSpinners(sched, -Schedt.SPINS);
+                    }
+                    Go.gosched();
+                }
+                return seen;
+            }));
+        }
+    }
+
+    @Test
+    void whoMayRunOn() {
+        assertTrue(Retake.mayRunOn(false, false, true), "has not had its slice");
+        assertTrue(Retake.mayRunOn(true, true, false), "what waits will run elsewhere");
+        assertFalse(Retake.mayRunOn(true, false, false), "is told now");
+        assertFalse(Retake.mayRunOn(true, true, true), "was told before something came");
+    }
+
     /** How many have been told to yield after a look when the quantum is over. */
     private static long told(Retake retake, long sched) {
         boolean _ = retake.look(System.nanoTime() + 2 * QUANTUM.toNanos());
@@ -318,7 +358,7 @@ class RetakeTest {
     /** Who is first in the ring, and without a ring in runnext: what comes behind changes nothing, what is taken does. */
     @Test
     void whoIsFirst() throws Exception {
-        try (TestGmp gmp = TestGmp.procs(1)) {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).debug("asyncpreemptoff=1"))) {
             assertTrue(gmp.gmp.call(() -> {
                 long pp = Machine.current().attachedP();
                 Request r = new Request();
