@@ -215,21 +215,38 @@ final class Diagnosis implements Runnable {
     // The invariants
 
     private void check() {
-        s.setAtStop(() -> report(Invariants.check(s)));
+        s.setAtStop(this::checkStopped);
         Thread t = new Thread(null, this::checkNowAndThen, s.name() + "-invariants", 0, false);
         t.setDaemon(true);
         s.endFirst(t);
         t.start();
     }
 
+    /** The caller has stopped the world: it has to start it again, also if there is no room for a check. */
+    private void checkStopped() {
+        try {
+            report(Invariants.check(s));
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError notNow) {
+            return; // The last, as what the check first uses cannot be linked without memory.
+        }
+    }
+
     private void checkNowAndThen() {
         try {
             while (!s.isClosing()) {
-                report(Invariants.sample(s));
+                checkRunning();
                 Thread.sleep(CHECK_EVERY_MILLIS);
             }
         } catch (InterruptedException end) {
             return; // The scheduler is about to.
+        }
+    }
+
+    private void checkRunning() {
+        try {
+            report(Invariants.sample(s));
+        } catch (OutOfMemoryError | LinkageError notNow) {
+            return;
         }
     }
 

@@ -211,8 +211,17 @@ final class WebServer {
             this.name = name;
         }
 
+        /** On the one thread that accepts connections. Without memory or a thread the client gets no answer, and the server lives. */
         @Override
         public void execute(Runnable request) {
+            try {
+                begin(request);
+            } catch (OutOfMemoryError e) {
+                return;
+            }
+        }
+
+        private void begin(Runnable request) {
             Thread t = new Thread(null, () -> {
                 try {
                     request.run();
@@ -229,10 +238,14 @@ final class WebServer {
                 }
                 running.add(t);
             }
+            boolean started = false;
             try {
                 t.start();
-            } catch (OutOfMemoryError e) {
-                ended(t); // No thread to be had: the client gets no answer, and the server lives.
+                started = true;
+            } finally {
+                if (!started) {
+                    ended(t);
+                }
             }
         }
 

@@ -128,11 +128,12 @@ public final class LeakSearch extends HiddenStacks {
 
     /** False, and nothing reported, when it did not even find the goroutine that it made for that ({@link Canary}). */
     private static boolean once(Scheduler s, Consumer<Traceback.Goroutine> to) {
+        GStack.checkAll();
         Canary canary = new Canary();
-        s.go(canary);
-        canary.awaitParked();
         long[][] found = new long[1][];
+        s.go(canary);
         try {
+            canary.awaitParked();
             s.withWorldStopped(() -> found[0] = new LeakSearch(s).search());
         } finally {
             canary.end();
@@ -196,6 +197,13 @@ public final class LeakSearch extends HiddenStacks {
         }
 
         void end() {
+            while (gp == 0 || GStatus.readgstatus(gp) != GStatus.GWAITING) {
+                try {
+                    awaitParked();
+                } catch (OutOfMemoryError e) {
+                    Thread.onSpinWait(); // It would be left behind for ever.
+                }
+            }
             GStack st = GStack.enterChecked();
             Park.goready(gp);
             GStack.exit(st);

@@ -94,7 +94,7 @@ public final class FlightRecorder implements AutoCloseable {
         flight.onLatency(nanos(limit), Objects.requireNonNull(file, "file"));
     }
 
-    /** Ends it; what is kept is lost. A second call does nothing. */
+    /** Ends it; what is kept is lost. A second call does nothing, unless the first ended with an OutOfMemoryError. */
     @Override
     public void close() {
         flight.stop();

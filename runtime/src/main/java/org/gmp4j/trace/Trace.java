@@ -66,8 +66,8 @@ public final class Trace implements AutoCloseable {
     }
 
     /**
-     * Ends the trace and writes its file. A second call does nothing. Not from a goroutine that others wait for: it may take as long as the
-     * trace did.
+     * Ends the trace and writes its file. A second call does nothing, unless the first ended with an OutOfMemoryError: then it goes on.
+     * Not from a goroutine that others wait for: it may take as long as the trace did.
      *
      * <p>Any thread may call it. No interrupt ends it, and in a bubble it holds the clock.
      *

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.events.Lateness;
 import org.gmp4j.ffi.Ticks;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The latest events of one scheduler, in memory, and when to write them down. Thread-safe. */
 public final class Flight {
-    private static final long NAP_MILLIS = 10;
+    private static final long NAP_NANOS = 10_000_000;
 
     private final Scheduler s;
     private final long keep;
@@ -43,8 +44,14 @@ public final class Flight {
      */
     public static Flight start(Scheduler s, long keep, long bytes) {
         Flight f = new Flight(s, keep, bytes);
-        f.recording.start();
         f.thread.start();
+        boolean started = false;
+        try {
+            f.recording.start();
+            started = true;
+        } finally {
+            f.over = !started;
+        }
         return f;
     }
 
@@ -95,23 +102,27 @@ public final class Flight {
 
     private void watch() {
         while (!over) {
+            LockSupport.parkNanos(NAP_NANOS);
             try {
-                Thread.sleep(NAP_MILLIS);
-            } catch (InterruptedException e) {
-                return; // Nobody does.
+                look();
+            } catch (OutOfMemoryError e) {
+                continue; // What was asked for still is.
             }
-            Path file = onStall;
-            if (stalled && file != null) {
-                onStall = null;
-                Stalls.of(s).setRecorder(null);
-                write(file);
-            }
-            file = onLate;
-            if (lateness.isLate() && file != null) {
-                onLate = null;
-                lateness.setLimit(Long.MAX_VALUE);
-                write(file);
-            }
+        }
+    }
+
+    private void look() {
+        Path file = onStall;
+        if (stalled && file != null) {
+            write(file);
+            onStall = null;
+            Stalls.of(s).setRecorder(null);
+        }
+        file = onLate;
+        if (lateness.isLate() && file != null) {
+            write(file);
+            onLate = null;
+            lateness.setLimit(Long.MAX_VALUE);
         }
     }
 
@@ -125,14 +136,14 @@ public final class Flight {
         }
     }
 
-    /** Ends it. A second call does nothing. */
+    /** Ends it; when there is too little memory for that, it goes on, and this may be called again. Ended it stays so. */
     public synchronized void stop() {
         if (over) {
             return;
         }
+        recording.stop(null);
         over = true;
         Stalls.of(s).setRecorder(null);
-        recording.stop(null);
         recording.release();
     }
 }

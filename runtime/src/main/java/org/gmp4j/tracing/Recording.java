@@ -67,6 +67,9 @@ final class Recording {
             if (!s.isStopped()) {
                 throw closed;
             }
+            if (next != null) {
+                next.first = new Tracing.State(); // Nobody lives.
+            }
         }
         endTicks = Ticks.now();
         endNanos = System.nanoTime();
@@ -97,6 +100,7 @@ final class Recording {
 
     /** All that was spooled, for {@link #write}. */
     void map(FileChannel spool, Arena arena) throws IOException {
+        pieces.clear(); // Of an attempt that had too little memory.
         MemorySegment all = spool.map(FileChannel.MapMode.READ_ONLY, 0, spool.size(), arena);
         for (Kept k : kept) {
             pieces.add(new Piece(k.ring, all.asSlice(k.offset, k.bytes)));

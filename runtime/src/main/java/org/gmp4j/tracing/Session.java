@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.proc.Scheduler;
 import org.jspecify.annotations.Nullable;
@@ -28,25 +30,29 @@ public final class Session {
     static final String LAST = "end of trace";
 
     private static final long POOL = 32L << 20;
-    private static final long NAP_MILLIS = 5;
+    private static final long NAP_NANOS = 5_000_000;
     private static final int BUFFER = 1 << 16;
 
     private final Path file;
-    private final Path spoolFile;
+    /** Whether it was there before. */
+    private final boolean found;
     private final FileChannel spool;
     private final List<Recording> recordings = new ArrayList<>();
     private final Thread thread;
-    private @Nullable IOException failed;
+    private volatile @Nullable IOException failed;
     private volatile boolean over;
+    /** How many of the recordings have ended. */
+    private int ended;
     private boolean stopped;
     private long dropped;
     private long events;
 
     private Session(Path file) throws IOException {
         this.file = file;
-        Files.newOutputStream(file).close(); // Now rather than in the end, if it cannot be.
-        spoolFile = file.resolveSibling(file.getFileName() + ".spool");
-        spool = FileChannel.open(spoolFile, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.READ,
+        found = Files.exists(file);
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close(); // Now rather than in the end, if it cannot be.
+        Path name = file.toAbsolutePath();
+        spool = FileChannel.open(Files.createTempFile(name.getParent(), name.getFileName() + ".", ".spool"), StandardOpenOption.READ,
                 StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE);
         thread = Thread.ofPlatform().daemon().name("gmp-trace").unstarted(this::drain);
     }
@@ -87,18 +93,20 @@ public final class Session {
             r.release();
         }
         spool.close();
-        Files.deleteIfExists(file);
+        if (!found) {
+            Files.deleteIfExists(file);
+        }
     }
 
     /** The thread: what is full goes to the disk. */
     private void drain() {
         while (!over) {
-            if (!drainOnce()) {
-                try {
-                    Thread.sleep(NAP_MILLIS);
-                } catch (InterruptedException e) {
-                    return; // Nobody does; stop() drains the rest.
+            try {
+                if (!drainOnce()) {
+                    LockSupport.parkNanos(NAP_NANOS);
                 }
+            } catch (OutOfMemoryError e) {
+                LockSupport.parkNanos(NAP_NANOS); // What was to go to the disk counts as dropped.
             }
         }
     }
@@ -116,7 +124,8 @@ public final class Session {
     }
 
     /**
-     * Ends it and writes the file. Called again it does nothing.
+     * Ends it and writes the file. When there is too little memory for that, it may be called again, and goes on. After it has ended a
+     * call does nothing.
      *
      * @throws IOException when the file or the spool could not be written
      */
@@ -124,30 +133,57 @@ public final class Session {
         if (stopped) {
             return;
         }
-        stopped = true;
-        for (Recording r : recordings) {
-            r.stop(null);
+        for (; ended < recordings.size(); ended++) {
+            recordings.get(ended).stop(null);
         }
         over = true;
-        joinUninterruptibly();
-        boolean _ = drainOnce();
-        try (spool; Arena arena = Arena.ofShared(); OutputStream out = open(file)) {
-            for (Recording r : recordings) {
-                r.map(spool, arena);
+        joinUninterruptibly(thread);
+        // Not by the caller: an interrupt would close the spool.
+        FutureTask<Void> writing = new FutureTask<>(this::finish);
+        Thread t = new Thread(null, writing, "gmp-trace-end", 0, false);
+        t.setDaemon(true);
+        t.start();
+        joinUninterruptibly(t);
+        switch (writing.state()) {
+            case SUCCESS -> stopped = true;
+            case FAILED -> {
+                Throwable e = writing.exceptionNow();
+                if (e instanceof OutOfMemoryError again) {
+                    throw again;
+                }
+                stopped = true;
+                release();
+                throw e instanceof IOException io ? io : new IOException("the trace could not be written: " + e, e);
             }
-            Recording.Trace[] traces = write(out, recordings, Long.MAX_VALUE);
-            for (Recording.Trace t : traces) {
-                dropped += t.dropped();
-                events += t.events();
-            }
-        } finally {
-            for (Recording r : recordings) {
-                r.release();
-            }
+            default -> throw new IllegalStateException("the trace was not written"); // Its thread had no memory to begin with.
         }
+        release();
         if (failed != null) {
             throw failed;
         }
+    }
+
+    private @Nullable Void finish() throws IOException {
+        boolean _ = drainOnce();
+        dropped = 0;
+        events = 0;
+        try (Arena arena = Arena.ofShared(); OutputStream out = open(file)) {
+            for (Recording r : recordings) {
+                r.map(spool, arena);
+            }
+            for (Recording.Trace t : write(out, recordings, Long.MAX_VALUE)) {
+                dropped += t.dropped();
+                events += t.events();
+            }
+        }
+        return null;
+    }
+
+    private void release() throws IOException {
+        for (Recording r : recordings) {
+            r.release();
+        }
+        spool.close();
     }
 
     /** Has {@link #stop} called when the JVM shuts down, with a line on stderr if it fails. */
@@ -161,11 +197,11 @@ public final class Session {
         }, "gmp-trace-end", 0, false));
     }
 
-    private void joinUninterruptibly() {
+    private static void joinUninterruptibly(Thread t) {
         boolean interrupted = false;
-        while (thread.isAlive()) {
+        while (t.isAlive()) {
             try {
-                thread.join();
+                t.join();
             } catch (InterruptedException e) {
                 interrupted = true;
             }

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
@@ -29,6 +30,8 @@ import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TraceTest {
     private static final Duration QUANTUM = Duration.ofNanos(200_000);
@@ -224,6 +227,70 @@ class TraceTest {
             assertEquals(3, d.in("goroutines").size()); // Of those that did something.
         }
         assertThrows(IllegalStateException.class, () -> Trace.start(dir.resolve("none")));
+    }
+
+    /** An interrupt would close the file that it writes. */
+    @Test
+    void stoppedByOneWhoIsInterrupted() throws Exception {
+        try (TestGmp g = TestGmp.procs(2)) {
+            Trace t = Trace.start(g.gmp, dir.resolve("outside"));
+            Trace[] inside = {t};
+            g.run(Go::gosched);
+            Thread.currentThread().interrupt();
+            t.stop();
+            assertTrue(Thread.interrupted());
+            new Decoded(dir.resolve("outside")).check();
+            inside[0] = Trace.start(g.gmp, dir.resolve("inside"));
+            g.gmp.threadFactory().newThread(() -> {
+                Thread.currentThread().interrupt();
+                try {
+                    inside[0].stop();
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            }).start();
+            awaitCount(g.gmp, 0);
+            new Decoded(dir.resolve("inside")).check();
+        }
+    }
+
+    @Test
+    void whoIsRefusedLeavesTheFileAsItWas() throws Exception {
+        Path file = Files.writeString(dir.resolve("precious"), "precious");
+        try (TestGmp g = TestGmp.procs(1)) {
+            Trace t = Trace.start(g.gmp, dir.resolve("first"));
+            assertThrows(IllegalStateException.class, () -> Trace.start(g.gmp, file));
+            assertThrows(IllegalStateException.class, () -> Trace.start(g.gmp, dir.resolve("none")));
+            t.stop();
+        }
+        assertEquals("precious", Files.readString(file));
+        try (Stream<Path> files = Files.list(dir)) {
+            assertEquals(List.of("first", "precious"), files.map(f -> f.getFileName().toString()).sorted().toList());
+        }
+    }
+
+    @Test
+    void snapshotsOfAClosedScheduler() throws Exception {
+        FlightRecorder r;
+        try (TestGmp g = TestGmp.procs(1)) {
+            r = FlightRecorder.start(g.gmp, Duration.ofSeconds(10));
+            g.run(Go::gosched);
+        }
+        for (int i = 0; i < 3; i++) {
+            Path file = dir.resolve("snapshot" + i);
+            r.snapshot(file);
+            assertEquals(i == 0, new Decoded(file).last.get("events") > 0);
+        }
+        r.close();
+    }
+
+    /** Whatever step the memory does not suffice for: tracing can be ended, and begun again. */
+    @ParameterizedTest
+    @ValueSource(strings = {"trace", "flight", "watch", "invariants"})
+    void withAFullHeap(String what) {
+        ChildJvm.Result r = new ChildJvm(TraceFullHeapProgram.class).with("-Xmx40m", "-XX:+UseSerialGC").run(what, dir.toString());
+        assertEquals("refused true, then true\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
     }
 
     /** From outside and from a goroutine, on and off, while two Ps are at work: each trace is right by itself. */
