@@ -166,10 +166,20 @@ public final class LeakSearch extends HiddenStacks {
      * of weak marking and strong marking").
      */
     private static final class Canary implements Runnable {
-        private static final Park.Unlock NOTHING = (gp, lock) -> true;
-        /** Made by the thread that starts this, so that there is memory for it. Only the goroutine has it once it runs. */
+        // Made by the thread that starts this, so that there is memory for them. Only the goroutine has the lock once it runs.
         private @Nullable HeapMutex lock = new HeapMutex(LockRank.SEMA);
+        private final Park.Unlock nothing = new Nothing();
         volatile long gp;
+        /** What kept it from parking; set before the goroutine ends, and its G becomes another's. */
+        private volatile @Nullable OutOfMemoryError ended;
+
+        /** Not a constant: had its class had no memory to be initialised there would be no leak report any more. */
+        private record Nothing() implements Park.Unlock {
+            @Override
+            public boolean unlock(long gp, Object lock) {
+                return true;
+            }
+        }
 
         @Override
         @SuppressWarnings("NullAway") // It is a goroutine.
@@ -179,14 +189,25 @@ public final class LeakSearch extends HiddenStacks {
                 HeapMutex mine = lock;
                 lock = null; // The starter refers to this object, and must not count as able to wake the goroutine.
                 gp = st.gp();
-                Park.gopark(st, NOTHING, mine, WaitReason.FOREVER, 0);
+                Park.gopark(st, nothing, mine, WaitReason.FOREVER, 0);
+            } catch (OutOfMemoryError e) {
+                ended = e;
             } finally {
                 GStack.exit(st);
             }
         }
 
+        /** Looks at {@code ended} last: if that is null now, the G was still this goroutine's when its status was read. */
+        private boolean isParked() {
+            return gp != 0 && GStatus.readgstatus(gp) == GStatus.GWAITING && ended == null;
+        }
+
         void awaitParked() {
-            while (gp == 0 || GStatus.readgstatus(gp) != GStatus.GWAITING) {
+            while (!isParked()) {
+                OutOfMemoryError e = ended;
+                if (e != null) {
+                    throw e;
+                }
                 GStack st = GStack.current();
                 if (st != null) {
                     Park.gosched(st);
@@ -197,7 +218,10 @@ public final class LeakSearch extends HiddenStacks {
         }
 
         void end() {
-            while (gp == 0 || GStatus.readgstatus(gp) != GStatus.GWAITING) {
+            while (!isParked()) {
+                if (ended != null) {
+                    return;
+                }
                 try {
                     awaitParked();
                 } catch (OutOfMemoryError e) {

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 /** The latest events of one scheduler, in memory, and when to write them down. Thread-safe. */
 public final class Flight {
     private static final long NAP_NANOS = 10_000_000;
+    /** Before it tries again: each try has the collector run. */
+    private static final long NO_MEMORY_NANOS = 100_000_000;
 
     private final Scheduler s;
     private final long keep;
@@ -106,7 +108,7 @@ public final class Flight {
             try {
                 look();
             } catch (OutOfMemoryError e) {
-                continue; // What was asked for still is.
+                LockSupport.parkNanos(NO_MEMORY_NANOS); // What was asked for still is.
             }
         }
     }
