@@ -215,6 +215,7 @@ final class Diagnosis implements Runnable {
     // The invariants
 
     private void check() {
+        String _ = "%s %d".formatted(s.name(), 0); // Where memory runs out in a first message the JDK's classes for it are lost to all.
         s.setAtStop(this::checkStopped);
         Thread t = new Thread(null, this::checkNowAndThen, s.name() + "-invariants", 0, false);
         t.setDaemon(true);

@@ -44,7 +44,7 @@ final class TraceFullHeapProgram {
             default -> stops(gmp);
         };
         trace(gmp, file).stop();
-        System.out.printf("refused %s, then %s%n", refused, Files.size(file) > 0);
+        System.out.println("refused " + refused + ", then " + (Files.size(file) > 0));
         System.exit(0);
     }
 
