@@ -87,9 +87,8 @@ final class Retake {
     private final Scheduler s;
     private final long quantum;
     private final long leastQuantum;
-    /** How soon it looks again at a goroutine that has had its slice and does not yield; and at one that has had its quantum alone. */
+    /** How soon it looks again at a goroutine that has had its slice and does not yield. */
     private final long lookAgain;
-    private final long lookAlone;
     /** Whether a goroutine that runs is left to yield by itself: asyncpreemptoff. */
     private final boolean cooperative;
     private final ThreadState threads = new ThreadState();
@@ -125,8 +124,7 @@ final class Retake {
         quantum = s.config.quantumNanos();
         leastQuantum = s.config.leastQuantumNanos();
         shortestSlice = quantum;
-        lookAlone = Math.min(quantum, Math.max(quantum / Sysmon.BUSY_LOOKS, MIN_LOOK_AGAIN));
-        lookAgain = Math.min(leastQuantum, lookAlone);
+        lookAgain = Math.min(leastQuantum, lookAlone(false, quantum));
         cooperative = s.config.debug().asyncpreemptoff();
     }
 
@@ -274,10 +272,18 @@ final class Retake {
         long over = SCHEDWHEN.get(pp) + slice;
         if (over > now) {
             firstOver = Math.min(firstOver, over);
-        } else {
-            firstOver = Math.min(firstOver, now + (waits ? lookAgain : lookAlone)); // It has not yielded, or somebody waits by then.
+        } else { // It has not yielded, or somebody waits by then.
+            firstOver = Math.min(firstOver, now + (waits ? lookAgain : lookAlone(Schedt.npidleVolatile(s.sched) > 0, quantum)));
         }
         return (same || over <= now) && waits && running(pr, comes, now, now - SCHEDWHEN.get(pp), slice);
+    }
+
+    /**
+     * How soon sysmon looks again at a goroutine that has had its quantum while nothing waits for its P. What comes then runs on an idle P
+     * if there is one.
+     */
+    static long lookAlone(boolean idleP, long quantum) {
+        return idleP ? Math.max(quantum, Sysmon.WORK_SLEEP) : Math.min(quantum, Math.max(quantum / Sysmon.BUSY_LOOKS, MIN_LOOK_AGAIN));
     }
 
     /** How long a goroutine may run while others wait for its P: shorter the more there are, if that is wanted. */

@@ -31,6 +31,7 @@ import org.gmp4j.struct.Schedt;
  *  a P runs a goroutine, not timed                 half a quantum while work waits,   the same
  *                                                    else a quarter
  *  a goroutine has had its quantum                 a quarter of a quantum             the same
+ *  the same, nobody waits and a P is idle          as in a rest                       the same
  *  a goroutine was told to yield                   as little as fairSleep allows,     the same
  *                                                    for half a millisecond at most
  *  a thread was seen asleep with a P               100 µs at most, once               the same
@@ -83,7 +84,7 @@ public final class Sysmon implements Monitor {
     private static final int QUANTUM_LOOKS = 2;
     static final int BUSY_LOOKS = 4;
     /** At most so many nanoseconds are between two looks while work waits, or no P is idle, if threads fall asleep. */
-    private static final long WORK_SLEEP = 500_000;
+    static final long WORK_SLEEP = 500_000;
     /** System calls wake it from sleeps that are not shorter than this, ns. */
     private static final long HEARD_SLEEP = 100_000;
     /** And between the two looks at a thread that seems to sleep in the kernel. */
