@@ -16,8 +16,8 @@ final class HttpConnection implements AutoCloseable {
     private final InputStream in;
     private final String host;
 
-    /** A response with status 200: the value of {@link HttpService#THREAD_HEADER} and the body. */
-    record Answer(String thread, byte[] body) {
+    /** A response with status 200: the value of {@link HttpService#THREAD_HEADER}, the body, and whether the connection ends with it. */
+    record Answer(String thread, byte[] body, boolean last) {
     }
 
     HttpConnection(InetSocketAddress server) throws IOException {
@@ -45,12 +45,14 @@ final class HttpConnection implements AutoCloseable {
         }
         int length = 0;
         String thread = "";
+        boolean last = false;
         for (String header = line(); !header.isEmpty(); header = line()) {
             int colon = header.indexOf(':');
             String value = header.substring(colon + 1).strip();
             switch (header.substring(0, colon).toLowerCase(Locale.ROOT)) {
                 case "content-length" -> length = Integer.parseInt(value);
                 case "x-thread" -> thread = value;
+                case "connection" -> last = value.equalsIgnoreCase("close");
                 case "transfer-encoding" -> throw new IOException("not a plain body: " + value);
                 default -> {}
             }
@@ -59,7 +61,7 @@ final class HttpConnection implements AutoCloseable {
         if (body.length < length) {
             throw new EOFException("in the middle of a body");
         }
-        return new Answer(thread, body);
+        return new Answer(thread, body, last);
     }
 
     private String line() throws IOException {

@@ -25,6 +25,11 @@ interface HttpService extends AutoCloseable {
         if (path.startsWith("/sleep")) {
             Thread.sleep(1);
         }
+        return reversed(body);
+    }
+
+    /** The body turned around. */
+    static byte[] reversed(byte[] body) {
         byte[] answer = new byte[body.length];
         for (int i = 0; i < body.length; i++) {
             answer[i] = body[body.length - 1 - i];

@@ -9,17 +9,15 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.ToDoubleFunction;
 
-import org.HdrHistogram.Histogram;
 import org.gmp4j.Gmp;
+import org.gmp4j.bench.library.Load.Figures;
 
 /**
  * Throughput and latency of web servers whose requests run on this scheduler's threads, beside the same servers on the
@@ -34,8 +32,6 @@ final class LibraryFigures {
     private static final int ROUNDS = 9;
     private static final long ROUND_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long WARM_UP_NANOS = TimeUnit.SECONDS.toNanos(20);
-    private static final int BODY = 100;
-    private static final long LONGEST = TimeUnit.MINUTES.toNanos(1);
     private static final String JDK = "JDK";
 
     private LibraryFigures() {
@@ -100,62 +96,6 @@ final class LibraryFigures {
             int port = Integer.parseInt(out.readLine());
             return new Child(p, new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         }
-
-        /** CPU time that it has used, in seconds. */
-        double cpuSeconds() {
-            return process.info().totalCpuDuration().orElseThrow().toNanos() / 1e9;
-        }
-    }
-
-    // ---- the load
-
-    private record Figures(double perSecond, double p50Micros, double p99Micros, double cpuMicros) {
-    }
-
-    /** Loads a server for so long; every answer's body and thread are checked. */
-    private static Figures load(Child child, String thread, String path, int connections, long nanos) throws Exception {
-        Histogram all = new Histogram(LONGEST, 3);
-        AtomicReference<Throwable> failed = new AtomicReference<>();
-        double cpu = child.cpuSeconds();
-        long begin = System.nanoTime();
-        List<Thread> clients = new ArrayList<>();
-        for (int i = 0; i < connections; i++) {
-            byte[] body = new byte[BODY];
-            Arrays.fill(body, (byte) i);
-            body[0] = 1;
-            clients.add(Thread.ofPlatform().start(() -> {
-                Histogram mine = new Histogram(LONGEST, 3);
-                try (HttpConnection connection = new HttpConnection(child.address)) {
-                    byte[] expected = HttpService.answer("/", body);
-                    for (long t = System.nanoTime(); t - begin < nanos; ) {
-                        HttpConnection.Answer answer = connection.post(path, body);
-                        long now = System.nanoTime();
-                        mine.recordValue(Math.min(LONGEST, now - t));
-                        t = now;
-                        if (!Arrays.equals(expected, answer.body()) || !answer.thread().equals(thread)) {
-                            throw new IOException("a wrong answer, from a " + answer.thread());
-                        }
-                    }
-                } catch (IOException | InterruptedException | RuntimeException e) {
-                    failed.set(e);
-                }
-                synchronized (all) {
-                    all.add(mine);
-                }
-            }));
-        }
-        for (Thread client : clients) {
-            client.join();
-        }
-        if (failed.get() != null) {
-            throw new IOException("a client failed", failed.get());
-        }
-        double seconds = (System.nanoTime() - begin) / 1e9;
-        return new Figures(
-                all.getTotalCount() / seconds,
-                all.getValueAtPercentile(50) / 1e3,
-                all.getValueAtPercentile(99) / 1e3,
-                (child.cpuSeconds() - cpu) * 1e6 / all.getTotalCount());
     }
 
     private static void measure(String server, List<String> schedulers, String path, int connections) throws Exception {
@@ -169,9 +109,9 @@ final class LibraryFigures {
             }
             for (int round = -1; round < ROUNDS; round++) {
                 for (int i = 0; i < children.size(); i++) {
-                    String thread = schedulers.get(i).equals(JDK) ? "virtual" : "goroutine";
-                    long nanos = round < 0 ? WARM_UP_NANOS : ROUND_NANOS;
-                    Figures one = load(children.get(i), thread, path, connections, nanos);
+                    Load load = new Load(path, connections, schedulers.get(i).equals(JDK) ? "virtual" : "goroutine", HttpService::reversed);
+                    Child child = children.get(i);
+                    Figures one = load.run(child.process, child.address, round < 0 ? WARM_UP_NANOS : ROUND_NANOS);
                     if (round >= 0) {
                         figures.get(i).add(one);
                     }
@@ -185,7 +125,7 @@ final class LibraryFigures {
         }
         System.out.printf("%s %s, %d connections%n", server, path, connections);
         System.out.printf("%-10s %12s %12s %12s %20s%n", "", "requests/s", "p50 µs", "p99 µs", "server CPU µs/req");
-        List<Figures> ones = Collections.nCopies(ROUNDS, new Figures(1, 1, 1, 1));
+        List<Figures> ones = Collections.nCopies(ROUNDS, Figures.ONE);
         for (int i = 0; i < figures.size(); i++) {
             row(name(schedulers.get(i)), figures.get(i), ones, "%,12.0f");
         }
@@ -205,12 +145,7 @@ final class LibraryFigures {
         List<ToDoubleFunction<Figures>> columns =
                 List.of(Figures::perSecond, Figures::p50Micros, Figures::p99Micros, Figures::cpuMicros);
         for (ToDoubleFunction<Figures> column : columns) {
-            double[] ratios = new double[a.size()];
-            for (int i = 0; i < ratios.length; i++) {
-                ratios[i] = column.applyAsDouble(a.get(i)) / column.applyAsDouble(b.get(i));
-            }
-            Arrays.sort(ratios);
-            System.out.printf(" " + format, ratios[ratios.length / 2]);
+            System.out.printf(" " + format, Figures.ratio(a, b, column));
         }
         System.out.println();
     }

@@ -20,11 +20,8 @@ import org.junit.jupiter.api.Assumptions;
 
 /** What starts a program that was not written for goroutines, with the agent's option {@code default} and without. */
 final class OneFlag {
-    /** With the agent in the folder; the scheduler prints a line now and then. */
-    final List<String> flags;
-
     final Path agent;
-    private final Path folder;
+    final Path folder;
 
     /** Puts the two jars side by side, as they are in a distribution. */
     OneFlag(Path folder) throws Exception {
@@ -34,7 +31,11 @@ final class OneFlag {
         this.folder = folder;
         agent = Files.copy(runtime, folder.resolve(runtime.getFileName()));
         Path _ = Files.copy(bindings, folder.resolve(bindings.getFileName()));
-        flags = List.of("-javaagent:" + agent + "=default,debug=schedtrace=500");
+    }
+
+    /** The one flag; {@code debug} as in GMPDEBUG. */
+    List<String> flags(String debug) {
+        return List.of("-javaagent:" + agent + "=default,debug=" + debug);
     }
 
     private static Path place(Class<?> of) throws URISyntaxException {

@@ -35,10 +35,10 @@ final class RunningService implements AutoCloseable {
     private static final int SIGTERM = 128 + 15;
     private static final Pattern PORT = Pattern.compile("started on port (\\d+) ");
 
-    private final Process process;
+    final Process process;
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
     private final List<String> all = new ArrayList<>();
-    private final InetSocketAddress address;
+    final InetSocketAddress address;
 
     RunningService(List<String> command) throws Exception {
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
