@@ -8,12 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -81,10 +84,10 @@ class ChurnTest {
             TcpListener l = TcpListener.listen(LOOPBACK);
             WaitGroup servers = new WaitGroup();
             WaitGroup clients = new WaitGroup();
+            Set<SocketAddress> givenUp = ConcurrentHashMap.newKeySet();
             servers.go(io(() -> l.serve(c -> {
                 try (c) {
-                    c.setDeadlineAfter(Duration.ofMillis(200)); // Whoever is silent loses it.
-                    Io.echo(c);
+                    echo(c, givenUp);
                 } catch (IOException killed) {
                     return;
                 }
@@ -93,7 +96,7 @@ class ChurnTest {
                 Random random = new Random(seed * 1_000_003L + i);
                 clients.go(() -> {
                     try (TcpConn c = new Dialer().timeout(Duration.ofSeconds(60)).dial(text(l))) {
-                        client(c, random, echoed);
+                        client(c, random, echoed, givenUp);
                     } catch (SocketTimeoutException e) {
                         assertTrue(e.getMessage().startsWith("read"), e::getMessage);
                     } catch (IOException killed) {
@@ -110,7 +113,21 @@ class ChurnTest {
         }
     }
 
-    private static void client(TcpConn c, Random random, AtomicInteger echoed) throws IOException {
+    /** Whoever is silent loses it; on a busy machine others do too: their addresses are added before the connection ends. */
+    private static void echo(TcpConn c, Set<SocketAddress> givenUp) throws IOException {
+        try {
+            c.setDeadlineAfter(Duration.ofMillis(200));
+            Io.echo(c);
+        } catch (SocketTimeoutException e) {
+            SocketAddress peer = c.remoteAddr();
+            if (peer != null) { // Else it had gone before.
+                givenUp.add(peer);
+            }
+            throw e;
+        }
+    }
+
+    private static void client(TcpConn c, Random random, AtomicInteger echoed, Set<SocketAddress> givenUp) throws IOException {
         byte[] some = new byte[1 + random.nextInt(20_000)];
         switch (random.nextInt(9)) {
             case 0 -> c.setLinger(0); // A reset, with nothing said.
@@ -145,8 +162,10 @@ class ChurnTest {
                 while (c.read(b) > 0) {
                     Go.gosched();
                 }
-                assertEquals(some.length / 20 + 1, b.position());
-                echoed.incrementAndGet();
+                if (!givenUp.contains(c.localAddr())) {
+                    assertEquals(some.length / 20 + 1, b.position());
+                    echoed.incrementAndGet();
+                }
             }
         }
     }
