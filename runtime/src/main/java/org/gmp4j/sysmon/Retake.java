@@ -68,6 +68,7 @@ final class Retake {
     private static final long MAX_EARLIER = 250_000;
     /** A look at a goroutine that has had its quantum costs it 17 µs where it shares a CPU with sysmon. */
     private static final long MIN_LOOK_AGAIN = 200_000;
+    private static final long CALM = 1_000_000;
 
     /** How often the time for which a goroutine that no point stops keeps its P is doubled at most: once for each stray a CPU. */
     private static final int MAX_DOUBLINGS = 6;
@@ -273,17 +274,21 @@ final class Retake {
         if (over > now) {
             firstOver = Math.min(firstOver, over);
         } else { // It has not yielded, or somebody waits by then.
-            firstOver = Math.min(firstOver, now + (waits ? lookAgain : lookAlone(Schedt.npidleVolatile(s.sched) > 0, quantum)));
+            boolean calm = Schedt.npidleVolatile(s.sched) > 0 && !tookFromSleeper();
+            firstOver = Math.min(firstOver, now + (waits ? lookAgain : lookAlone(calm, quantum)));
         }
         return (same || over <= now) && waits && running(pr, comes, now, now - SCHEDWHEN.get(pp), slice);
     }
 
     /**
-     * How soon sysmon looks again at a goroutine that has had its quantum while nothing waits for its P. What comes then runs on an idle P
-     * if there is one.
+     * How soon sysmon looks again at a goroutine that has had its quantum while nothing waits for its P.
+     *
+     * @param calm what comes runs on an idle P. But another goroutine may take that P meanwhile and keep it, or fall asleep with it; then
+     *     what comes next waits until the look: therefore no longer than a millisecond, or than a quarter of a quantum
      */
-    static long lookAlone(boolean idleP, long quantum) {
-        return idleP ? Math.max(quantum, Sysmon.WORK_SLEEP) : Math.min(quantum, Math.max(quantum / Sysmon.BUSY_LOOKS, MIN_LOOK_AGAIN));
+    static long lookAlone(boolean calm, long quantum) {
+        long usual = Math.min(quantum, Math.max(quantum / Sysmon.BUSY_LOOKS, MIN_LOOK_AGAIN));
+        return calm ? Math.max(usual, Math.clamp(quantum, Sysmon.WORK_SLEEP, CALM)) : usual;
     }
 
     /** How long a goroutine may run while others wait for its P: shorter the more there are, if that is wanted. */

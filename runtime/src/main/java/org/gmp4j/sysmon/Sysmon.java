@@ -31,12 +31,14 @@ import org.gmp4j.struct.Schedt;
  *  a P runs a goroutine, not timed                 half a quantum while work waits,   the same
  *                                                    else a quarter
  *  a goroutine has had its quantum                 a quarter of a quantum             the same
- *  the same, nobody waits and a P is idle          as in a rest                       the same
+ *  the same, nobody waits and a P is idle, and     a quantum, 0.5 to 1 ms, if that    the same
+ *    no thread fell asleep with a P in a second      is longer
  *  a goroutine was told to yield                   as little as fairSleep allows,     the same
  *                                                    for half a millisecond at most
  *  a thread was seen asleep with a P               100 µs at most, once               the same
  *  a thread may fall asleep with a P               as in a rest; half a millisecond,  the same
- *                                                    if one did within a second
+ *                                                    if one did within a second and no
+ *                                                    P is idle
  *  all Ps are idle: it rests                       a quantum, 0.5 to 2.5 ms           a system call, work that is queued
  *                                                                                       while no P is idle
  *  all Ps were idle for 1 ms, or the world is      60 ms                              anything that runs

@@ -344,15 +344,16 @@ class RetakeTest {
     /** Who has had its quantum and keeps nobody waiting is looked at seldom: an idle P takes what comes. */
     @Test
     void whoRunsAlone() throws Exception {
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(QUANTUM).debug("asyncpreemptoff=1"))) {
+        Duration quantum = Duration.ofMillis(1);
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(quantum).debug("asyncpreemptoff=1"))) {
             Retake retake = retake(gmp.scheduler());
             assertTrue(gmp.gmp.call(() -> {
                 boolean seen = false;
                 for (int i = 0; i < TRIES && !seen; i++) {
                     boolean _ = retake.look(System.nanoTime());
-                    long later = System.nanoTime() + 2 * QUANTUM.toNanos();
+                    long later = System.nanoTime() + 2 * quantum.toNanos();
                     var _ = retake.look(later);
-                    seen = Schedt.npidleVolatile(gmp.scheduler().sched) == 1 && retake.untilOver(later) == QUANTUM.toNanos();
+                    seen = Schedt.npidleVolatile(gmp.scheduler().sched) == 1 && retake.untilOver(later) == quantum.toNanos();
                     Go.gosched();
                 }
                 return seen;
@@ -362,8 +363,10 @@ class RetakeTest {
 
     @Test
     void howSoonItLooksAtWhoRunsAlone() {
-        assertEquals(10_000_000, Retake.lookAlone(true, 10_000_000));
         assertEquals(500_000, Retake.lookAlone(true, 200_000));
+        assertEquals(1_000_000, Retake.lookAlone(true, 1_000_000));
+        assertEquals(1_000_000, Retake.lookAlone(true, 2_500_000));
+        assertEquals(2_500_000, Retake.lookAlone(true, 10_000_000));
         assertEquals(2_500_000, Retake.lookAlone(false, 10_000_000));
         assertEquals(250_000, Retake.lookAlone(false, 1_000_000));
         assertEquals(200_000, Retake.lookAlone(false, 500_000), "a look costs some 20 µs");
