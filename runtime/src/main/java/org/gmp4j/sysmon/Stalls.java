@@ -53,9 +53,16 @@ public final class Stalls {
         callback = c;
     }
 
-    /** Sets what is called each time there is a stall; it must only take note of it. Null for nothing. */
-    public void setRecorder(@Nullable Runnable r) {
+    /** Sets what is called each time there is a stall; it must only take note of it. */
+    public synchronized void setRecorder(Runnable r) {
         recorder = r;
+    }
+
+    /** Nothing more is called, if that was this. */
+    public synchronized void dropRecorder(Runnable r) {
+        if (recorder == r) {
+            recorder = null;
+        }
     }
 
     /** How often a P was taken from a goroutine that slept in the kernel. */

@@ -81,7 +81,11 @@ public final class FlightRecorder implements AutoCloseable {
         flight.snapshot(Objects.requireNonNull(file, "file"));
     }
 
-    /** Has a snapshot written soon after the next stall: a goroutine kept a P from others until it was taken. Once; call it again. */
+    /**
+     * Has a snapshot written soon after the next stall: a goroutine kept a P from others until it was taken. Once; call it again.
+     *
+     * @throws IllegalStateException after {@link #close}
+     */
     public void snapshotOnStall(Path file) {
         flight.onStall(Objects.requireNonNull(file, "file"));
     }
@@ -89,6 +93,8 @@ public final class FlightRecorder implements AutoCloseable {
     /**
      * Has a snapshot written soon after a goroutine was runnable for longer than {@code limit} before it ran. Once; call it
      * again. Where more than 16,000 goroutines live some such waits are missed.
+     *
+     * @throws IllegalStateException after {@link #close}
      */
     public void snapshotOnLatency(Duration limit, Path file) {
         flight.onLatency(nanos(limit), Objects.requireNonNull(file, "file"));

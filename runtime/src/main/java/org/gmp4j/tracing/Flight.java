@@ -26,9 +26,25 @@ public final class Flight {
     private final Thread thread;
     private Recording recording;
     private volatile boolean over;
-    private volatile boolean stalled;
-    private volatile @Nullable Path onStall;
+    private volatile @Nullable OnStall onStall;
     private volatile @Nullable Path onLate;
+    /** How often one of these was asked for; under the lock. To ask takes no memory. */
+    private volatile int askedOnLate;
+
+    /** A snapshot that was asked for, and whether there was a stall since. Another may be asked for while it is written. */
+    private static final class OnStall implements Runnable {
+        final Path file;
+        volatile boolean stalled;
+
+        OnStall(Path file) {
+            this.file = file;
+        }
+
+        @Override
+        public void run() {
+            stalled = true;
+        }
+    }
 
     private Flight(Scheduler s, long keep, long bytes) {
         this.s = s;
@@ -64,9 +80,7 @@ public final class Flight {
      * @throws IllegalStateException after {@link #stop}
      */
     public synchronized void snapshot(Path file) throws IOException {
-        if (over) {
-            throw new IllegalStateException("the flight recorder was stopped");
-        }
+        refuseIfOver();
         try (OutputStream out = Session.open(file)) {
             Recording next = new Recording(s, bytes, lateness);
             Recording old = recording;
@@ -89,17 +103,38 @@ public final class Flight {
         }
     }
 
-    /** Has a snapshot written at the next stall. */
+    /**
+     * Has a snapshot written at the next stall.
+     *
+     * @throws IllegalStateException after {@link #stop}
+     */
     public void onStall(Path file) {
-        stalled = false;
-        onStall = file;
-        Stalls.of(s).setRecorder(() -> stalled = true);
+        OnStall asked = new OnStall(file);
+        synchronized (lateness) { // Not what a snapshot holds while it is written.
+            refuseIfOver();
+            onStall = asked;
+            Stalls.of(s).setRecorder(asked);
+        }
     }
 
-    /** Has one written when a goroutine was runnable for longer than that, the next time. */
+    /**
+     * Has one written when a goroutine was runnable for longer than that, the next time.
+     *
+     * @throws IllegalStateException after {@link #stop}
+     */
     public void onLatency(long nanos, Path file) {
-        onLate = file;
-        lateness.setLimit((long) (nanos * Ticks.perNano()));
+        synchronized (lateness) {
+            refuseIfOver();
+            askedOnLate++;
+            onLate = file;
+            lateness.setLimit((long) (nanos * Ticks.perNano()));
+        }
+    }
+
+    private void refuseIfOver() {
+        if (over) {
+            throw new IllegalStateException("the flight recorder was stopped");
+        }
     }
 
     private void watch() {
@@ -114,17 +149,30 @@ public final class Flight {
     }
 
     private void look() {
-        Path file = onStall;
-        if (stalled && file != null) {
-            write(file);
-            onStall = null;
-            Stalls.of(s).setRecorder(null);
+        OnStall stall = onStall;
+        if (stall != null && stall.stalled) {
+            write(stall.file);
+            drop(stall);
         }
-        file = onLate;
-        if (lateness.isLate() && file != null) {
+        int asked = askedOnLate;
+        Path file = onLate;
+        if (file != null && lateness.isLate()) {
             write(file);
-            onLate = null;
-            lateness.setLimit(Long.MAX_VALUE);
+            synchronized (lateness) {
+                if (askedOnLate == asked) { // Else another was asked for meanwhile.
+                    onLate = null;
+                    lateness.setLimit(Long.MAX_VALUE);
+                }
+            }
+        }
+    }
+
+    private void drop(OnStall stall) {
+        synchronized (lateness) {
+            Stalls.of(s).dropRecorder(stall);
+            if (onStall == stall) {
+                onStall = null;
+            }
         }
     }
 
@@ -144,8 +192,12 @@ public final class Flight {
             return;
         }
         recording.stop(null);
-        over = true;
-        Stalls.of(s).setRecorder(null);
+        synchronized (lateness) {
+            over = true;
+            if (onStall != null) {
+                Stalls.of(s).dropRecorder(onStall);
+            }
+        }
         recording.release();
     }
 }

@@ -74,7 +74,14 @@ public final class Session {
                     continue;
                 }
                 Recording r = new Recording(s, bytes == 0 ? POOL : bytes, null);
-                r.start();
+                try {
+                    r.start();
+                } catch (IllegalStateException e) {
+                    if (schedulers.size() > 1 && s.isStopped()) {
+                        continue; // It was being closed.
+                    }
+                    throw e;
+                }
                 session.recordings.add(r);
             }
             session.thread.start();

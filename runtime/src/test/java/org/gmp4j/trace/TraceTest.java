@@ -449,6 +449,27 @@ class TraceTest {
             assertEquals(2, new Decoded(file).check().last.get("created"));
             end(r);
             assertThrows(IllegalStateException.class, () -> r.snapshot(file));
+            assertThrows(IllegalStateException.class, () -> r.snapshotOnStall(file));
+            assertThrows(IllegalStateException.class, () -> r.snapshotOnLatency(Duration.ofMillis(20), file));
+        }
+    }
+
+    /** What is asked for while the one before is being written is written too. */
+    @Test
+    void asksAgainMeanwhile() throws Exception {
+        try (TestGmp g = TestGmp.with(b -> b.procs(1).quantum(Duration.ofSeconds(1)));
+                FlightRecorder r = FlightRecorder.start(g.gmp, Duration.ofMinutes(1))) {
+            for (int i = 0; i < 3; i++) {
+                Path file = dir.resolve("late" + i);
+                r.snapshotOnLatency(Duration.ofMillis(20), file);
+                g.run(() -> {
+                    Go.go(() -> Thread.onSpinWait());
+                    spin(40_000_000);
+                });
+                while (!Files.exists(file)) {
+                    Thread.onSpinWait();
+                }
+            }
         }
     }
 
