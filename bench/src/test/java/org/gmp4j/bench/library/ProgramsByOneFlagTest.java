@@ -87,7 +87,7 @@ class ProgramsByOneFlagTest {
         }
     }
 
-    /** What the guide shows of a program is in one of those that are run here, or in {@link ServicesByOneFlagTest}. */
+    /** What the guide shows of a program is in one of those that are run here, or in {@link FrameworkService}. */
     @Test
     void theGuideHasTheSame() throws Exception {
         StringBuilder sources = new StringBuilder();
@@ -96,7 +96,7 @@ class ProgramsByOneFlagTest {
                 sources.append(Files.readString(p).replaceAll("\\s+", ""));
             }
         }
-        sources.append(Files.readString(Path.of("src/test/java/org/gmp4j/bench/library/ServicesByOneFlagTest.java")));
+        sources.append(Files.readString(Path.of("src/test/java/org/gmp4j/bench/library/FrameworkService.java")));
         String guide = Files.readString(Path.of("../runtime/GUIDE.md"));
         String recipes = guide.substring(guide.indexOf("\n### Recipes"), guide.indexOf("\n### Starting faster"));
         Matcher code = Pattern.compile("`([^`]+)` makes").matcher(recipes);
