@@ -47,12 +47,12 @@ public final class Gmp implements Executor, AutoCloseable {
     private static final long LEAST_INTERVAL = 100_000;
 
     final Scheduler s;
-    private final @Nullable Diagnosis diagnosis;
+    private final Closer closer;
 
     /** @param diagnosis ends with it; null for none */
     Gmp(Scheduler s, @Nullable Diagnosis diagnosis) {
         this.s = s;
-        this.diagnosis = diagnosis;
+        closer = new Closer(s, diagnosis);
         s.setOwner(this);
     }
 
@@ -559,8 +559,8 @@ public final class Gmp implements Executor, AutoCloseable {
 
     /**
      * Refuses new goroutines from outside, waits until all have ended, and gives threads and memory back. Harmless when
-     * repeated. When the caller is interrupted it returns early with its interrupt status set, and the scheduler goes on
-     * draining. Called when the JVM shuts down, from a shutdown hook that is, it does not wait for goroutines that called
+     * repeated. When the caller is interrupted it returns early with its interrupt status set, and a thread of the scheduler's own
+     * waits in its place. Called when the JVM shuts down, from a shutdown hook that is, it does not wait for goroutines that called
      * {@code System.exit}, which never returns, and returns when only these are left. Goroutines that wait for such a one, or
      * serve for ever, do not end either: {@link #close(Duration)} is what a hook wants.
      *
@@ -575,7 +575,8 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Like {@link #close()} but gives up after {@code d}; up to 0.2 s later when a socket poller of the JDK is just at work.
+     * Like {@link #close()} but returns after {@code d}, as it does when interrupted; up to 0.2 s later when a socket poller of the JDK
+     * is just at work.
      *
      * @return empty when all have ended, else {@link #dump} of those that are left
      */
@@ -587,6 +588,6 @@ public final class Gmp implements Executor, AutoCloseable {
         if (DefaultGmp.is(this)) {
             throw new IllegalStateException("close was called of the default Gmp, which runs the virtual threads of this JVM");
         }
-        return Program.close(s, diagnosis, nanos);
+        return closer.close(nanos);
     }
 }

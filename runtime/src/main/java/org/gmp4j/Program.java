@@ -11,10 +11,9 @@ import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Goexit;
-import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
-/** How goroutines of a {@link Gmp} begin, and how a Gmp ends. Classes, since the JVM would generate one for each lambda at the start. */
+/** How goroutines of a {@link Gmp} begin. Classes, since the JVM would generate one for each lambda at the start. */
 final class Program {
     private static final int BAD_USAGE = 2;
 
@@ -93,30 +92,6 @@ final class Program {
                 t.setName(prefix + number.getAndIncrement());
             }
             return t;
-        }
-    }
-
-    /** Closes it: see {@link Gmp#close()}. True when all goroutines have ended. */
-    static boolean close(Scheduler s, @Nullable Diagnosis diagnosis, long nanos) {
-        GStack st = GStack.current();
-        if (st != null && st.scheduler() == s) {
-            throw new IllegalStateException("close was called from a goroutine of the scheduler it would wait for");
-        }
-        GStack.checkAll();
-        boolean deep = GStack.pinIfDeep();
-        try {
-            boolean closed = s.close(nanos);
-            if (closed && diagnosis != null) {
-                diagnosis.end();
-            }
-            return closed;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } finally {
-            if (deep) {
-                JdkThreads.unpin();
-            }
         }
     }
 }

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@link Gmp} as a user sees it, embedded. */
 class GmpTest {
@@ -222,18 +223,46 @@ class GmpTest {
         }
     }
 
-    @Test
-    void anInterruptEndsCloseAndItGoesOnLater() throws InterruptedException {
-        Gmp gmp = Gmp.builder().procs(1).build();
+    /** Whoever closes it leaves; it ends all the same, by nobody's doing, when its last goroutine has. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void itEndsWhenWhoClosesItHasLeft(boolean interrupted) throws InterruptedException {
+        Gmp gmp = Gmp.builder().procs(2).build();
         Chan<Integer> c = Chan.make();
         gmp.go(c::recv);
         new Threads().add("closer", () -> {
-            Thread.currentThread().interrupt();
-            gmp.close();
-            assertTrue(Thread.interrupted());
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+                gmp.close();
+                gmp.close();
+                assertTrue(Thread.interrupted());
+            } else {
+                assertTrue(gmp.close(Duration.ofMillis(1)).contains("chan receive"));
+            }
         }).run();
+        assertEquals(1, threadsOf(gmp, "close"));
         c.close();
+        while (threadsOf(gmp, "") != 0) { // A test that hangs has failed.
+            Thread.sleep(1);
+        }
         gmp.close();
+    }
+
+    private static long threadsOf(Gmp gmp, String what) {
+        return Thread.getAllStackTraces().keySet().stream().filter(t -> t.getName().startsWith(gmp.name() + "-" + what)).count();
+    }
+
+    /** The second to close it returns when it has ended. */
+    @Test
+    void twoCloseIt() throws InterruptedException {
+        for (int i = 0; i < 50; i++) {
+            Gmp gmp = Gmp.builder().procs(2).build();
+            gmp.run(() -> Go.gosched());
+            new Threads().add(2, "closer", () -> {
+                gmp.close();
+                assertEquals(0, threadsOf(gmp, "sysmon"));
+            }).run();
+        }
     }
 
     /** All but go, run and call are harmless on a closed scheduler. */

@@ -4,7 +4,8 @@ package org.gmp4j.events;
 /**
  * Tells whether a goroutine was runnable for longer than a limit before it ran. A table by goid has the time since when it is
  * runnable; several goids share an entry, and a later one overwrites it, so a wait may be taken for shorter than it was, never for
- * longer. From any thread; races do no harm, as an entry is one word that only gets later.
+ * longer. From any thread; races do no harm, as an entry is one word that only gets later. Who read the limit before it was changed may
+ * notice a wait by the old one.
  */
 public final class Lateness {
     private static final int ENTRIES = 1 << 14;

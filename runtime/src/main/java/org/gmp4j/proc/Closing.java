@@ -3,7 +3,6 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.ffi.gmp.m;
@@ -44,8 +43,9 @@ final class Closing {
     /** What {@link #close} waits at until no goroutine is left. */
     private final Object drained = new Object();
     private volatile boolean mayBeDrained;
-    /** Whether a thread does the last steps, or has. The fields below are that thread's: which steps are done. */
-    private final AtomicBoolean ending = new AtomicBoolean();
+    /** The monitor of whoever does the last steps. The fields below belong to it: which are done. */
+    private final Object ending = new Object();
+    private boolean ended;
     private boolean exits;
     private int machinesLeft;
     private int procsLeft;
@@ -124,18 +124,12 @@ final class Closing {
         return true;
     }
 
-    /** No goroutine lives and none can be started: ends the scheduler, one thread at a time. */
-    private void stop() {
-        if (!ending.compareAndSet(false, true)) {
-            return;
-        }
-        boolean over = false;
-        try {
-            end();
-            over = true;
-        } finally {
-            if (!over) {
-                ending.set(false);
+    /** No goroutine lives and none can be started: ends the scheduler, one thread at a time. It has ended when this returns. */
+    void stop() {
+        synchronized (ending) {
+            if (!ended) {
+                end();
+                ended = true;
             }
         }
     }

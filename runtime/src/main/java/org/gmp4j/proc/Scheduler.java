@@ -551,7 +551,12 @@ public final class Scheduler {
         return closing.close(nanos);
     }
 
-    /** Whether {@link #close} has ended. */
+    /** When {@link #isStopped}: returns when no thread of it is left, and does what there is left to do for that. */
+    public void awaitEnd() {
+        closing.stop();
+    }
+
+    /** Whether no goroutine is left and none can be started, as {@link #close} has ended or is about to. */
     public boolean isStopped() {
         return Schedt.closingAcquire(sched) == STOPPED;
     }

@@ -68,6 +68,7 @@ final class Retake {
     private static final long MAX_EARLIER = 250_000;
     /** A look at a goroutine that has had its quantum costs it 17 µs where it shares a CPU with sysmon. */
     private static final long MIN_LOOK_AGAIN = 200_000;
+    /** The most between two looks at such a one while a P is idle. */
     private static final long CALM = 1_000_000;
 
     /** How often the time for which a goroutine that no point stops keeps its P is doubled at most: once for each stray a CPU. */

@@ -37,8 +37,8 @@ import org.gmp4j.struct.Schedt;
  *                                                    for half a millisecond at most
  *  a thread was seen asleep with a P               100 µs at most, once               the same
  *  a thread may fall asleep with a P               as in a rest; half a millisecond,  the same
- *                                                    if one did within a second and no
- *                                                    P is idle
+ *                                                    if one did within a second, and work
+ *                                                    waits or no P is idle
  *  all Ps are idle: it rests                       a quantum, 0.5 to 2.5 ms           a system call, work that is queued
  *                                                                                       while no P is idle
  *  all Ps were idle for 1 ms, or the world is      60 ms                              anything that runs

@@ -83,6 +83,7 @@ public final class FlightRecorder implements AutoCloseable {
 
     /**
      * Has a snapshot written soon after the next stall: a goroutine kept a P from others until it was taken. Once; call it again.
+     * A second call replaces what the first asked for.
      *
      * @throws IllegalStateException after {@link #close}
      */
@@ -92,7 +93,7 @@ public final class FlightRecorder implements AutoCloseable {
 
     /**
      * Has a snapshot written soon after a goroutine was runnable for longer than {@code limit} before it ran. Once; call it
-     * again. Where more than 16,000 goroutines live some such waits are missed.
+     * again. A second call replaces what the first asked for. Where more than 16,000 goroutines live some such waits are missed.
      *
      * @throws IllegalStateException after {@link #close}
      */

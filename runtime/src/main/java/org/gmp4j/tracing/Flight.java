@@ -9,6 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.events.Lateness;
 import org.gmp4j.ffi.Ticks;
+import org.gmp4j.print.ThrowableText;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.sysmon.Stalls;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +28,9 @@ public final class Flight {
     private Recording recording;
     private volatile boolean over;
     private volatile @Nullable OnStall onStall;
-    private volatile @Nullable Path onLate;
-    /** How often one of these was asked for; under the lock. To ask takes no memory. */
-    private volatile int askedOnLate;
+    /** Both under the lock of {@link #lateness}: where to write, or null, and how often that was asked for. To ask takes no memory. */
+    private @Nullable Path onLate;
+    private int askedOnLate;
 
     /** A snapshot that was asked for, and whether there was a stall since. Another may be asked for while it is written. */
     private static final class OnStall implements Runnable {
@@ -50,8 +51,8 @@ public final class Flight {
         this.s = s;
         this.keep = keep;
         this.bytes = bytes;
-        recording = new Recording(s, bytes, lateness);
         thread = Thread.ofPlatform().daemon().name("gmp-flight").unstarted(this::watch);
+        recording = new Recording(s, bytes, lateness);
     }
 
     /**
@@ -62,13 +63,18 @@ public final class Flight {
      */
     public static Flight start(Scheduler s, long keep, long bytes) {
         Flight f = new Flight(s, keep, bytes);
-        f.thread.start();
+        boolean watched = false;
         boolean started = false;
         try {
+            f.thread.start();
+            watched = true;
             f.recording.start();
             started = true;
         } finally {
             f.over = !started;
+            if (!watched) {
+                f.recording.release();
+            }
         }
         return f;
     }
@@ -112,8 +118,8 @@ public final class Flight {
         OnStall asked = new OnStall(file);
         synchronized (lateness) { // Not what a snapshot holds while it is written.
             refuseIfOver();
-            onStall = asked;
             Stalls.of(s).setRecorder(asked);
+            onStall = asked;
         }
     }
 
@@ -142,7 +148,7 @@ public final class Flight {
             LockSupport.parkNanos(NAP_NANOS);
             try {
                 look();
-            } catch (OutOfMemoryError e) {
+            } catch (OutOfMemoryError | LinkageError e) { // The latter of what is used for the first time.
                 LockSupport.parkNanos(NO_MEMORY_NANOS); // What was asked for still is.
             }
         }
@@ -154,9 +160,13 @@ public final class Flight {
             write(stall.file);
             drop(stall);
         }
-        int asked = askedOnLate;
-        Path file = onLate;
-        if (file != null && lateness.isLate()) {
+        int asked;
+        Path file;
+        synchronized (lateness) {
+            asked = askedOnLate;
+            file = lateness.isLate() ? onLate : null;
+        }
+        if (file != null) {
             write(file);
             synchronized (lateness) {
                 if (askedOnLate == asked) { // Else another was asked for meanwhile.
@@ -179,10 +189,10 @@ public final class Flight {
     private void write(Path file) {
         try {
             snapshot(file);
-        } catch (IOException e) {
-            System.err.println("gmp4j: a snapshot could not be written: " + e.getMessage());
-        } catch (IllegalStateException stopped) {
-            return; // Just now.
+        } catch (IOException | RuntimeException e) { // The latter of file systems that are not the default one, for example.
+            if (!over) {
+                System.err.println("gmp4j: a snapshot could not be written: " + ThrowableText.line(e));
+            }
         }
     }
 

@@ -37,7 +37,7 @@ public final class Session {
     /** Whether it was there before. */
     private final boolean found;
     private final FileChannel spool;
-    private final List<Recording> recordings = new ArrayList<>();
+    private final List<Recording> recordings;
     private final Thread thread;
     private volatile @Nullable IOException failed;
     private volatile boolean over;
@@ -47,8 +47,9 @@ public final class Session {
     private long dropped;
     private long events;
 
-    private Session(Path file) throws IOException {
+    private Session(Path file, int recordings) throws IOException {
         this.file = file;
+        this.recordings = new ArrayList<>(recordings); // Now: what has begun must be in it.
         found = Files.exists(file);
         FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close(); // Now rather than in the end, if it cannot be.
         Path name = file.toAbsolutePath();
@@ -60,29 +61,29 @@ public final class Session {
     /**
      * Begins.
      *
-     * @param schedulers those that are to be traced; one that is closed is left out unless it is the only one
+     * @param schedulers those that are to be traced; what is closed by now is left out
      * @param bytes memory for events of each that are not in the spool yet; 0 for the usual 32 MiB
      * @throws IOException when the file or the spool cannot be written
-     * @throws IllegalStateException when one is being traced already, or is closed
+     * @throws IllegalStateException when one is being traced already, or all are closed
      */
     public static Session start(List<Scheduler> schedulers, Path file, long bytes) throws IOException {
-        Session session = new Session(file);
+        Session session = new Session(file, schedulers.size());
         boolean started = false;
         try {
             for (Scheduler s : schedulers) {
-                if (schedulers.size() > 1 && s.isStopped()) {
-                    continue;
-                }
                 Recording r = new Recording(s, bytes == 0 ? POOL : bytes, null);
                 try {
                     r.start();
                 } catch (IllegalStateException e) {
-                    if (schedulers.size() > 1 && s.isStopped()) {
-                        continue; // It was being closed.
+                    if (s.isStopped()) {
+                        continue;
                     }
                     throw e;
                 }
                 session.recordings.add(r);
+            }
+            if (session.recordings.isEmpty()) {
+                throw new IllegalStateException("the Gmp is closed");
             }
             session.thread.start();
             started = true;

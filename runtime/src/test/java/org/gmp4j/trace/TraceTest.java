@@ -7,10 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -55,7 +51,7 @@ class TraceTest {
         return n;
     }
 
-    private static void pingPong(Chan<Integer> there, Chan<Integer> back, int n) {
+    static void pingPong(Chan<Integer> there, Chan<Integer> back, int n) {
         Go.go(() -> {
             for (int i = 0; i < n; i++) {
                 back.send(there.recv());
@@ -67,17 +63,23 @@ class TraceTest {
         }
     }
 
-    private static void awaitCount(Gmp gmp, int n) {
+    static void awaitCount(Gmp gmp, int n) {
         while (gmp.numGoroutine() != n) {
             Thread.onSpinWait();
         }
     }
 
-    private static void spin(long nanos) {
+    static void spin(long nanos) {
         long end = System.nanoTime() + nanos;
         while (System.nanoTime() < end) {
             Go.preemptPoint();
         }
+    }
+
+    /** On one P: a goroutine is runnable for 40 ms. */
+    static void makeOneWait() {
+        Go.go(() -> Thread.onSpinWait());
+        spin(40_000_000);
     }
 
     private static void block(Duration d) {
@@ -194,7 +196,7 @@ class TraceTest {
     }
 
     /** A second end does nothing. */
-    private static void end(AutoCloseable c) {
+    static void end(AutoCloseable c) {
         try {
             c.close();
         } catch (Exception e) {
@@ -267,21 +269,6 @@ class TraceTest {
         try (Stream<Path> files = Files.list(dir)) {
             assertEquals(List.of("first", "precious"), files.map(f -> f.getFileName().toString()).sorted().toList());
         }
-    }
-
-    @Test
-    void snapshotsOfAClosedScheduler() throws Exception {
-        FlightRecorder r;
-        try (TestGmp g = TestGmp.procs(1)) {
-            r = FlightRecorder.start(g.gmp, Duration.ofSeconds(10));
-            g.run(Go::gosched);
-        }
-        for (int i = 0; i < 3; i++) {
-            Path file = dir.resolve("snapshot" + i);
-            r.snapshot(file);
-            assertEquals(i == 0, new Decoded(file).last.get("events") > 0);
-        }
-        r.close();
     }
 
     /** Whatever step the memory does not suffice for: tracing can be ended, and begun again. */
@@ -428,95 +415,5 @@ class TraceTest {
         assertEquals(2, r.exit());
         assertEquals(1, r.err().lines().count(), r.err());
         assertTrue(r.err().startsWith("gmp4j: GMPDEBUG: a trace cannot be written to"), r.err());
-    }
-
-    // The flight recorder
-
-    @Test
-    void theRecorderKeepsTheLatest() throws Exception {
-        Path file = dir.resolve("flight");
-        try (TestGmp g = TestGmp.procs(2); FlightRecorder r = FlightRecorder.start(g.gmp, Duration.ofMinutes(1), 1)) {
-            g.run(() -> pingPong(Chan.make(), Chan.make(), 20_000)); // 120,000 events; there is room for 74,000.
-            awaitCount(g.gmp, 0);
-            r.snapshot(file);
-            Decoded d = new Decoded(file);
-            assertEquals(-1, d.last.get("goroutines before"));
-            assertTrue(d.last.get("events") > 30_000 && d.last.get("events") < 76_000, d.last::toString);
-            assertEquals(2, d.last.get("ended"));
-            assertEquals(0, d.last.get("created"));
-            g.run(() -> pingPong(Chan.make(), Chan.make(), 10));
-            r.snapshot(file);
-            assertEquals(2, new Decoded(file).check().last.get("created"));
-            end(r);
-            assertThrows(IllegalStateException.class, () -> r.snapshot(file));
-            assertThrows(IllegalStateException.class, () -> r.snapshotOnStall(file));
-            assertThrows(IllegalStateException.class, () -> r.snapshotOnLatency(Duration.ofMillis(20), file));
-        }
-    }
-
-    /** What is asked for while the one before is being written is written too. */
-    @Test
-    void asksAgainMeanwhile() throws Exception {
-        try (TestGmp g = TestGmp.with(b -> b.procs(1).quantum(Duration.ofSeconds(1)));
-                FlightRecorder r = FlightRecorder.start(g.gmp, Duration.ofMinutes(1))) {
-            for (int i = 0; i < 3; i++) {
-                Path file = dir.resolve("late" + i);
-                r.snapshotOnLatency(Duration.ofMillis(20), file);
-                g.run(() -> {
-                    Go.go(() -> Thread.onSpinWait());
-                    spin(40_000_000);
-                });
-                while (!Files.exists(file)) {
-                    Thread.onSpinWait();
-                }
-            }
-        }
-    }
-
-    @Test
-    void aSnapshotWhenOneWaitsLong() throws Exception {
-        Path late = dir.resolve("late");
-        Path stall = dir.resolve("stall");
-        try (TestGmp g = TestGmp.with(b -> b.procs(1).quantum(Duration.ofSeconds(1)));
-                FlightRecorder r = FlightRecorder.start(g.gmp, Duration.ofMinutes(1))) {
-            r.snapshotOnLatency(Duration.ofMillis(20), late);
-            r.snapshotOnStall(stall);
-            g.run(() -> Go.gosched());
-            g.run(() -> {
-                Go.go(() -> Thread.onSpinWait());
-                spin(40_000_000);
-            });
-            awaitFile(late);
-            Chan<Integer> c = Chan.make();
-            g.run(() -> {
-                Go.go(() -> c.send(1));
-                sleepInTheKernel();
-                assertEquals(1, c.recv());
-            });
-            awaitFile(stall);
-        }
-        assertTrue(new Decoded(late).named("goroutines", "runnable").stream().anyMatch(s -> s.nanos() > 20_000_000));
-    }
-
-    @SuppressWarnings("restricted")
-    private static void sleepInTheKernel() {
-        Linker linker = Linker.nativeLinker();
-        MethodHandle usleep = linker.downcallHandle(linker.defaultLookup().findOrThrow("usleep"),
-                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-        try {
-            int _ = (int) usleep.invokeExact(200_000);
-        } catch (Throwable t) {
-            throw new AssertionError(t);
-        }
-    }
-
-    /** Its last event is in it. */
-    private static void awaitFile(Path file) throws Exception {
-        for (;;) {
-            if (Files.exists(file) && Files.size(file) > 0 && new String(Files.readAllBytes(file), "ISO-8859-1").contains("end of trace")) {
-                return;
-            }
-            Thread.sleep(5);
-        }
     }
 }

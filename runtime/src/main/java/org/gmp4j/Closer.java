@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.JdkThreads;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Closes a {@link Gmp}. Where a caller leaves before the last goroutine has ended, because of an interrupt or of its limit of time, a
+ * thread takes its place: else the threads of the scheduler would stay for ever. Thread-safe.
+ */
+final class Closer implements Runnable {
+    private static final long NO_MEMORY_NANOS = 100_000_000;
+
+    private final Scheduler s;
+    private final @Nullable Diagnosis diagnosis;
+    /** Whether there is that thread. */
+    private final AtomicBoolean inPlace = new AtomicBoolean();
+
+    /** @param diagnosis ends with it; null for none */
+    Closer(Scheduler s, @Nullable Diagnosis diagnosis) {
+        this.s = s;
+        this.diagnosis = diagnosis;
+    }
+
+    /** See {@link Gmp#close()}. True when all goroutines have ended. */
+    boolean close(long nanos) {
+        GStack st = GStack.current();
+        if (st != null && st.scheduler() == s) {
+            throw new IllegalStateException("close was called from a goroutine of the scheduler it would wait for");
+        }
+        GStack.checkAll();
+        boolean deep = GStack.pinIfDeep();
+        try {
+            return closed(nanos) || leave();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return leave();
+        } finally {
+            if (deep) {
+                JdkThreads.unpin();
+            }
+        }
+    }
+
+    private boolean closed(long nanos) throws InterruptedException {
+        boolean closed = s.close(nanos);
+        if (closed && diagnosis != null) {
+            diagnosis.end();
+        }
+        return closed;
+    }
+
+    /** Starts the thread that takes the caller's place; false. */
+    private boolean leave() {
+        if (inPlace.compareAndSet(false, true)) {
+            boolean started = false;
+            try {
+                Thread t = new Thread(null, this, s.name().concat("-close"), 0, false);
+                t.setDaemon(true);
+                t.start();
+                started = true;
+            } catch (OutOfMemoryError e) {
+                return false; // The next close ends it, or has a thread.
+            } finally {
+                inPlace.setRelease(started);
+            }
+        }
+        return false;
+    }
+
+    /** That thread. */
+    @Override
+    public void run() {
+        boolean over = false;
+        while (!over) {
+            try {
+                boolean _ = closed(-1); // Else the JVM shuts down.
+                over = true;
+            } catch (OutOfMemoryError e) {
+                LockSupport.parkNanos(NO_MEMORY_NANOS);
+            } catch (InterruptedException e) {
+                continue; // It is nobody's who would leave.
+            }
+        }
+    }
+}
