@@ -83,6 +83,7 @@ final class LibraryFigures {
             command.add(ProcessHandle.current().info().command().orElseThrow());
             command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
             command.add("-Dsun.net.httpserver.nodelay=true"); // Or the JDK's server waits for acknowledgements.
+            command.add("-Dsun.net.httpserver.maxIdleConnections=10000"); // Or it closes what is idle of more than 200.
             command.addAll(List.of("-cp", System.getProperty("java.class.path"), LibraryFigures.class.getName()));
             command.addAll(List.of("serve", server, scheduler));
             return start(command);
