@@ -98,7 +98,7 @@ class FdMutexTest {
             for (int i = 0; i < 4; i++) {
                 boolean write = i == 3; // Alone in its direction.
                 all.add(gmp.gmp.threadFactory().newThread(() -> {
-                    for (int n = 0; n < 2_000;) {
+                    for (int n = 0; n < 2_000 || ended.get() == 0;) { // Who interrupts may have had no CPU until then.
                         if (m.lock(write) == IoResult.INTERRUPTED) {
                             assertTrue(Thread.interrupted());
                             ended.incrementAndGet();
@@ -116,7 +116,6 @@ class FdMutexTest {
             for (int i = 0; all.stream().anyMatch(Thread::isAlive); i++) {
                 all.get(i % all.size()).interrupt();
             }
-            assertTrue(ended.get() > 0, "no wait was ended");
             assertFalse(m.readers.take() || m.writers.take(), "a unit is left");
         }
     }
