@@ -224,8 +224,8 @@ public final class Gmp implements Executor, AutoCloseable {
 
         /**
          * Told of a goroutine that kept a P from others until it was taken; at most once a second, or as often as
-         * {@code GMPDEBUG=stall=MILLIS} says. Runs on the scheduler's monitor thread: be quick. One that throws is not told
-         * again.
+         * {@code GMPDEBUG=stall=MILLIS} says. Runs on the scheduler's monitor thread: be quick. {@link Gmp#close} of it throws
+         * there, as snapshots of a Gmp that is being closed do. One that throws is not told again.
          */
         Builder stalled(Consumer<Stall> told);
 
@@ -560,14 +560,17 @@ public final class Gmp implements Executor, AutoCloseable {
     /**
      * Refuses new goroutines from outside, waits until all have ended, and gives threads and memory back. Harmless when
      * repeated. When the caller is interrupted it returns early with its interrupt status set, and a thread of the scheduler's own
-     * waits in its place. Called when the JVM shuts down, from a shutdown hook that is, it does not wait for goroutines that called
+     * waits in its place; without memory or a thread for that, the next close has to end the scheduler.
+     *
+     * <p>Called when the JVM shuts down, from a shutdown hook that is, it does not wait for goroutines that called
      * {@code System.exit}, which never returns, and returns when only these are left. Goroutines that wait for such a one, or
      * serve for ever, do not end either: {@link #close(Duration)} is what a hook wants.
      *
      * <p>Any thread may close, in a bubble too, where the wait holds the clock.
      *
-     * @throws IllegalStateException from a goroutine of this scheduler, which would wait for itself; and of the
-     *     {@link #makeDefault default} one, which all virtual threads need
+     * @throws IllegalStateException from a goroutine of this scheduler or from what {@link Builder#stalled} told, which would wait for
+     *     itself; and of the {@link #makeDefault default} one, which all virtual threads need
+     * @throws OutOfMemoryError when there is too little memory for its end: the next close goes on with that
      */
     @Override
     public void close() {

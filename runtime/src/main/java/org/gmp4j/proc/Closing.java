@@ -3,7 +3,9 @@ package org.gmp4j.proc;
 
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.lock.Note;
@@ -43,8 +45,8 @@ final class Closing {
     /** What {@link #close} waits at until no goroutine is left. */
     private final Object drained = new Object();
     private volatile boolean mayBeDrained;
-    /** The monitor of whoever does the last steps. The fields below belong to it: which are done. */
-    private final Object ending = new Object();
+    /** Of whoever does the last steps. The fields below belong to it: which are done. */
+    private final ReentrantLock ending = new ReentrantLock();
     private boolean ended;
     private boolean exits;
     private int machinesLeft;
@@ -86,9 +88,14 @@ final class Closing {
      * @param nanos how long to wait; negative without limit
      * @return false when goroutines are left and the time is up, or the JVM shuts down and all of them called exit; the
      *     scheduler then still drains
+     * @throws IllegalStateException on sysmon, as what it calls may be the user's
      * @throws OutOfMemoryError when there is no memory for a step of the end: the next close goes on with that
      */
     boolean close(long nanos) throws InterruptedException {
+        if (s.monitor().isCurrent()) {
+            throw new IllegalStateException("close was called on the thread that watches the scheduler, which it would wait for");
+        }
+        long end = System.nanoTime() + nanos;
         GStack caller = GStack.enter(); // It may be a goroutine of another scheduler, which must keep its P while it holds our lock.
         SchedLock.lock(s.sched);
         if (Schedt.closingAcquire(s.sched) == 0) {
@@ -98,10 +105,8 @@ final class Closing {
         SchedLock.unlock(s.sched);
         GStack.exit(caller);
         if (stopped) {
-            stop(); // If another close has ended for want of memory.
-            return true;
+            return stop(nanos, end); // Another close may be at it, or have ended for want of memory.
         }
-        long end = System.nanoTime() + nanos;
         Exiters exiters = Exiters.ofShutdown(s.slots);
         for (;;) {
             synchronized (drained) {
@@ -120,17 +125,48 @@ final class Closing {
                 return false;
             }
         }
-        stop();
+        return stop(nanos, end);
+    }
+
+    /**
+     * No goroutine lives and none can be started: ends the scheduler, one thread at a time.
+     *
+     * @return whether it has ended: false when another thread is at it and the time is up
+     */
+    private boolean stop(long nanos, long end) throws InterruptedException {
+        if (!ending.tryLock()) { // Which no interrupt ends.
+            if (nanos < 0) {
+                ending.lockInterruptibly();
+            } else if (!ending.tryLock(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                return false;
+            }
+        }
+        endOnce();
         return true;
     }
 
-    /** No goroutine lives and none can be started: ends the scheduler, one thread at a time. It has ended when this returns. */
-    void stop() {
-        synchronized (ending) {
+    /**
+     * When {@link Scheduler#isStopped}: returns when no thread of it is left.
+     *
+     * @throws IllegalStateException on sysmon
+     */
+    void awaitEnd() {
+        if (s.monitor().isCurrent()) {
+            throw new IllegalStateException("the Gmp is closed");
+        }
+        ending.lock();
+        endOnce();
+    }
+
+    /** With the lock, which it gives back. */
+    private void endOnce() {
+        try {
             if (!ended) {
                 end();
                 ended = true;
             }
+        } finally {
+            ending.unlock();
         }
     }
 

@@ -24,4 +24,7 @@ public interface Monitor {
 
     /** The scheduler has ended: tells the thread, which ends soon, and returns it. */
     Thread stop();
+
+    /** Whether this is its thread, which must not wait for its own end. */
+    boolean isCurrent();
 }

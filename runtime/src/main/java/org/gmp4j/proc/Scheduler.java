@@ -545,15 +545,20 @@ public final class Scheduler {
      * @param nanos how long to wait; negative without limit
      * @return false when goroutines are left and the time is up, or the JVM shuts down and all of them called exit; the
      *     scheduler then still drains
+     * @throws IllegalStateException on sysmon
      * @throws OutOfMemoryError when there is no memory for a step of the end: the next close goes on with that
      */
     public boolean close(long nanos) throws InterruptedException {
         return closing.close(nanos);
     }
 
-    /** When {@link #isStopped}: returns when no thread of it is left, and does what there is left to do for that. */
+    /**
+     * When {@link #isStopped}: returns when no thread of it is left, and does what there is left to do for that.
+     *
+     * @throws IllegalStateException on sysmon
+     */
     public void awaitEnd() {
-        closing.stop();
+        closing.awaitEnd();
     }
 
     /** Whether no goroutine is left and none can be started, as {@link #close} has ended or is about to. */

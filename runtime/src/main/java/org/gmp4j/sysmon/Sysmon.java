@@ -209,6 +209,11 @@ public final class Sysmon implements Monitor {
         return thread;
     }
 
+    @Override
+    public boolean isCurrent() {
+        return Thread.currentThread() == thread;
+    }
+
     private void run() {
         try {
             duty(BEGIN, began);

@@ -52,6 +52,11 @@ final class FullHeapBeginProgram {
         public Thread stop() {
             return sysmon.stop();
         }
+
+        @Override
+        public boolean isCurrent() {
+            return sysmon.isCurrent();
+        }
     }
 
     public static void main(String[] args) throws Exception {

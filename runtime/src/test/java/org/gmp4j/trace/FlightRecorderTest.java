@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.ValueLayout;
@@ -16,6 +17,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
@@ -153,6 +157,50 @@ class FlightRecorderTest {
     void isClosedWhileItsSchedulerIs() {
         ChildJvm.Result r = new ChildJvm(ClosesBoth.class).with("-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=/dev/null").run();
         assertEquals(0, r.exit(), r::toString);
+    }
+
+    /** What is told of a stall, on sysmon, goes on until the scheduler is being closed: it must not wait for an end that waits for it. */
+    @Test
+    void whoIsToldOfAStallWaitsForNoEnd() throws Exception {
+        CountDownLatch told = new CountDownLatch(1);
+        AtomicReference<Throwable> snapshot = new AtomicReference<>();
+        AtomicReference<Throwable> close = new AtomicReference<>();
+        AtomicReference<FlightRecorder> r = new AtomicReference<>();
+        Gmp gmp = Gmp.builder().procs(1).stalled(stall -> {
+            told.countDown();
+            while (snapshot.get() == null) {
+                try {
+                    r.get().snapshot(dir.resolve("stall"));
+                } catch (IllegalStateException | IOException e) {
+                    snapshot.set(e);
+                }
+            }
+            close.set(assertThrows(IllegalStateException.class, () -> r.get().close()));
+        }).build();
+        r.set(FlightRecorder.start(gmp, Duration.ofMinutes(1), 1));
+        gmp.run(() -> {
+            Go.go(() -> Thread.onSpinWait());
+            sleepInTheKernel();
+        });
+        told.await();
+        gmp.close();
+        assertEquals("the Gmp is closed", snapshot.get().getMessage());
+        assertEquals("the Gmp is closed", close.get().getMessage());
+        r.get().close();
+    }
+
+    @Test
+    void whoIsToldOfAStallCannotClose() throws Exception {
+        CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+        AtomicReference<Gmp> gmp = new AtomicReference<>();
+        gmp.set(Gmp.builder().procs(1).stalled(
+                stall -> thrown.complete(assertThrows(IllegalStateException.class, () -> gmp.get().close()))).build());
+        gmp.get().run(() -> {
+            Go.go(() -> Thread.onSpinWait());
+            sleepInTheKernel();
+        });
+        assertTrue(thrown.get().getMessage().contains("the thread that watches the scheduler"));
+        gmp.get().close();
     }
 
     @SuppressWarnings("restricted")
