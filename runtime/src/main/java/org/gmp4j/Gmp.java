@@ -225,7 +225,7 @@ public final class Gmp implements Executor, AutoCloseable {
         /**
          * Told of a goroutine that kept a P from others until it was taken; at most once a second, or as often as
          * {@code GMPDEBUG=stall=MILLIS} says. Runs on the scheduler's monitor thread: be quick. {@link Gmp#close} of it throws
-         * there, as snapshots of a Gmp that is being closed do. One that throws is not told again.
+         * there. One that throws is not told again.
          */
         Builder stalled(Consumer<Stall> told);
 

@@ -45,10 +45,10 @@ final class Closing {
     /** What {@link #close} waits at until no goroutine is left. */
     private final Object drained = new Object();
     private volatile boolean mayBeDrained;
-    /** Of whoever does the last steps. The fields below belong to it: which are done. */
+    /** Of whoever does the last steps. The fields below belong to it, and tell which are done. */
     private final ReentrantLock ending = new ReentrantLock();
     private boolean ended;
-    private boolean exits;
+    private volatile boolean exits; // Read without it.
     private int machinesLeft;
     private int procsLeft;
     private boolean given;
@@ -146,16 +146,21 @@ final class Closing {
     }
 
     /**
-     * When {@link Scheduler#isStopped}: returns when no thread of it is left.
-     *
-     * @throws IllegalStateException on sysmon
+     * When {@link Scheduler#isStopped}: returns when no M of it runs any more. It does not wait for sysmon, which may be the caller, or
+     * wait for the caller.
      */
-    void awaitEnd() {
-        if (s.monitor().isCurrent()) {
-            throw new IllegalStateException("the Gmp is closed");
+    void awaitMs() {
+        while (!exits) {
+            if (ending.tryLock()) {
+                try {
+                    endMs();
+                } finally {
+                    ending.unlock();
+                }
+            } else {
+                Thread.yield(); // Another thread is at it: some microseconds.
+            }
         }
-        ending.lock();
-        endOnce();
     }
 
     /** With the lock, which it gives back. */
@@ -175,15 +180,7 @@ final class Closing {
      * nothing, and one that was done is not done again.
      */
     private void end() {
-        if (!exits) {
-            int count = stopMs();
-            for (long mp = idle(); mp != 0; mp = idle()) {
-                Note.wakeup(M.parkAddress(mp)); // With nextp 0: the M leaves.
-            }
-            s.netpoll.wake(s);
-            exited.acquireUninterruptibly(count);
-            exits = true;
-        }
+        endMs();
         s.spare.letGo();
         joinUninterruptibly(s.monitor().stop());
         while (readers.get() != 0) {
@@ -223,6 +220,19 @@ final class Closing {
         if (!given) {
             given = true; // Set before: a block that is lost is better than one that two schedulers have.
             RetiredSched.add(s, s.sched);
+        }
+    }
+
+    /** Has all Ms end, once; then nobody writes to what only Ms write to. */
+    private void endMs() {
+        if (!exits) {
+            int count = stopMs();
+            for (long mp = idle(); mp != 0; mp = idle()) {
+                Note.wakeup(M.parkAddress(mp)); // With nextp 0: the M leaves.
+            }
+            s.netpoll.wake(s);
+            exited.acquireUninterruptibly(count);
+            exits = true;
         }
     }
 

@@ -552,13 +552,9 @@ public final class Scheduler {
         return closing.close(nanos);
     }
 
-    /**
-     * When {@link #isStopped}: returns when no thread of it is left, and does what there is left to do for that.
-     *
-     * @throws IllegalStateException on sysmon
-     */
-    public void awaitEnd() {
-        closing.awaitEnd();
+    /** When {@link #isStopped}: returns when no M of it runs any more. From any thread. */
+    public void awaitMs() {
+        closing.awaitMs();
     }
 
     /** Whether no goroutine is left and none can be started, as {@link #close} has ended or is about to. */

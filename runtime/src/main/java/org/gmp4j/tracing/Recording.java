@@ -67,7 +67,7 @@ final class Recording {
             if (!s.isStopped()) {
                 throw closed;
             }
-            s.awaitEnd(); // No goroutine lives, but an M may still write what it does last.
+            s.awaitMs(); // No goroutine lives, but an M may still write what it does last.
             if (next != null) {
                 next.first = new Tracing.State(); // Nobody lives.
             }
