@@ -74,7 +74,7 @@ func compute(rounds int64) uint64 {
 	return h
 }
 
-// calibrate says how many rounds take a nanosecond, on this CPU with nothing beside: the lower quartile of some times.
+// calibrate says how many rounds take a nanosecond, on this CPU with nothing beside: the median of some times.
 func calibrate() float64 {
 	nanos := make([]time.Duration, calibrations)
 	for i := range nanos {
@@ -83,5 +83,5 @@ func calibrate() float64 {
 		nanos[i] = time.Since(start)
 	}
 	slices.Sort(nanos)
-	return float64(calibrationRounds) / float64(nanos[calibrations/4])
+	return float64(calibrationRounds) / float64(nanos[calibrations/2])
 }
