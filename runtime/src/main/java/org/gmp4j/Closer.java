@@ -67,7 +67,7 @@ final class Closer implements Runnable {
             } catch (OutOfMemoryError e) {
                 return false; // The next close ends it, or has a thread.
             } finally {
-                inPlace.setRelease(started);
+                inPlace.set(started);
             }
         }
         return false;

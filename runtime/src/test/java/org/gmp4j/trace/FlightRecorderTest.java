@@ -108,7 +108,7 @@ class FlightRecorderTest {
         r.close();
     }
 
-    /** A second request counts instead of the first, also while that is being written; one that cannot be written spoils no later one. */
+    /** A snapshot that cannot be written spoils no later one. */
     @Test
     void whatCannotBeWrittenSpoilsNothing() throws Exception {
         Path zip = dir.resolve("closed.zip");
