@@ -165,6 +165,9 @@ struct sysmontick {
     uint32_t syscalltick;
     int64_t schedwhen;
     int64_t syscallwhen;
+    uint64_t globaltick;   /* pstat.nglobal, and the sum of nlocal and npolled */
+    uint64_t othertick;
+    int64_t globalwhen;    /* since when the P has run others although the global queue had something */
 };
 
 /*
@@ -214,8 +217,9 @@ struct p {
     int64_t idlesince;     /* pidleput, under sched.lock */
     int64_t idletime;      /* pidleget, under sched.lock: nanoseconds spent idle */
 
-    /* Read by sysmon alone. */
+    /* Sysmon's. */
     struct sysmontick sysmontick GMP_ALIGNED;
+    uint32_t globaldue;    /* sysmon: 1 when the global queue is to have the next turn; the owner: 0 when it takes from there */
 
     /* Timers: under timersLock but for the two words that other Ps read. */
     int32_t timersLock GMP_ALIGNED;

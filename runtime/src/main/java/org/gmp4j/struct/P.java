@@ -33,6 +33,7 @@ public final class P {
     private static final LongField TIMERS = Mem.longField(p.layout(), "timers");
     private static final LongField TIMER0WHEN = Mem.longField(p.layout(), "timer0When");
     private static final LongField NEXIT = Mem.longField(p.layout(), "nexit");
+    private static final IntField GLOBALDUE = Mem.intField(p.layout(), "globaldue");
 
     private P() {
     }
@@ -244,5 +245,13 @@ public final class P {
 
     public static int syscalltickOpaque(long p) {
         return SYSCALLTICK.getOpaque(p);
+    }
+
+    public static int globaldueOpaque(long p) {
+        return GLOBALDUE.getOpaque(p);
+    }
+
+    public static void setGlobaldueOpaque(long p, int v) {
+        GLOBALDUE.setOpaque(p, v);
     }
 }

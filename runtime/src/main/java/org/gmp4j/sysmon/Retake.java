@@ -18,6 +18,7 @@ import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
@@ -85,6 +86,9 @@ final class Retake {
     private static final IntField SYSCALLTICK = Mem.intField(p.layout(), "sysmontick", "syscalltick");
     private static final LongField SCHEDWHEN = Mem.longField(p.layout(), "sysmontick", "schedwhen");
     private static final LongField SYSCALLWHEN = Mem.longField(p.layout(), "sysmontick", "syscallwhen");
+    private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
+    private static final LongField OTHERTICK = Mem.longField(p.layout(), "sysmontick", "othertick");
+    private static final LongField GLOBALWHEN = Mem.longField(p.layout(), "sysmontick", "globalwhen");
 
     private final Scheduler s;
     private final long quantum;
@@ -257,6 +261,9 @@ final class Retake {
             inSyscall = true;
             return answered(pr) ? takeFrom(pr) : syscall(pp, now);
         }
+        if (passesOver(pp, now)) {
+            P.setGlobaldueOpaque(pp, 1);
+        }
         boolean waits = work(pp, now);
         boolean comes = Request.of(pr).changed(pp) && anotherComes() && !waitsElsewhere(pp, now);
         workWaits |= waits;
@@ -314,6 +321,23 @@ final class Retake {
     /** Whether anything could run on this P. */
     private boolean work(long pp, long now) {
         return !Runq.runqempty(pp) || waitsElsewhere(pp, now);
+    }
+
+    /**
+     * Whether what is in the global queue has waited for a quantum while this P ran one after the other. What is in its ring and what the
+     * network poller finds comes before that queue, and there may be enough of it to keep the P for good. Go takes from the queue in each
+     * 61st slice: that is some 60 quanta where slices are long, or never where each goroutine inherits the slice of the one before.
+     */
+    private boolean passesOver(long pp, long now) {
+        long taken = PStat.NGLOBAL.getOpaque(pp);
+        long others = PStat.NLOCAL.getOpaque(pp) + PStat.NPOLLED.getOpaque(pp);
+        boolean passed = taken == GLOBALTICK.get(pp) && others != OTHERTICK.get(pp) && Schedt.runqsizeOpaque(s.sched) != 0;
+        GLOBALTICK.set(pp, taken);
+        OTHERTICK.set(pp, others);
+        if (!passed) {
+            GLOBALWHEN.set(pp, now);
+        }
+        return passed && now - GLOBALWHEN.get(pp) >= leastQuantum;
     }
 
     /** Whether a timer of the P is due, or a G is in the global queue: for how long is not known. */

@@ -57,7 +57,7 @@ class RetakeTest {
         }
     }
 
-    private static LongUnaryOperator loop() throws ReflectiveOperationException {
+    static LongUnaryOperator loop() throws ReflectiveOperationException {
         LongUnaryOperator loop = (LongUnaryOperator) PointLoader.ofCopy(Loop.class).loadClass(Loop.class.getName())
                 .getConstructor().newInstance();
         assertTrue(loop.applyAsLong(1) != 0 && Points.any(), "a point has been linked");

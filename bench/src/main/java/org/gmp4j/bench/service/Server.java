@@ -11,6 +11,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 
@@ -26,6 +27,13 @@ import org.gmp4j.net.TcpListener;
  * rounds of its loop take a nanosecond; ends with its standard input. Its twin in Go is bench/peers/go/service.
  */
 final class Server {
+    /**
+     * Options of its JVM, whichever the scheduler: {@link #work} stays a method of its own. C2 put it into some callers, depending on what
+     * was compiled first, and there a round took up to twice as long, as it kept its state in memory.
+     */
+    static final List<String> JVM = List.of("-XX:CompileCommand=quiet",
+            "-XX:CompileCommand=dontinline," + Server.class.getName() + "::work");
+
     private static final int BACKLOG = 16_384;
     private static final int CALIBRATIONS = 400;
     private static final long CALIBRATION_ROUNDS = 100_000;

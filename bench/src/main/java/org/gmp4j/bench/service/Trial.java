@@ -122,10 +122,12 @@ final class Trial {
     private List<String> server(Variant variant) {
         return switch (variant.peer()) {
             case GO -> go.command();
-            case JDK -> JavaCommand.of(List.of(), Server.class, variant.arguments());
-            case GMP4J, NET -> JavaCommand.of(
-                    List.of("-javaagent:" + JavaCommand.runtime() + "=points=" + settings.points()), Server.class,
-                    variant.arguments());
+            case JDK -> JavaCommand.of(Server.JVM, Server.class, variant.arguments());
+            case GMP4J, NET -> {
+                List<String> jvm = new ArrayList<>(Server.JVM);
+                jvm.add("-javaagent:" + JavaCommand.runtime() + "=points=" + settings.points());
+                yield JavaCommand.of(jvm, Server.class, variant.arguments());
+            }
         };
     }
 

@@ -37,6 +37,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int64_t idlesince;
  *     int64_t idletime;
  *     struct sysmontick sysmontick;
+ *     uint32_t globaldue;
  *     int32_t timersLock;
  *     int32_t timersLen;
  *     int32_t timersCap;
@@ -82,7 +83,8 @@ public class p {
         gmp_h.C_LONG.withName("idletime"),
         MemoryLayout.paddingLayout(112),
         sysmontick.layout().withName("sysmontick"),
-        MemoryLayout.paddingLayout(104),
+        gmp_h.C_INT.withName("globaldue"),
+        MemoryLayout.paddingLayout(76),
         gmp_h.C_INT.withName("timersLock"),
         gmp_h.C_INT.withName("timersLen"),
         gmp_h.C_INT.withName("timersCap"),
@@ -991,6 +993,46 @@ public class p {
     /**
      * Layout for field:
      * {@snippet lang=c :
+     * uint32_t globaldue
+     * }
+     */
+    public static final OfInt globaldue$layout() {
+        return Fields.globaldue$LAYOUT;
+    }
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint32_t globaldue
+     * }
+     */
+    public static final long globaldue$offset() {
+        return Fields.globaldue$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint32_t globaldue
+     * }
+     */
+    public static int globaldue(MemorySegment struct) {
+        return struct.get(Fields.globaldue$LAYOUT, Fields.globaldue$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint32_t globaldue
+     * }
+     */
+    public static void globaldue(MemorySegment struct, int fieldValue) {
+        struct.set(Fields.globaldue$LAYOUT, Fields.globaldue$OFFSET, fieldValue);
+    }
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
      * int32_t timersLock
      * }
      */
@@ -1512,6 +1554,8 @@ public class p {
         static final long idletime$OFFSET = $LAYOUT.byteOffset(groupElement("idletime"));
         static final GroupLayout sysmontick$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("sysmontick"));
         static final long sysmontick$OFFSET = $LAYOUT.byteOffset(groupElement("sysmontick"));
+        static final OfInt globaldue$LAYOUT = (OfInt)$LAYOUT.select(groupElement("globaldue"));
+        static final long globaldue$OFFSET = $LAYOUT.byteOffset(groupElement("globaldue"));
         static final OfInt timersLock$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersLock"));
         static final long timersLock$OFFSET = $LAYOUT.byteOffset(groupElement("timersLock"));
         static final OfInt timersLen$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersLen"));

@@ -19,6 +19,9 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     uint32_t syscalltick;
  *     int64_t schedwhen;
  *     int64_t syscallwhen;
+ *     uint64_t globaltick;
+ *     uint64_t othertick;
+ *     int64_t globalwhen;
  * }
  * }
  */
@@ -33,7 +36,10 @@ public class sysmontick {
         gmp_h.C_INT.withName("schedtick"),
         gmp_h.C_INT.withName("syscalltick"),
         gmp_h.C_LONG.withName("schedwhen"),
-        gmp_h.C_LONG.withName("syscallwhen")
+        gmp_h.C_LONG.withName("syscallwhen"),
+        gmp_h.C_LONG.withName("globaltick"),
+        gmp_h.C_LONG.withName("othertick"),
+        gmp_h.C_LONG.withName("globalwhen")
     ).withName("sysmontick");
 
     /**
@@ -204,6 +210,126 @@ public class sysmontick {
     }
 
     /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint64_t globaltick
+     * }
+     */
+    public static final OfLong globaltick$layout() {
+        return Fields.globaltick$LAYOUT;
+    }
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint64_t globaltick
+     * }
+     */
+    public static final long globaltick$offset() {
+        return Fields.globaltick$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint64_t globaltick
+     * }
+     */
+    public static long globaltick(MemorySegment struct) {
+        return struct.get(Fields.globaltick$LAYOUT, Fields.globaltick$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint64_t globaltick
+     * }
+     */
+    public static void globaltick(MemorySegment struct, long fieldValue) {
+        struct.set(Fields.globaltick$LAYOUT, Fields.globaltick$OFFSET, fieldValue);
+    }
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint64_t othertick
+     * }
+     */
+    public static final OfLong othertick$layout() {
+        return Fields.othertick$LAYOUT;
+    }
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint64_t othertick
+     * }
+     */
+    public static final long othertick$offset() {
+        return Fields.othertick$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint64_t othertick
+     * }
+     */
+    public static long othertick(MemorySegment struct) {
+        return struct.get(Fields.othertick$LAYOUT, Fields.othertick$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint64_t othertick
+     * }
+     */
+    public static void othertick(MemorySegment struct, long fieldValue) {
+        struct.set(Fields.othertick$LAYOUT, Fields.othertick$OFFSET, fieldValue);
+    }
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * int64_t globalwhen
+     * }
+     */
+    public static final OfLong globalwhen$layout() {
+        return Fields.globalwhen$LAYOUT;
+    }
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * int64_t globalwhen
+     * }
+     */
+    public static final long globalwhen$offset() {
+        return Fields.globalwhen$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * int64_t globalwhen
+     * }
+     */
+    public static long globalwhen(MemorySegment struct) {
+        return struct.get(Fields.globalwhen$LAYOUT, Fields.globalwhen$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * int64_t globalwhen
+     * }
+     */
+    public static void globalwhen(MemorySegment struct, long fieldValue) {
+        struct.set(Fields.globalwhen$LAYOUT, Fields.globalwhen$OFFSET, fieldValue);
+    }
+
+    /**
      * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
      * The returned segment has address {@code arrayParam.address() + index * layout().byteSize()}
      */
@@ -256,6 +382,12 @@ public class sysmontick {
         static final long schedwhen$OFFSET = $LAYOUT.byteOffset(groupElement("schedwhen"));
         static final OfLong syscallwhen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("syscallwhen"));
         static final long syscallwhen$OFFSET = $LAYOUT.byteOffset(groupElement("syscallwhen"));
+        static final OfLong globaltick$LAYOUT = (OfLong)$LAYOUT.select(groupElement("globaltick"));
+        static final long globaltick$OFFSET = $LAYOUT.byteOffset(groupElement("globaltick"));
+        static final OfLong othertick$LAYOUT = (OfLong)$LAYOUT.select(groupElement("othertick"));
+        static final long othertick$OFFSET = $LAYOUT.byteOffset(groupElement("othertick"));
+        static final OfLong globalwhen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("globalwhen"));
+        static final long globalwhen$OFFSET = $LAYOUT.byteOffset(groupElement("globalwhen"));
     }
 }
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sysmon;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.gmp4j.Go;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.struct.P;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+
+/** What waits in the global queue has its turn beside a P that always has something else to run. */
+class GlobalTurnTest {
+    private static final Duration LONG = Duration.ofMinutes(1);
+    private static final int GLOBAL_FIRST = 61;
+    private static final Duration QUANTUM = Duration.ofMillis(1);
+    private static final int OTHERS = 4;
+    private static final long SLICE = 400_000;
+    private static final Duration NAP = Duration.ofNanos(100_000);
+    private static final int ROUNDS = 15;
+
+    /** When it is due, one of the global queue runs before what the P has itself; and only one. */
+    @Test
+    void oneRunsFirst() throws InterruptedException {
+        List<String> order = new ArrayList<>();
+        CountDownLatch runs = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(OTHERS);
+        AtomicBoolean queued = new AtomicBoolean();
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(LONG))) {
+            gmp.go(() -> {
+                runs.countDown();
+                while (!queued.get()) {
+                    Thread.onSpinWait(); // Holds the P, so that what others start goes to the global queue.
+                }
+                Go.go(() -> end(order, ended, "own 1"));
+                Go.go(() -> end(order, ended, "own 2"));
+                long pp = Machine.current().attachedP();
+                P.setSchedtickOpaque(pp, GLOBAL_FIRST + 1); // Far from the next multiple.
+                P.setGlobaldueOpaque(pp, 1);
+            });
+            runs.await();
+            gmp.go(() -> end(order, ended, "global 1"));
+            gmp.go(() -> end(order, ended, "global 2"));
+            queued.set(true);
+            ended.await();
+        }
+        assertEquals(List.of("global 1", "own 2", "own 1", "global 2"), order);
+    }
+
+    private static void end(List<String> order, CountDownLatch ended, String name) {
+        order.add(name);
+        ended.countDown();
+    }
+
+    /**
+     * It is due after a quantum or two, also beside goroutines each of which goes on with the slice of the one before. In a process where
+     * points have been linked those keep their P, as they are expected to come to one; and they park before they notice that they are told
+     * to yield.
+     */
+    @Test
+    void soonBesideOthers() throws Exception {
+        assertTrue(RetakeTest.loop().applyAsLong(1) != 0);
+        long[] slices = new long[ROUNDS];
+        AtomicLong slice = new AtomicLong();
+        AtomicBoolean stop = new AtomicBoolean();
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
+            for (int i = 0; i < OTHERS; i++) {
+                gmp.go(() -> {
+                    while (!stop.get()) {
+                        slice.incrementAndGet();
+                        long end = System.nanoTime() + SLICE;
+                        while (System.nanoTime() < end) {
+                            Thread.onSpinWait();
+                        }
+                        Go.sleep(NAP); // Over before its turn comes again: the P never runs out of them.
+                    }
+                });
+            }
+            for (int i = 0; i < ROUNDS; i++) {
+                CountDownLatch ran = new CountDownLatch(1);
+                AtomicLong until = new AtomicLong();
+                long before = slice.get();
+                gmp.go(() -> {
+                    until.set(slice.get());
+                    ran.countDown();
+                });
+                ran.await();
+                slices[i] = until.get() - before;
+            }
+            stop.set(true);
+        }
+        Arrays.sort(slices);
+        assertTrue(slices[ROUNDS / 2] < GLOBAL_FIRST / 4, Arrays.toString(slices));
+    }
+}
