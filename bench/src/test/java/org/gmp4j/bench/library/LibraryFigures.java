@@ -31,7 +31,7 @@ import org.gmp4j.bench.library.Load.Figures;
 final class LibraryFigures {
     private static final int ROUNDS = 9;
     private static final long ROUND_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long WARM_UP_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long WARM_UP_NANOS = TimeUnit.SECONDS.toNanos(40);
     private static final String JDK = "JDK";
 
     private LibraryFigures() {
