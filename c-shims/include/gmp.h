@@ -165,9 +165,9 @@ struct sysmontick {
     uint32_t syscalltick;
     int64_t schedwhen;
     int64_t syscallwhen;
-    uint64_t globaltick;   /* pstat.nglobal, and the sum of nlocal and npolled */
-    uint64_t othertick;
-    int64_t globalwhen;    /* since when the P has run others although the global queue had something */
+    uint64_t globaltick;   /* pstat.nglobal, when that last changed or the global queue was empty */
+    uint64_t othertick;    /* the sum of nlocal and npolled then */
+    int64_t globalwhen;    /* the last look at which that sum was still the same */
 };
 
 /*
@@ -180,7 +180,7 @@ struct pstat {
     uint64_t nstealfail;   /* victims that had nothing */
     uint64_t stolenfrom;   /* address of the counters of Gs stolen, one for each victim by id; procresize, world stopped */
     uint64_t noverflow;    /* pushes into a full ring */
-    uint64_t nglobal;      /* Gs run next that came from the global queue */
+    uint64_t nglobal;      /* Gs run next that came from the global queue, but for those that the poller found */
     uint64_t npolled;      /* Gs run next that the network poller found ready */
     uint64_t nspin;        /* times an M began to search with this P */
     uint64_t nnap;         /* naps of spinners that were woken in vain */
@@ -219,7 +219,7 @@ struct p {
 
     /* Sysmon's. */
     struct sysmontick sysmontick GMP_ALIGNED;
-    uint32_t globaldue;    /* sysmon: 1 when the global queue is to have the next turn; the owner: 0 when it takes from there */
+    uint32_t globaldue;    /* sysmon: 1 when the global queue is to have the next turn, else 0; the owner: 0 when it takes from there */
 
     /* Timers: under timersLock but for the two words that other Ps read. */
     int32_t timersLock GMP_ALIGNED;

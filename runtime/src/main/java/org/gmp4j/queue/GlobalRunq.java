@@ -5,6 +5,7 @@ import org.gmp4j.ffi.gmp.gqueue;
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
@@ -145,6 +146,7 @@ public final class GlobalRunq {
             n = Math.min(n, max);
         }
         n = Runq.SHARED ? 1 : Math.min(n, Runq.LEN / 2);
+        boolean polled = list == common && Schedt.runqpolledOpaque(sched) != 0;
         long gp = pop(sched, list);
         if (gp == 0) {
             throw Throw.of("sched.runqsize != 0 but globrunqget returned nil");
@@ -165,8 +167,43 @@ public final class GlobalRunq {
             G.setSchedlink(last, 0);
             Runq.runqpushlist(pp, batch, taken - 1);
         }
-        PStat.NGLOBAL.addOpaque(pp, 1);
+        if (polled) {
+            PStat.NPOLLED.addOpaque(pp, 1);
+        } else {
+            taken(pp);
+        }
         return gp;
+    }
+
+    /**
+     * Takes one G since it is the turn of those that the poller did not find: they stand behind the ones that it did. When there is none,
+     * one of these. Under the lock, by the P's owner.
+     *
+     * @return 0 when the queue is empty
+     */
+    public static long globrunqturn(long sched, long pp) {
+        long polled = Schedt.runqpolledOpaque(sched);
+        if (polled == 0) {
+            return globrunqget(sched, pp, 1);
+        }
+        long common = common(sched);
+        long gp = G.schedlink(polled);
+        if (gp != 0) {
+            remove(sched, common, polled, gp);
+        } else {
+            long own = NodeQueues.of(Schedt.nodeq(sched), common, pp);
+            gp = own == common ? 0 : pop(sched, own);
+        }
+        if (gp == 0) {
+            return globrunqget(sched, pp, 1);
+        }
+        taken(pp);
+        return gp;
+    }
+
+    private static void taken(long pp) {
+        PStat.NGLOBAL.addOpaque(pp, 1);
+        P.setGlobaldueOpaque(pp, 0);
     }
 
     /** Takes the head, of {@code sched.runq} if that has one; 0 when all lists are empty; under the lock. */

@@ -82,6 +82,8 @@ final class Retake {
     private static final long TOOK_FROM_SYSCALL = 20_000_000;
     private static final long TOOK_FROM_SLEEPER = 1_000_000_000;
 
+    private static final long NONE = -1;
+
     private static final IntField SCHEDTICK = Mem.intField(p.layout(), "sysmontick", "schedtick");
     private static final IntField SYSCALLTICK = Mem.intField(p.layout(), "sysmontick", "syscalltick");
     private static final LongField SCHEDWHEN = Mem.longField(p.layout(), "sysmontick", "schedwhen");
@@ -233,6 +235,7 @@ final class Retake {
             long pp = pr.pp;
             int status = PStatus.get(pp);
             if (status != PStatus.PRUNNING && status != PStatus.PSYSCALL) {
+                GLOBALTICK.set(pp, NONE); // It passes nobody over.
                 continue;
             }
             busy = true;
@@ -261,9 +264,6 @@ final class Retake {
             inSyscall = true;
             return answered(pr) ? takeFrom(pr) : syscall(pp, now);
         }
-        if (passesOver(pp, now)) {
-            P.setGlobaldueOpaque(pp, 1);
-        }
         boolean waits = work(pp, now);
         boolean comes = Request.of(pr).changed(pp) && anotherComes() && !waitsElsewhere(pp, now);
         workWaits |= waits;
@@ -278,6 +278,10 @@ final class Retake {
         }
         long slice = waits ? slice(pp) : quantum; // Nobody loses while none waits: no reason to look often.
         shortestSlice = Math.min(shortestSlice, slice);
+        int due = passesOver(pp, slice, now) ? 1 : 0;
+        if (due != P.globaldueOpaque(pp)) {
+            P.setGlobaldueOpaque(pp, due);
+        }
         long over = SCHEDWHEN.get(pp) + slice;
         if (over > now) {
             firstOver = Math.min(firstOver, over);
@@ -324,20 +328,23 @@ final class Retake {
     }
 
     /**
-     * Whether what is in the global queue has waited for a quantum while this P ran one after the other. What is in its ring and what the
-     * network poller finds comes before that queue, and there may be enough of it to keep the P for good. Go takes from the queue in each
-     * 61st slice: that is some 60 quanta where slices are long, or never where each goroutine inherits the slice of the one before.
+     * Whether this P has run others for a time slice and taken nothing from the global queue, although there is something in it. What is in
+     * its ring and what the network poller finds comes before that queue, and there may be enough of it to keep the P for good. Go takes
+     * from the queue in each 61st slice. That takes long where slices are long, and longer where goroutines go on with the slices of those
+     * that woke them.
      */
-    private boolean passesOver(long pp, long now) {
+    private boolean passesOver(long pp, long slice, long now) {
         long taken = PStat.NGLOBAL.getOpaque(pp);
         long others = PStat.NLOCAL.getOpaque(pp) + PStat.NPOLLED.getOpaque(pp);
-        boolean passed = taken == GLOBALTICK.get(pp) && others != OTHERTICK.get(pp) && Schedt.runqsizeOpaque(s.sched) != 0;
-        GLOBALTICK.set(pp, taken);
-        OTHERTICK.set(pp, others);
-        if (!passed) {
-            GLOBALWHEN.set(pp, now);
+        if (taken != GLOBALTICK.get(pp) || Schedt.runqsizeOpaque(s.sched) == 0) {
+            GLOBALTICK.set(pp, taken);
+            OTHERTICK.set(pp, others);
         }
-        return passed && now - GLOBALWHEN.get(pp) >= leastQuantum;
+        if (others == OTHERTICK.get(pp)) { // One that was taken from there may still run.
+            GLOBALWHEN.set(pp, now);
+            return false;
+        }
+        return now - GLOBALWHEN.get(pp) >= slice;
     }
 
     /** Whether a timer of the P is due, or a G is in the global queue: for how long is not known. */

@@ -29,6 +29,7 @@ class TimeSliceTest {
         AtomicInteger inherited = new AtomicInteger();
         AtomicInteger told = new AtomicInteger();
         AtomicInteger tries = new AtomicInteger();
+        Runnable nothing = () -> { };
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
             gmp.run(() -> {
                 // Not all: a thread that the JVM, or a busy machine, puts to sleep loses its P untold.
@@ -50,15 +51,11 @@ class TimeSliceTest {
                     });
                     TestGmp.awaitOthers();
                     all.go(() -> {
+                        Go.go(nothing); // It waits for its turn in the ring: in the global queue it would run before the heir.
                         next.send(true); // It runs next.
                         first[0] = slice();
                         boolean _ = !heirRan.get() && toldToYield();
                         end.recv(); // Parks, and does not look.
-                    });
-                    all.go(() -> { // It waits for its turn.
-                        while (end.tryRecvOk() == null) {
-                            Go.gosched();
-                        }
                     });
                     all.await();
                 }

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.struct.G;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.testing.NoHalt;
@@ -102,6 +104,31 @@ class GlobalRunqTest {
             GlobalRunq.globrunqput(f.sched, g[1]);
             assertEquals(f.name(g[0]), f.name(GlobalRunq.pop(f.sched)));
             assertEquals(f.name(g[1]), f.name(GlobalRunq.pop(f.sched)));
+        }
+    }
+
+    /** Those that the poller did not find have a turn before those that it did; both are counted apart. */
+    @Test
+    void theTurnOfThoseBehindThePolled() {
+        try (FakeSched f = new FakeSched(1)) {
+            long[] g = {f.runnable(), f.runnable(), f.runnable(), f.runnable()};
+            long pp = f.ps[0];
+            GlobalRunq.globrunqput(f.sched, g[1]);
+            GlobalRunq.globrunqput(f.sched, g[3]);
+            GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
+            GlobalRunq.globrunqputpolled(f.sched, g[2], g[2], 1);
+            P.setGlobaldueOpaque(pp, 1);
+            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
+            assertEquals(0, P.globaldueOpaque(pp));
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqget(f.sched, pp, 1)));
+            assertEquals(f.name(g[3]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
+            assertEquals(g[2], GlobalRunq.tail(GlobalRunq.common(f.sched)));
+            P.setGlobaldueOpaque(pp, 1);
+            assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqturn(f.sched, pp)), "none but what the poller found");
+            assertEquals(1, P.globaldueOpaque(pp), "it was not their turn");
+            assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp));
+            assertEquals(2, PStat.NGLOBAL.getOpaque(pp));
+            assertEquals(2, PStat.NPOLLED.getOpaque(pp));
         }
     }
 

@@ -107,6 +107,18 @@ class NodeQueuesTest {
         }
     }
 
+    /** The queue's turn is the node's where all that stands in the common list was found by the poller. */
+    @Test
+    void theTurnOfTheNode() {
+        use();
+        long own = put(0, 1).getFirst();
+        long polled = f.runnable();
+        GlobalRunq.globrunqputpolled(f.sched, polled, polled, 1);
+        assertEquals(own, GlobalRunq.globrunqturn(f.sched, f.ps[0]));
+        assertEquals(polled, GlobalRunq.globrunqturn(f.sched, f.ps[0]));
+        assertEquals(0, GlobalRunq.globrunqturn(f.sched, f.ps[0]));
+    }
+
     /** A P takes what falls to it of those that share the list: six of ten, of two Ps. */
     @Test
     void share() {

@@ -17,12 +17,14 @@ import org.gmp4j.agent.PointLoader;
 import org.gmp4j.agent.Points;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.gmp.m;
+import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Machines;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
@@ -192,19 +194,22 @@ class RetakeTest {
         assertEquals(2_500, Retake.slice(200, 10_000, 4));
         assertEquals(200, Retake.slice(200, 10_000, 1_000));
         long second = 1_000_000_000;
+        Runnable nothing = () -> { };
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofSeconds(5), QUANTUM))) {
             Retake retake = retake(gmp.scheduler());
             for (int waiting : new int[] {0, 1, 6}) {
                 AtomicBoolean end = new AtomicBoolean();
                 CountDownLatch runs = new CountDownLatch(1);
                 gmp.go(() -> {
+                    GStack st = GStack.enter(); // Nobody takes its P now.
                     for (int i = 0; i < waiting; i++) {
-                        Go.go(() -> { });
+                        Go.go(nothing);
                     }
                     runs.countDown();
                     while (!end.get()) {
                         Thread.onSpinWait();
                     }
+                    GStack.exit(st);
                 });
                 runs.await();
                 long now = System.nanoTime();
@@ -406,6 +411,42 @@ class RetakeTest {
                 assertTrue(r.changed(pp), "they have run");
                 return true;
             }));
+        }
+    }
+
+    /** The turn of the global queue is due a slice after it was first passed over, whether or not others begin between two looks. */
+    @Test
+    void passedOverForASlice() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
+            long pp = gmp.scheduler().procs()[0].pp;
+            Retake retake = retake(gmp.scheduler());
+            AtomicBoolean end = new AtomicBoolean();
+            CountDownLatch runs = new CountDownLatch(1);
+            gmp.go(() -> {
+                GStack st = GStack.enter(); // Nobody takes its P.
+                runs.countDown();
+                while (!end.get()) {
+                    Thread.onSpinWait();
+                }
+                GStack.exit(st);
+            });
+            runs.await();
+            gmp.go(() -> { });
+            long now = System.nanoTime();
+            long slice = QUANTUM.toNanos();
+            boolean due = false;
+            for (int i = 0; i < MAX_TRIES && !due; i++) { // The scheduler's own sysmon, whose clock is another, may take it back.
+                boolean _ = retake.look(now);
+                PStat.NLOCAL.addOpaque(pp, 1); // Another has run.
+                var _ = retake.look(now + slice / 3);
+                var _ = retake.look(now + slice / 2);
+                assertTrue(i > 0 || P.globaldueOpaque(pp) == 0);
+                var _ = retake.look(now + slice);
+                due = P.globaldueOpaque(pp) != 0;
+            }
+            end.set(true);
+            retake.close();
+            assertTrue(due);
         }
     }
 
