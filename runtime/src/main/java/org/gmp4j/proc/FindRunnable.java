@@ -20,7 +20,7 @@ import org.gmp4j.struct.Schedt;
  * none ({@link Wakep} has the protocol).
  *
  * <ol>
- * <li>due timers of this P; every 61st time, and when that was passed over for a quantum, the global queue
+ * <li>due timers of this P; every 61st time, and when that was passed over for some quanta, the global queue
  * <li>runnext and the local ring
  * <li>before a global queue with something in it: the network, unless somebody asked it just now
  * <li>the global queue, a fair share
@@ -119,8 +119,8 @@ final class FindRunnable {
     }
 
     /**
-     * The 1-in-61 rule; and when sysmon has seen the P pass over the queue for a time slice ({@code Retake.passesOver}), which may be much
-     * sooner. There is no branch for the second: C2 leaves out one that was never taken, and discards the code when it first is.
+     * The 1-in-61 rule; and when sysmon has seen the P pass over the queue for some time slices ({@code Retake.passesOver}), which may
+     * be much sooner. There is no branch for the second: C2 leaves out one that was never taken, and discards the code when it first is.
      */
     private static long globalFirst(long sched, long pp) {
         int others = Integer.remainderUnsigned(P.schedtick(pp), GLOBAL_FIRST) * (1 - P.globaldueOpaque(pp));

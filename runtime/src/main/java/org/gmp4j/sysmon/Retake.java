@@ -84,6 +84,12 @@ final class Retake {
 
     private static final long NONE = -1;
 
+    /**
+     * After so many time slices of others the global queue has the next: goroutines that need the CPU for long have a ninth of it then, if
+     * others want all the rest. With one slice for one a service with short requests falls behind with these once there are long ones.
+     */
+    static final int PASSED_OVER = 8;
+
     private static final IntField SCHEDTICK = Mem.intField(p.layout(), "sysmontick", "schedtick");
     private static final IntField SYSCALLTICK = Mem.intField(p.layout(), "sysmontick", "syscalltick");
     private static final LongField SCHEDWHEN = Mem.longField(p.layout(), "sysmontick", "schedwhen");
@@ -328,10 +334,10 @@ final class Retake {
     }
 
     /**
-     * Whether this P has run others for a time slice and taken nothing from the global queue, although there is something in it. What is in
-     * its ring and what the network poller finds comes before that queue, and there may be enough of it to keep the P for good. Go takes
-     * from the queue in each 61st slice. That takes long where slices are long, and longer where goroutines go on with the slices of those
-     * that woke them.
+     * Whether this P has run others for {@value #PASSED_OVER} time slices and taken nothing from the global queue, although there is
+     * something in it. What is in its ring and what the network poller finds comes before that queue, and there may be enough of it to
+     * keep the P for good. Go takes from the queue in each 61st slice. That takes long where slices are long, and longer where goroutines
+     * go on with the slices of those that woke them.
      */
     private boolean passesOver(long pp, long slice, long now) {
         long taken = PStat.NGLOBAL.getOpaque(pp);
@@ -344,7 +350,7 @@ final class Retake {
             GLOBALWHEN.set(pp, now);
             return false;
         }
-        return now - GLOBALWHEN.get(pp) >= slice;
+        return now - GLOBALWHEN.get(pp) >= PASSED_OVER * slice;
     }
 
     /** Whether a timer of the P is due, or a G is in the global queue: for how long is not known. */

@@ -71,7 +71,7 @@ class GlobalTurnTest {
     }
 
     /**
-     * It is due after a quantum or two, also beside goroutines each of which goes on with the slice of the one before, however long they
+     * It is due after some quanta, also beside goroutines each of which goes on with the slice of the one before, however long they
      * are. In a process where points have been linked those keep their P, as they are expected to come to one; and they park before they
      * notice that they are told to yield.
      */
