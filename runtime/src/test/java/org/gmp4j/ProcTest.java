@@ -190,7 +190,7 @@ class ProcTest {
     /** 1 in 61: what is in the common queue is not starved by a P that always has local work. */
     @Test
     void globalQueueIsNotStarved() {
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1)))) { // Or its turn would be due after a quantum.
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1)))) { // Or its turn would be due after eight.
             AtomicBoolean stop = new AtomicBoolean();
             AtomicLong n = new AtomicLong();
             gmp.run(() -> Go.go(() -> breed(stop, n)));

@@ -97,9 +97,11 @@ final class Catalog {
                 r -> r.byP(Catalog::runsOf));
         counter("/sched/runs/in-place:goroutines", "Runs of a fresh goroutine on the stack of the one that had just ended.",
                 r -> r.sum(P::ninplaceOpaque));
-        counter("/sched/runs/global:goroutines", "Runs of a goroutine that a P took from the global queue.",
+        counter("/sched/runs/global:goroutines", "Runs of a goroutine from the global queue, but for those that the poller found.",
                 r -> r.sum(PStat.NGLOBAL));
-        counter("/sched/runs/polled:goroutines", "Runs of a goroutine straight from the network poller.", r -> r.sum(PStat.NPOLLED));
+        counter("/sched/runs/polled:goroutines",
+                "Runs of a goroutine that the network poller found, by the P that polled or from the global queue.",
+                r -> r.sum(PStat.NPOLLED));
         counter("/sched/runs/stolen:goroutines", "Runs of a goroutine straight from the queue of another P.",
                 r -> r.sum(PStat.NSTEALOK));
         counter("/sched/runs/local:goroutines", "Runs of a goroutine from the P's own queue.", r -> r.sum(PStat.NLOCAL));

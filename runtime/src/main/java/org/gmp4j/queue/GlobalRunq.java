@@ -195,6 +195,7 @@ public final class GlobalRunq {
             gp = own == common ? 0 : pop(sched, own);
         }
         if (gp == 0) {
+            P.setGlobaldueOpaque(pp, 0); // Or all that the poller found would run before what the P has itself.
             return globrunqget(sched, pp, 1);
         }
         taken(pp);

@@ -13,9 +13,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Go;
+import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
+import org.gmp4j.struct.LongField;
+import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +27,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What waits in the global queue has its turn beside a P that always has something else to run. */
 class GlobalTurnTest {
+    private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
+    private static final LongField OTHERTICK = Mem.longField(p.layout(), "sysmontick", "othertick");
+    private static final LongField GLOBALWHEN = Mem.longField(p.layout(), "sysmontick", "globalwhen");
     private static final Duration LONG = Duration.ofMinutes(1);
     private static final int GLOBAL_FIRST = 61;
     private static final Duration QUANTUM = Duration.ofMillis(1);
@@ -51,6 +58,10 @@ class GlobalTurnTest {
                     Go.go(own2);
                     long pp = Machine.current().attachedP();
                     P.setSchedtickOpaque(pp, GLOBAL_FIRST + 1); // Far from the next multiple.
+                    // Sysmon, which looks at any time, comes to the same.
+                    GLOBALTICK.set(pp, PStat.NGLOBAL.getOpaque(pp));
+                    OTHERTICK.set(pp, -1);
+                    GLOBALWHEN.set(pp, System.nanoTime() - 2 * Retake.PASSED_OVER * LONG.toNanos());
                     P.setGlobaldueOpaque(pp, 1);
                 } finally {
                     GStack.exit(st);

@@ -432,19 +432,23 @@ class RetakeTest {
             });
             runs.await();
             gmp.go(() -> { });
-            long now = System.nanoTime();
-            long slice = Retake.PASSED_OVER * QUANTUM.toNanos();
+            long slices = Retake.PASSED_OVER * QUANTUM.toNanos();
             boolean due = false;
-            for (int i = 0; i < MAX_TRIES && !due; i++) { // The scheduler's own sysmon, whose clock is another, may take it back.
-                boolean _ = retake.look(now);
-                PStat.NLOCAL.addOpaque(pp, 1); // Another has run.
-                var _ = retake.look(now + slice / 3);
-                var _ = retake.look(now + slice / 2);
-                assertTrue(i > 0 || P.globaldueOpaque(pp) == 0);
-                var _ = retake.look(now + slice);
-                due = P.globaldueOpaque(pp) != 0;
+            try {
+                for (int i = 0; i < MAX_TRIES && !due; i++) { // The scheduler's own sysmon, whose clock is another, may take it back.
+                    PStat.NGLOBAL.addOpaque(pp, 1);
+                    long now = System.nanoTime();
+                    boolean _ = retake.look(now);
+                    PStat.NLOCAL.addOpaque(pp, 1); // Another has run.
+                    var _ = retake.look(now + slices / 3);
+                    var _ = retake.look(now + slices / 2);
+                    assertEquals(0, P.globaldueOpaque(pp));
+                    var _ = retake.look(now + slices + QUANTUM.toNanos()); // That sysmon may have looked a moment after now.
+                    due = P.globaldueOpaque(pp) != 0;
+                }
+            } finally {
+                end.set(true);
             }
-            end.set(true);
             retake.close();
             assertTrue(due);
         }
