@@ -165,7 +165,7 @@ struct sysmontick {
     uint32_t syscalltick;
     int64_t schedwhen;
     int64_t syscallwhen;
-    uint64_t globaltick;   /* pstat.nglobal, when that last changed or the global queue was empty; -1: the P was idle */
+    uint64_t globaltick;   /* pstat.nglobal, when that last changed or the global queue was empty */
     uint64_t othertick;    /* the sum of nlocal and npolled then */
     int64_t globalwhen;    /* the last look at which that sum was still the same */
 };

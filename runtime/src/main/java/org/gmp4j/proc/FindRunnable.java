@@ -119,7 +119,7 @@ final class FindRunnable {
     }
 
     /**
-     * The 1-in-61 rule; and when sysmon has seen the P pass over the queue for some time slices ({@code Retake.passesOver}), which may
+     * The 1-in-61 rule; and when sysmon has seen the P pass over the queue for some time slices ({@code GlobalTurn}), which may
      * be much sooner. There is no branch for the second: C2 leaves out one that was never taken, and discards the code when it first is.
      */
     private static long globalFirst(long sched, long pp) {

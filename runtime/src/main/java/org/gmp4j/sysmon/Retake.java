@@ -18,7 +18,6 @@ import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
-import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
@@ -82,21 +81,10 @@ final class Retake {
     private static final long TOOK_FROM_SYSCALL = 20_000_000;
     private static final long TOOK_FROM_SLEEPER = 1_000_000_000;
 
-    private static final long NONE = -1;
-
-    /**
-     * After so many time slices of others the global queue has the next: goroutines that need the CPU for long have a ninth of it then, if
-     * others want all the rest. With one slice for one a service with short requests falls behind with these once there are long ones.
-     */
-    static final int PASSED_OVER = 8;
-
     private static final IntField SCHEDTICK = Mem.intField(p.layout(), "sysmontick", "schedtick");
     private static final IntField SYSCALLTICK = Mem.intField(p.layout(), "sysmontick", "syscalltick");
     private static final LongField SCHEDWHEN = Mem.longField(p.layout(), "sysmontick", "schedwhen");
     private static final LongField SYSCALLWHEN = Mem.longField(p.layout(), "sysmontick", "syscallwhen");
-    private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
-    private static final LongField OTHERTICK = Mem.longField(p.layout(), "sysmontick", "othertick");
-    private static final LongField GLOBALWHEN = Mem.longField(p.layout(), "sysmontick", "globalwhen");
 
     private final Scheduler s;
     private final long quantum;
@@ -241,7 +229,6 @@ final class Retake {
             long pp = pr.pp;
             int status = PStatus.get(pp);
             if (status != PStatus.PRUNNING && status != PStatus.PSYSCALL) {
-                GLOBALTICK.set(pp, NONE); // It passes nobody over.
                 continue;
             }
             busy = true;
@@ -284,10 +271,7 @@ final class Retake {
         }
         long slice = waits ? slice(pp) : quantum; // Nobody loses while none waits: no reason to look often.
         shortestSlice = Math.min(shortestSlice, slice);
-        int due = passesOver(pp, slice, now) ? 1 : 0;
-        if (due != P.globaldueOpaque(pp)) {
-            P.setGlobaldueOpaque(pp, due);
-        }
+        GlobalTurn.look(s.sched, pp, slice, now);
         long over = SCHEDWHEN.get(pp) + slice;
         if (over > now) {
             firstOver = Math.min(firstOver, over);
@@ -331,26 +315,6 @@ final class Retake {
     /** Whether anything could run on this P. */
     private boolean work(long pp, long now) {
         return !Runq.runqempty(pp) || waitsElsewhere(pp, now);
-    }
-
-    /**
-     * Whether this P has run others for {@value #PASSED_OVER} time slices and taken nothing from the global queue, although there is
-     * something in it. What is in its ring and what the network poller finds comes before that queue, and there may be enough of it to
-     * keep the P for good. Go takes from the queue in each 61st slice. That takes long where slices are long, and longer where goroutines
-     * go on with the slices of those that woke them.
-     */
-    private boolean passesOver(long pp, long slice, long now) {
-        long taken = PStat.NGLOBAL.getOpaque(pp);
-        long others = PStat.NLOCAL.getOpaque(pp) + PStat.NPOLLED.getOpaque(pp);
-        if (taken != GLOBALTICK.get(pp) || Schedt.runqsizeOpaque(s.sched) == 0) {
-            GLOBALTICK.set(pp, taken);
-            OTHERTICK.set(pp, others);
-        }
-        if (others == OTHERTICK.get(pp)) { // One that was taken from there may still run.
-            GLOBALWHEN.set(pp, now);
-            return false;
-        }
-        return now - GLOBALWHEN.get(pp) >= PASSED_OVER * slice;
     }
 
     /** Whether a timer of the P is due, or a G is in the global queue: for how long is not known. */

@@ -61,7 +61,7 @@ class GlobalTurnTest {
                     // Sysmon, which looks at any time, comes to the same.
                     GLOBALTICK.set(pp, PStat.NGLOBAL.getOpaque(pp));
                     OTHERTICK.set(pp, -1);
-                    GLOBALWHEN.set(pp, System.nanoTime() - 2 * Retake.PASSED_OVER * LONG.toNanos());
+                    GLOBALWHEN.set(pp, System.nanoTime() - 2 * GlobalTurn.PASSED_OVER * LONG.toNanos());
                     P.setGlobaldueOpaque(pp, 1);
                 } finally {
                     GStack.exit(st);

@@ -432,7 +432,7 @@ class RetakeTest {
             });
             runs.await();
             gmp.go(() -> { });
-            long slices = Retake.PASSED_OVER * QUANTUM.toNanos();
+            long slices = GlobalTurn.PASSED_OVER * QUANTUM.toNanos();
             boolean due = false;
             try {
                 for (int i = 0; i < MAX_TRIES && !due; i++) { // The scheduler's own sysmon, whose clock is another, may take it back.

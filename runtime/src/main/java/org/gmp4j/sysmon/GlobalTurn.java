@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sysmon;
+
+import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.struct.LongField;
+import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.PStat;
+import org.gmp4j.struct.Schedt;
+
+/**
+ * When the global queue is to have the next turn on a P. What is in the P's ring and what the network poller finds comes before that
+ * queue, and there may be enough of it to keep the P for good. Go takes from the queue in each 61st slice ({@code
+ * FindRunnable.globalFirst}). That takes long where slices are long, and longer where goroutines go on with the slices of those that woke
+ * them.
+ */
+final class GlobalTurn {
+    /**
+     * After so many time slices of others the global queue has the next: goroutines that need the CPU for long have a ninth of it then, if
+     * others want all the rest. With one slice for one a service with short requests falls behind with these once there are long ones.
+     */
+    static final int PASSED_OVER = 8;
+
+    // Sysmon's own.
+    private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
+    private static final LongField OTHERTICK = Mem.longField(p.layout(), "sysmontick", "othertick");
+    private static final LongField GLOBALWHEN = Mem.longField(p.layout(), "sysmontick", "globalwhen");
+
+    private GlobalTurn() {
+    }
+
+    /**
+     * At each look at a P that runs: says in {@code p.globaldue} whether it is the queue's turn. {@code GlobalRunq} takes that back when
+     * the P has taken from there. It may do so between the look at the counters and the write here: then the queue has one turn more.
+     */
+    static void look(long sched, long pp, long slice, long now) {
+        int due = passesOver(sched, pp, slice, now) ? 1 : 0;
+        if (due != P.globaldueOpaque(pp)) {
+            P.setGlobaldueOpaque(pp, due);
+        }
+    }
+
+    /**
+     * Whether the P has run others for {@value #PASSED_OVER} time slices and taken nothing from the global queue, although there is
+     * something in it.
+     */
+    private static boolean passesOver(long sched, long pp, long slice, long now) {
+        long taken = PStat.NGLOBAL.getOpaque(pp);
+        long others = PStat.NLOCAL.getOpaque(pp) + PStat.NPOLLED.getOpaque(pp);
+        if (taken != GLOBALTICK.get(pp) || Schedt.runqsizeOpaque(sched) == 0) {
+            GLOBALTICK.set(pp, taken);
+            OTHERTICK.set(pp, others);
+        }
+        if (others == OTHERTICK.get(pp)) { // One that was taken from there may still run.
+            GLOBALWHEN.set(pp, now);
+            return false;
+        }
+        return now - GLOBALWHEN.get(pp) >= PASSED_OVER * slice;
+    }
+}
