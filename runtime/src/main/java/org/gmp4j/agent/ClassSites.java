@@ -27,10 +27,15 @@ final class ClassSites extends WeakReference<Class<?>> {
             return new ClassSites(type);
         }
     };
-    /** Adds the second's one to the first. No lambda: one that has no memory or stack as it is linked is lost for good. */
+    /** Adds the second's one to the first, once. No lambda: one that has no memory or stack as it is linked is lost for good. */
     private static final BiFunction<ClassSites[], ClassSites[], ClassSites[]> JOIN = new BiFunction<>() {
         @Override
         public ClassSites[] apply(ClassSites[] all, ClassSites[] one) {
+            for (ClassSites sites : all) {
+                if (sites == one[0]) {
+                    return all;
+                }
+            }
             ClassSites[] joined = Arrays.copyOf(all, all.length + 1);
             joined[all.length] = one[0];
             return joined;
@@ -51,6 +56,8 @@ final class ClassSites extends WeakReference<Class<?>> {
     final @Nullable String loader;
     /** A stack through {@link Site#before}; any thread that links pushes. */
     private @Nullable Site last;
+    /** Whether it is in {@link #BY_NAME}. */
+    private volatile boolean listed;
 
     private ClassSites(Class<?> type) {
         super(type, GONE);
@@ -58,7 +65,7 @@ final class ClassSites extends WeakReference<Class<?>> {
         loader = type.getClassLoader() == null ? null : type.getClassLoader().getName();
     }
 
-    /** Notes a site of the class; from any thread, without a lock. */
+    /** Notes a site of the class, which can be found by the class's name then; from any thread, without a lock. */
     static void add(Class<?> type, Site site) {
         ClassSites sites = OF_CLASS.get(type);
         site.owner = sites;
@@ -67,8 +74,9 @@ final class ClassSites extends WeakReference<Class<?>> {
             before = (Site) LAST.getAcquire(sites); // pairs with the release of the push
             site.before = before;
         } while (!LAST.weakCompareAndSetRelease(sites, before, site));
-        if (before == null) {
+        if (!sites.listed) { // By the one who pushed the first, who may have come no further: so whoever comes here first lists it.
             BY_NAME.merge(sites.className, new ClassSites[] {sites}, JOIN);
+            sites.listed = true;
         }
     }
 

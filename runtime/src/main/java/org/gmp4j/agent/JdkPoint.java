@@ -68,7 +68,7 @@ final class JdkPoint {
     private static final @Nullable VarHandle WANTED;
     /** A {@link #PROBLEM}: another class loader's copy of us came first, and the points that were linked are its own. */
     static final String ANOTHERS = "gmp4j: the preemption points of this JVM belong to another copy of gmp4j; goroutines of "
-            + "this copy are preempted by signal alone: load gmp4j once, in a class loader that all share";
+            + "this copy are preempted only by having their P taken: load gmp4j once, in a class loader that all share";
     /** Why there are no points in this JVM, or none of ours; null when there is no reason. */
     static final @Nullable String PROBLEM;
 

@@ -31,7 +31,7 @@ final class Site extends MutableCallSite implements Runnable {
     private final MethodHandle unarmed;
     private @Nullable MethodHandle armed;
 
-    /** Under the registry's lock. */
+    /** Written under the registry's lock, and by the constructor; read without it by a thread at the point, which then learns it in vain. */
     boolean isArmed;
     int armings;
     /** When it was armed or last stopped a goroutine, by {@link System#nanoTime}; a benign race: any recent value does. */

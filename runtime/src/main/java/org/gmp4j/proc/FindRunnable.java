@@ -123,7 +123,7 @@ final class FindRunnable {
      * be much sooner. There is no branch for the second: C2 leaves out one that was never taken, and discards the code when it first is.
      */
     private static long globalFirst(long sched, long pp) {
-        int others = Integer.remainderUnsigned(P.schedtick(pp), GLOBAL_FIRST) * (1 - P.globaldueOpaque(pp));
+        int others = Integer.remainderUnsigned(P.schedtick(pp), GLOBAL_FIRST) * (1 - GlobalRunq.anyDue(P.globaldueOpaque(pp)));
         if (others != 0 || Schedt.runqsizeOpaque(sched) == 0) {
             return 0;
         }

@@ -272,7 +272,9 @@ public final class GStack extends Stack {
     boolean raise() {
         long mp = machine().mp;
         M.setLocksOpaque(mp, M.locksOpaque(mp) + 1);
-        VarHandle.acquireFence(); // No load below may move above the store; costs no instruction on x86.
+        // For the compilers: no load below may move above the store. (Loads only, by the specification; HotSpot's fence keeps all that
+        // come before.) The machine may: then Gate's membarrier orders the two. Costs no instruction on x86.
+        VarHandle.acquireFence();
         return M.gateOpaque(mp) == M.GATE_OPEN;
     }
 

@@ -59,6 +59,12 @@ public final class Preempt {
         }
     }
 
+    /** From here on points stop goroutines. */
+    static void setHook() {
+        Hook hook = new Hook();
+        Points.setHook(hook, hook);
+    }
+
     /**
      * Installs the handler, once a process: for SIGURG, or for a real-time signal if other code uses SIGURG. False when none is free.
      * In both of the latter cases a line on stderr says so, unless no signal is sent anyway. Code that sets a real-time signal back to
@@ -67,8 +73,7 @@ public final class Preempt {
     static boolean install() {
         synchronized (Preempt.class) {
             if (!installed) {
-                Hook hook = new Hook();
-                Points.setHook(hook, hook);
+                setHook();
                 installed = true;
                 choose();
                 String problem = Points.problem();

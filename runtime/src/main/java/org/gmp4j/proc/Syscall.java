@@ -123,8 +123,8 @@ public final class Syscall {
         long mp = m.mp;
         M.setIncgoOpaque(mp, 0);
         long oldp = M.oldp(mp);
-        if (reacquire(m)) {
-            resumed(st, oldp);
+        if (reacquire(m)) { // In the same time slice, or short calls would keep the P for ever.
+            resumed(st);
             return;
         }
         if (oldp != 0) {
@@ -133,21 +133,21 @@ public final class Syscall {
         long pp = idlep(m.s);
         if (pp != 0) {
             Threads.acquirep(m, pp);
-            resumed(st, pp);
+            resumed(st);
+            Schedule.newSlice(m, pp);
             return;
         }
         m.op = Mcall.EXITSYSCALL;
         Mcall.mcall(st, m);
     }
 
-    private static void resumed(GStack st, long pp) {
+    private static void resumed(GStack st) {
         GStatus.casgstatus(st.gp, GStatus.GSYSCALL, GStatus.GRUNNING);
         Machine m = st.machine();
         EventRing trace = m.trace;
         if (trace != null) {
             trace.event(Ev.SYSCALL_EXIT, 0, G.goid(st.gp), 0);
         }
-        Schedule.newSlice(m, pp);
     }
 
     private static long idlep(Scheduler s) {

@@ -26,7 +26,17 @@ public final class GlobalRunq {
     private static final long HEAD = Mem.offset(gqueue.layout(), "head");
     private static final long TAIL = Mem.offset(gqueue.layout(), "tail");
 
+    /** What {@code p.globaldue} says: no turn, one of those that the poller did not find, one of those that it found. */
+    public static final int NOT_DUE = 0;
+    public static final int DUE = 1;
+    public static final int POLLED_DUE = 3;
+
     private GlobalRunq() {
+    }
+
+    /** Whether it says that there is a turn: 1 or 0. */
+    public static int anyDue(int globaldue) {
+        return globaldue & 1;
     }
 
     /** {@code sched.runq}. */
@@ -128,7 +138,7 @@ public final class GlobalRunq {
     /**
      * Takes a fair share for {@code pp}: one G to run now, the others into its ring; under the lock, by the P's owner. A G that was
      * preempted at the end of its time slice is taken alone: with several such Gs in the ring, whatever becomes ready meanwhile would
-     * wait behind all of them. (In Go it does.)
+     * wait behind all of them. (In Go it does.) A share of those that the poller found has no others in it.
      *
      * @param max at most so many; 0 for no limit but the share and half a ring
      * @return 0 when the queue is empty
@@ -155,6 +165,9 @@ public final class GlobalRunq {
         long last = 0;
         int taken = 1;
         for (; taken < n && G.preemptOpaque(gp) == 0 && !isEmpty(list) && G.preemptOpaque(head(list)) == 0; taken++) {
+            if (polled && Schedt.runqpolledOpaque(sched) == 0) {
+                break;
+            }
             long g = pop(sched, list);
             if (last == 0) {
                 batch = g;
@@ -176,13 +189,19 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes one G since it is the turn of those that the poller did not find: they stand behind the ones that it did. When there is none,
-     * one of these. Under the lock, by the P's owner.
+     * Takes what has its turn by {@code p.globaldue}, which ends with that: a share of what the poller found; or one G that it did not,
+     * as they stand behind the ones that it did, or in the list of the P's node, and when there is none, one of these. Under the lock, by
+     * the P's owner.
      *
-     * @return 0 when the queue is empty
+     * @return 0 when there is none of those
      */
     public static long globrunqturn(long sched, long pp) {
         long polled = Schedt.runqpolledOpaque(sched);
+        boolean ofPolled = P.globaldueOpaque(pp) == POLLED_DUE;
+        P.setGlobaldueOpaque(pp, NOT_DUE);
+        if (ofPolled) {
+            return polled == 0 ? 0 : globrunqget(sched, pp, 0); // Another P has taken them.
+        }
         if (polled == 0) {
             return globrunqget(sched, pp, 1);
         }
@@ -195,7 +214,6 @@ public final class GlobalRunq {
             gp = own == common ? 0 : pop(sched, own);
         }
         if (gp == 0) {
-            P.setGlobaldueOpaque(pp, 0); // Or all that the poller found would run before what the P has itself.
             return globrunqget(sched, pp, 1);
         }
         taken(pp);
@@ -204,7 +222,7 @@ public final class GlobalRunq {
 
     private static void taken(long pp) {
         PStat.NGLOBAL.addOpaque(pp, 1);
-        P.setGlobaldueOpaque(pp, 0);
+        P.setGlobaldueOpaque(pp, NOT_DUE);
     }
 
     /** Takes the head, of {@code sched.runq} if that has one; 0 when all lists are empty; under the lock. */

@@ -2,6 +2,7 @@
 package org.gmp4j.sysmon;
 
 import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
@@ -9,10 +10,10 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * When the global queue is to have the next turn on a P. What is in the P's ring and what the network poller finds comes before that
- * queue, and there may be enough of it to keep the P for good. Go takes from the queue in each 61st slice ({@code
- * FindRunnable.globalFirst}). That takes long where slices are long, and longer where goroutines go on with the slices of those that woke
- * them.
+ * When the global queue is to have the next turn on a P. What is in the P's ring comes before that queue, and so does what the network
+ * poller finds before the others in the queue; there may be enough of either to keep the P for good. Go takes from the queue in each 61st
+ * slice ({@code FindRunnable.globalFirst}). That takes long where slices are long, and longer where goroutines go on with the slices of
+ * those that woke them.
  */
 final class GlobalTurn {
     /**
@@ -20,6 +21,8 @@ final class GlobalTurn {
      * others want all the rest. With one slice for one a service with short requests falls behind with these once there are long ones.
      */
     static final int PASSED_OVER = 8;
+    /** What sysmon's poll found waits in the queue only since the ring is never empty; an M's poll would have put it there. */
+    static final int POLLED_PASSED_OVER = 1;
 
     // Sysmon's own.
     private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
@@ -34,17 +37,25 @@ final class GlobalTurn {
      * the P has taken from there. It may do so between the look at the counters and the write here: then the queue has one turn more.
      */
     static void look(long sched, long pp, long slice, long now) {
-        int due = passesOver(sched, pp, slice, now) ? 1 : 0;
+        int due = due(sched, passesOver(sched, pp, now), slice);
         if (due != P.globaldueOpaque(pp)) {
             P.setGlobaldueOpaque(pp, due);
         }
     }
 
+    private static int due(long sched, long passesOver, long slice) {
+        if (passesOver >= PASSED_OVER * slice) {
+            return GlobalRunq.DUE;
+        }
+        boolean polled = passesOver >= POLLED_PASSED_OVER * slice && Schedt.runqpolledOpaque(sched) != 0;
+        return polled ? GlobalRunq.POLLED_DUE : GlobalRunq.NOT_DUE;
+    }
+
     /**
-     * Whether the P has run others for {@value #PASSED_OVER} time slices and taken nothing from the global queue, although there is
-     * something in it.
+     * For how long, in ns, the P has run others, those that the poller found among them, and begun with none of the rest of the global
+     * queue, although there is something in it.
      */
-    private static boolean passesOver(long sched, long pp, long slice, long now) {
+    private static long passesOver(long sched, long pp, long now) {
         long taken = PStat.NGLOBAL.getOpaque(pp);
         long others = PStat.NLOCAL.getOpaque(pp) + PStat.NPOLLED.getOpaque(pp);
         if (taken != GLOBALTICK.get(pp) || Schedt.runqsizeOpaque(sched) == 0) {
@@ -53,8 +64,8 @@ final class GlobalTurn {
         }
         if (others == OTHERTICK.get(pp)) { // One that was taken from there may still run.
             GLOBALWHEN.set(pp, now);
-            return false;
+            return 0;
         }
-        return now - GLOBALWHEN.get(pp) >= PASSED_OVER * slice;
+        return now - GLOBALWHEN.get(pp);
     }
 }

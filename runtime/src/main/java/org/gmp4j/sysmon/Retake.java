@@ -253,11 +253,13 @@ final class Retake {
     private boolean look(Processor pr, int status, int slices, long now) {
         long pp = pr.pp;
         boolean same = slices == 0;
+        boolean waits = work(pp, now);
+        long slice = waits ? slice(pp) : quantum; // Nobody loses while none waits: no reason to look often.
+        GlobalTurn.look(s.sched, pp, slice, now);
         if (status == PStatus.PSYSCALL) {
             inSyscall = true;
-            return answered(pr) ? takeFrom(pr) : syscall(pp, now);
+            return answered(pr) ? takeFrom(pr) : syscall(pp, waits, now, SCHEDWHEN.get(pp) + slice);
         }
-        boolean waits = work(pp, now);
         boolean comes = Request.of(pr).changed(pp) && anotherComes() && !waitsElsewhere(pp, now);
         workWaits |= waits;
         long mp = P.mOpaque(pp);
@@ -269,9 +271,7 @@ final class Retake {
             exact &= clock.look(now, slices, sinceLook);
             SliceClock.keepBothCompiled(pp);
         }
-        long slice = waits ? slice(pp) : quantum; // Nobody loses while none waits: no reason to look often.
         shortestSlice = Math.min(shortestSlice, slice);
-        GlobalTurn.look(s.sched, pp, slice, now);
         long over = SCHEDWHEN.get(pp) + slice;
         if (over > now) {
             firstOver = Math.min(firstOver, over);
@@ -328,16 +328,25 @@ final class Retake {
         return Schedt.nmspinningVolatile(s.sched) + Schedt.npidleVolatile(s.sched) > 0;
     }
 
-    private boolean syscall(long pp, long now) {
+    /** A call has its P taken at the second look at it; at the first if the goroutine's slice is over. */
+    private boolean syscall(long pp, boolean waits, long now, long over) {
         int tick = P.syscalltickOpaque(pp);
         if (SYSCALLTICK.get(pp) != tick) {
             SYSCALLTICK.set(pp, tick);
             SYSCALLWHEN.set(pp, now);
-            workWaits |= work(pp, now);
+            workWaits |= waits;
+            if (!waits) {
+                return false;
+            }
+            if (now >= over && take(pp)) {
+                retaken(pp);
+                return true;
+            }
+            firstOver = Math.min(firstOver, Math.max(over, now + lookAgain));
             return false;
         }
         // With nothing to run and others idle or searching, leave the P where it will soon be wanted.
-        if (!work(pp, now) && Schedt.nmspinningVolatile(s.sched) + Schedt.npidleVolatile(s.sched) > 0
+        if (!waits && Schedt.nmspinningVolatile(s.sched) + Schedt.npidleVolatile(s.sched) > 0
                 && now - SYSCALLWHEN.get(pp) < SYSCALL_NANOS) {
             return false;
         }
@@ -345,9 +354,13 @@ final class Retake {
             return false;
         }
         tookFromSyscall = now;
+        retaken(pp);
+        return true;
+    }
+
+    private void retaken(long pp) {
         SchedStat.NRETAKEN.addOpaque(s.sched, 1);
         Recorder.taken(s, pp, Recorder.Taken.SYSCALL, 0, 0);
-        return true;
     }
 
     /** From _Psyscall; the M may be coming back at this moment. */
@@ -400,8 +413,8 @@ final class Retake {
             w.preempted = SliceClock.slice(pp, tick);
             if (gp != 0) {
                 w.overrun.forget();
+                SchedStat.NTOLD.addOpaque(s.sched, 1);
             }
-            SchedStat.NTOLD.addOpaque(s.sched, 1);
             boolean _ = Preempt.preemptone(pp);
         }
         if (cooperative) {

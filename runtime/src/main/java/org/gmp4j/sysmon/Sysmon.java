@@ -30,7 +30,9 @@ import org.gmp4j.struct.Schedt;
  *    ({@link SliceClock}: where slices are few)
  *  a P runs a goroutine, not timed                 half a quantum while work waits,   the same
  *                                                    else a quarter
- *  a goroutine has had its quantum                 a quarter of a quantum             the same
+ *  a goroutine has had its quantum                 a quarter of a quantum, or 0.2 ms  the same
+ *                                                    if that is longer, a quantum at
+ *                                                    most
  *  the same, nobody waits and a P is idle, and     a quantum, 0.5 to 1 ms, if that    the same
  *    no thread fell asleep with a P in a second      is longer
  *  a goroutine was told to yield                   as little as fairSleep allows,     the same
@@ -43,7 +45,8 @@ import org.gmp4j.struct.Schedt;
  *                                                                                       while no P is idle
  *  all Ps were idle for 1 ms, or the world is      60 ms                              anything that runs
  *    stopped: it sleeps deeply
- *  after a deep sleep: it dozes                    a quantum, 1.25 ms at most         a system call
+ *  after a deep sleep: it dozes                    a quantum, 1.25 ms at most; half   a system call
+ *                                                    a ms while no P is idle
  * </pre>
  *
  * The shortest that applies counts, but it never sleeps less than {@link #fairSleep} asks after a look. A goroutine that

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import org.gmp4j.proc.PointHook;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -26,8 +27,7 @@ class LoopShapesTest {
     @AfterEach
     void disarm() {
         Points.setWanted(false);
-        Points.setHook(() -> {
-        });
+        PointHook.restore();
         Points.disarmAll();
     }
 

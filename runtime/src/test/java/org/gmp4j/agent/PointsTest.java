@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import org.gmp4j.proc.PointHook;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -76,8 +77,7 @@ class PointsTest {
     @AfterEach
     void reset() {
         Points.setWanted(false);
-        Points.setHook(() -> {
-        });
+        PointHook.restore();
         Points.disarmAll();
     }
 

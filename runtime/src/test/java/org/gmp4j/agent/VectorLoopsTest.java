@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.gmp4j.proc.PointHook;
 import org.junit.jupiter.api.Test;
 
 /** Which loops keep their points unarmed when points are armed from the start, and what is armed later. */
@@ -235,7 +236,7 @@ class VectorLoopsTest {
             Points.armLearnt();
             assertFalse(passed.isArmed, "it stopped nobody");
         } finally {
-            Points.setHook(() -> { });
+            PointHook.restore();
             int _ = Points.disarmAll();
         }
     }

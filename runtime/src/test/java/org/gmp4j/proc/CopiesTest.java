@@ -163,6 +163,6 @@ class CopiesTest {
     @Test
     void pointsOfAnother() {
         program("points", "gmp4j: the preemption points of this JVM belong to another copy of gmp4j; goroutines of this copy are"
-                + " preempted by signal alone: load gmp4j once, in a class loader that all share\n");
+                + " preempted only by having their P taken: load gmp4j once, in a class loader that all share\n");
     }
 }

@@ -3,7 +3,6 @@ package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -17,11 +16,9 @@ import java.util.function.ObjLongConsumer;
 
 import org.gmp4j.Go;
 import org.gmp4j.agent.PointLoader;
-import org.gmp4j.agent.Points;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.testing.TestGmp;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A goroutine that lost its P where nothing could stop it has one again when it has come to code with points. */
@@ -40,16 +37,9 @@ class StraysTest {
         }
     }
 
-    /** Others may have set another. */
-    @BeforeEach
-    void hook() {
-        Points.setHook(Preempt::point);
-    }
-
-    /** At the lowest priority, so on a CPU of its own. */
+    /** Beside another that wants the P. */
     @Test
     void oneThatRan() throws Throwable {
-        assumeTrue(Runtime.getRuntime().availableProcessors() > 1);
         comesHome(true, StraysTest::spinUntilAstray);
     }
 

@@ -3,15 +3,20 @@ package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Go;
 import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.Stress;
@@ -22,6 +27,10 @@ import org.junit.jupiter.api.Test;
 class SyscallTest {
     private static final long HELD_NANOS = 50_000_000;
     private static final int CALLS = 2_000;
+    private static final int ROUNDS = 15;
+    private static final long SHORT_WORK = 3_000;
+    /** Some 60 slices' worth of short calls. */
+    private static final long SLICES_OF_ROUNDS = 20_000;
 
     private static TestGmp onePNoPreemption() {
         return TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1)));
@@ -140,6 +149,119 @@ class SyscallTest {
                     }
                 });
             });
+        }
+    }
+
+    /** Go's sysretake: a goroutine that makes one short call after the other has its slice, and then the next one runs. */
+    @Test
+    void aLoopOfShortCallsHasASlice() {
+        long[] rounds = new long[ROUNDS];
+        AtomicLong round = new AtomicLong();
+        AtomicBoolean stop = new AtomicBoolean();
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
+            gmp.go(() -> {
+                while (!stop.get()) {
+                    int _ = blocking(SyscallTest::shortWork);
+                    round.incrementAndGet();
+                }
+            });
+            try {
+                for (int i = 0; i < ROUNDS; i++) {
+                    long before = round.get();
+                    rounds[i] = gmp.call(round::get) - before;
+                }
+            } finally {
+                stop.set(true);
+            }
+        }
+        Arrays.sort(rounds);
+        assertTrue(rounds[ROUNDS / 2] < SLICES_OF_ROUNDS, Arrays.toString(rounds));
+    }
+
+    private static int shortWork() {
+        long end = System.nanoTime() + SHORT_WORK;
+        while (System.nanoTime() < end) {
+            Thread.onSpinWait();
+        }
+        return 1;
+    }
+
+    /** Which would begin when the P was another's meanwhile. */
+    @Test
+    void aCallThatKeepsItsPBeginsNoSlice() {
+        try (TestGmp gmp = onePNoPreemption()) {
+            gmp.run(() -> {
+                long pp = Machine.current().attachedP();
+                int slices = P.schedtickOpaque(pp);
+                int calls = P.syscalltickOpaque(pp);
+                for (int i = 0; i < CALLS; i++) {
+                    int _ = blocking(() -> 1);
+                }
+                assertTrue(P.syscalltickOpaque(pp) - calls >= CALLS);
+                assertTrue(P.schedtickOpaque(pp) - slices < CALLS / 2, "but for those that sysmon took it from");
+            });
+        }
+    }
+
+    /** After a call that lost its P the next one gives it away as it begins, if work waits; the one after a short one does not. */
+    @Test
+    void afterALongCallTheNextHandsItsPOff() {
+        AtomicBoolean stop = new AtomicBoolean();
+        try (TestGmp gmp = onePNoPreemption()) {
+            gmp.go(() -> {
+                while (!stop.get()) {
+                    Go.gosched(); // Work waits.
+                }
+            });
+            try {
+                gmp.run(() -> {
+                    for (boolean kept = false; !kept;) {
+                        var _ = blocking(() -> keepsP(HELD_NANOS / 10)); // Sysmon has its P taken by then.
+                        assertFalse(blocking(() -> keepsP(HELD_NANOS / 10)), "a second long call");
+                        assertFalse(blocking(() -> keepsP(0)), "a short one after it");
+                        kept = blocking(() -> keepsP(0)); // Unless the short one was not.
+                    }
+                });
+            } finally {
+                stop.set(true);
+            }
+        }
+    }
+
+    /** In a call of so long: whether the goroutine left its P in _Psyscall, for itself or for sysmon. */
+    private static boolean keepsP(long nanos) {
+        boolean keeps = M.oldp(Machine.of().mp) != 0;
+        long end = System.nanoTime() + nanos;
+        while (System.nanoTime() < end) {
+            Thread.onSpinWait();
+        }
+        return keeps;
+    }
+
+    /** For some milliseconds after a P was taken from a call sysmon wants to hear of the next one, also while it sleeps long. */
+    @Test
+    void sysmonHearsOfCallsAfterALongOne() {
+        AtomicBoolean stop = new AtomicBoolean();
+        try (TestGmp gmp = onePNoPreemption()) {
+            gmp.go(() -> {
+                while (!stop.get()) {
+                    Go.gosched();
+                }
+            });
+            try {
+                gmp.run(() -> {
+                    long sched = Machine.current().s.sched;
+                    for (boolean heard = false; !heard;) {
+                        var _ = blocking(() -> keepsP(HELD_NANOS / 10));
+                        long end = System.nanoTime() + HELD_NANOS;
+                        while (!heard && System.nanoTime() < end) {
+                            heard = Schedt.sysmonwaitAcquire(sched) == Schedt.SYSMON_HEARS;
+                        }
+                    }
+                });
+            } finally {
+                stop.set(true);
+            }
         }
     }
 }

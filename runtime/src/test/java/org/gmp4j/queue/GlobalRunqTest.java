@@ -132,6 +132,29 @@ class GlobalRunqTest {
         }
     }
 
+    /** When it is the turn of what the poller found, the P takes its share of that, and nothing else; else it goes on with its own. */
+    @Test
+    void theTurnOfThePolled() {
+        try (FakeSched f = new FakeSched(1)) {
+            long[] g = {f.runnable(), f.runnable(), f.runnable()};
+            long pp = f.ps[0];
+            GlobalRunq.globrunqput(f.sched, g[2]);
+            GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
+            GlobalRunq.globrunqputpolled(f.sched, g[1], g[1], 1);
+            P.setGlobaldueOpaque(pp, GlobalRunq.POLLED_DUE);
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
+            assertEquals(GlobalRunq.NOT_DUE, P.globaldueOpaque(pp));
+            assertEquals(f.name(g[1]), f.name(Runq.runqget(pp)));
+            assertEquals(0, Runq.size(pp));
+            P.setGlobaldueOpaque(pp, GlobalRunq.POLLED_DUE);
+            assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp), "others are not meant");
+            assertEquals(GlobalRunq.NOT_DUE, P.globaldueOpaque(pp));
+            P.setGlobaldueOpaque(pp, GlobalRunq.DUE);
+            assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqget(f.sched, pp, 0)));
+            assertEquals(GlobalRunq.NOT_DUE, P.globaldueOpaque(pp), "that was the turn");
+        }
+    }
+
     /** A P takes its share of what is there and one more, at most half a ring, at most what it asked for. */
     @Test
     void fairShare() {
