@@ -44,6 +44,7 @@ class GlobalTurnTest {
     private static final int OTHERS = 4;
     private static final Duration NAP = Duration.ofNanos(100_000);
     private static final int ROUNDS = 15;
+    private static final int MAX_TRIES = 20;
 
     /** When it is due, one of the global queue runs before what the P has itself; and only one. */
     @Test
@@ -82,6 +83,46 @@ class GlobalTurnTest {
             ended.await();
         }
         assertEquals(List.of("global 1", "own 2", "own 1", "global 2"), order);
+    }
+
+    /** The turn of the global queue is due some slices after it was first passed over, whether or not others begin between two looks. */
+    @Test
+    void passedOverForSomeSlices() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(LONG))) {
+            long pp = gmp.scheduler().procs()[0].pp;
+            Retake retake = new Retake(gmp.scheduler(), Stalls.of(gmp.scheduler()));
+            AtomicBoolean end = new AtomicBoolean();
+            CountDownLatch runs = new CountDownLatch(1);
+            gmp.go(() -> {
+                GStack st = GStack.enter(); // Nobody takes its P.
+                runs.countDown();
+                while (!end.get()) {
+                    Thread.onSpinWait();
+                }
+                GStack.exit(st);
+            });
+            runs.await();
+            gmp.go(() -> { });
+            long slices = GlobalTurn.PASSED_OVER * LONG.toNanos();
+            boolean due = false;
+            try {
+                for (int i = 0; i < MAX_TRIES && !due; i++) { // The scheduler's own sysmon, whose clock is another, may take it back.
+                    PStat.NGLOBAL.addOpaque(pp, 1);
+                    long now = System.nanoTime();
+                    boolean _ = retake.look(now);
+                    PStat.NLOCAL.addOpaque(pp, 1); // Another has run.
+                    var _ = retake.look(now + slices / 3);
+                    var _ = retake.look(now + slices / 2);
+                    assertEquals(0, P.globaldueOpaque(pp));
+                    var _ = retake.look(now + slices + LONG.toNanos()); // That sysmon may have looked a moment after now.
+                    due = P.globaldueOpaque(pp) != 0;
+                }
+            } finally {
+                end.set(true);
+            }
+            retake.close();
+            assertTrue(due);
+        }
     }
 
     private static void end(List<String> order, CountDownLatch ended, String name) {
