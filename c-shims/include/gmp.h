@@ -220,6 +220,7 @@ struct p {
     /* Sysmon's. */
     struct sysmontick sysmontick GMP_ALIGNED;
     uint32_t globaldue;    /* sysmon: whether the global queue is to have the next turn, and who of it (GlobalRunq.DUE); the owner: 0 when it takes from there */
+    uint32_t longcall;     /* sysmon, before it takes the P from a system call: whether the call lasted; the M that comes back reads it */
 
     /* Timers: under timersLock but for the two words that other Ps read. */
     int32_t timersLock GMP_ALIGNED;

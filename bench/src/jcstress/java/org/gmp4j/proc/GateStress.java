@@ -28,6 +28,10 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 public class GateStress {
     private final long mp = Mem.alloc(m.layout(), 1);
 
+    public GateStress() {
+        M.attachP(mp, 1); // Opens the gate.
+    }
+
     @Actor
     public void enters(ZZ_Result r) {
         M.setLocksOpaque(mp, M.locksOpaque(mp) + 1);

@@ -114,8 +114,7 @@ final class Checkdead implements LongPredicate {
     private static long runs(Scheduler s) {
         long n = 0;
         for (Processor pr : s.procs()) {
-            n += P.nswitchOpaque(pr.pp) + P.ninplaceOpaque(pr.pp);
-            n += P.schedtickOpaque(pr.pp) + P.syscalltickOpaque(pr.pp); // Pinned ones.
+            n += P.nswitchOpaque(pr.pp) + P.ninplaceOpaque(pr.pp) + P.schedtickOpaque(pr.pp); // The last: pinned ones.
         }
         VarHandle.acquireFence();
         return n;

@@ -23,7 +23,7 @@ import org.gmp4j.struct.Schedt;
  * ({@code sysmon.Retake}), stopTheWorld. {@link Gate} and the signal handler ({@code preempt.c}) do the same to a goroutine that does
  * not do it itself. All these ways lead to {@link #exitsyscall}, which the next {@link GStack#enter} calls.
  *
- * <p>If the P was taken during a goroutine's last call, and work waits, the next call gives the P to another M at once
+ * <p>If the P was taken as a goroutine's last call lasted, and work waits, the next call gives the P to another M at once
  * ({@code entersyscallblock}): sysmon's look would come tens of microseconds later. When such a call turns out to be short, the
  * following ones keep their P again.
  *
@@ -128,13 +128,12 @@ public final class Syscall {
             return;
         }
         if (oldp != 0) {
-            st.lostP = true; // The P was taken, not given away.
+            st.lostP = P.longcallOpaque(oldp) != 0; // It was taken, not given away.
         }
         long pp = idlep(m.s);
         if (pp != 0) {
             Threads.acquirep(m, pp);
             resumed(st);
-            Schedule.newSlice(m, pp);
             return;
         }
         m.op = Mcall.EXITSYSCALL;

@@ -140,7 +140,7 @@ public final class GlobalRunq {
      * preempted at the end of its time slice is taken alone: with several such Gs in the ring, whatever becomes ready meanwhile would
      * wait behind all of them. (In Go it does.) A share of those that the poller found has no others in it.
      *
-     * @param max at most so many; 0 for no limit but the share and half a ring
+     * @param max at most so many; 0 for no limit but the share, half a ring, and what the P's ring has room for
      * @return 0 when the queue is empty
      */
     public static long globrunqget(long sched, long pp, int max) {
@@ -155,7 +155,7 @@ public final class GlobalRunq {
         if (max > 0) {
             n = Math.min(n, max);
         }
-        n = Runq.SHARED ? 1 : Math.min(n, Runq.LEN / 2);
+        n = Runq.SHARED ? 1 : Math.min(Math.min(n, Runq.LEN / 2), Runq.LEN - Runq.size(pp) + 1);
         boolean polled = list == common && Schedt.runqpolledOpaque(sched) != 0;
         long gp = pop(sched, list);
         if (gp == 0) {
@@ -190,8 +190,8 @@ public final class GlobalRunq {
 
     /**
      * Takes what has its turn by {@code p.globaldue}, which ends with that: a share of what the poller found; or one G that it did not,
-     * as they stand behind the ones that it did, or in the list of the P's node, and when there is none, one of these. Under the lock, by
-     * the P's owner.
+     * as they stand behind the ones that it did, or in the list of the P's node, and when there is none, a share of these. Under the lock,
+     * by the P's owner.
      *
      * @return 0 when there is none of those
      */
@@ -199,25 +199,27 @@ public final class GlobalRunq {
         long polled = Schedt.runqpolledOpaque(sched);
         boolean ofPolled = P.globaldueOpaque(pp) == POLLED_DUE;
         P.setGlobaldueOpaque(pp, NOT_DUE);
-        if (ofPolled) {
-            return polled == 0 ? 0 : globrunqget(sched, pp, 0); // Another P has taken them.
-        }
         if (polled == 0) {
-            return globrunqget(sched, pp, 1);
+            return ofPolled ? 0 : globrunqget(sched, pp, 1); // 0: another P has taken them.
         }
+        long gp = ofPolled ? 0 : popBehind(sched, pp, polled);
+        if (gp == 0) {
+            return globrunqget(sched, pp, 0);
+        }
+        taken(pp);
+        return gp;
+    }
+
+    /** Takes the first behind what the poller found, or that of the P's node. */
+    private static long popBehind(long sched, long pp, long polled) {
         long common = common(sched);
         long gp = G.schedlink(polled);
         if (gp != 0) {
             remove(sched, common, polled, gp);
-        } else {
-            long own = NodeQueues.of(Schedt.nodeq(sched), common, pp);
-            gp = own == common ? 0 : pop(sched, own);
+            return gp;
         }
-        if (gp == 0) {
-            return globrunqget(sched, pp, 1);
-        }
-        taken(pp);
-        return gp;
+        long own = NodeQueues.of(Schedt.nodeq(sched), common, pp);
+        return own == common ? 0 : pop(sched, own);
     }
 
     private static void taken(long pp) {

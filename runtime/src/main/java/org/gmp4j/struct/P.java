@@ -33,6 +33,7 @@ public final class P {
     private static final LongField TIMERS = Mem.longField(p.layout(), "timers");
     private static final LongField TIMER0WHEN = Mem.longField(p.layout(), "timer0When");
     private static final LongField NEXIT = Mem.longField(p.layout(), "nexit");
+    private static final IntField LONGCALL = Mem.intField(p.layout(), "longcall");
     private static final IntField GLOBALDUE = Mem.intField(p.layout(), "globaldue");
 
     private P() {
@@ -245,6 +246,14 @@ public final class P {
 
     public static int syscalltickOpaque(long p) {
         return SYSCALLTICK.getOpaque(p);
+    }
+
+    public static int longcallOpaque(long p) {
+        return LONGCALL.getOpaque(p);
+    }
+
+    public static void setLongcallOpaque(long p, int v) {
+        LONGCALL.setOpaque(p, v);
     }
 
     public static int globaldueOpaque(long p) {

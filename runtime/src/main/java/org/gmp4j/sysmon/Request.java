@@ -12,8 +12,9 @@ import org.gmp4j.queue.Runq;
 final class Request implements Monitor.Watched {
     /** The M that was asked; 0 for none. */
     long mp;
-    /** The time slice, and the goroutine that had it. */
+    /** The time slice, how many calls there had been, and the goroutine. */
     int tick;
+    int calls;
     long gp;
     long goid;
     /** When, by nanoTime. */

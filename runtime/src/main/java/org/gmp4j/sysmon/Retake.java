@@ -29,6 +29,7 @@ import org.gmp4j.struct.Schedt;
  * <pre>
  *  P                                   work waits for it    after                  what
  *  _Psyscall                           yes, or nobody idle  one tick               CAS to _Pidle, handoffp
+ *  _Psyscall, its slice is over        yes                  at once                the same
  *  _Psyscall                           no                   10 ms                  the same
  *  _Prunning, thread asleep            yes                  two looks              handoff, then the same
  *  _Prunning                           yes (but see below)  the quantum            g.preempt, points (ArmPoints)
@@ -338,7 +339,7 @@ final class Retake {
             if (!waits) {
                 return false;
             }
-            if (now >= over && take(pp)) {
+            if (now >= over && take(pp, 0)) {
                 retaken(pp);
                 return true;
             }
@@ -350,7 +351,7 @@ final class Retake {
                 && now - SYSCALLWHEN.get(pp) < SYSCALL_NANOS) {
             return false;
         }
-        if (!take(pp)) {
+        if (!take(pp, 1)) {
             return false;
         }
         tookFromSyscall = now;
@@ -363,8 +364,13 @@ final class Retake {
         Recorder.taken(s, pp, Recorder.Taken.SYSCALL, 0, 0);
     }
 
-    /** From _Psyscall; the M may be coming back at this moment. */
-    private boolean take(long pp) {
+    /**
+     * From _Psyscall; the M may be coming back at this moment.
+     *
+     * @param longCall 1 if the call lasts: the goroutine's next one will probably, too
+     */
+    private boolean take(long pp, int longCall) {
+        P.setLongcallOpaque(pp, longCall); // Before the CAS, by which the M learns that it is gone. A later call may overwrite it: no harm.
         if (!PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE)) {
             return false;
         }
@@ -467,6 +473,7 @@ final class Retake {
         Request r = Request.of(pr);
         r.mp = mp;
         r.tick = tick;
+        r.calls = P.syscalltickOpaque(pr.pp);
         r.gp = M.curgOpaque(mp);
         r.goid = r.gp == 0 ? 0 : G.goid(r.gp);
         r.running = running;
@@ -489,16 +496,17 @@ final class Retake {
         return takeFrom(pr);
     }
 
-    /** Whether the handler gave the P up as asked: it counts that last, and the time slice is still the one. */
+    /** Whether the handler gave the P up as asked: it counts that last, and the goroutine has not come back, or made a call, since. */
     private static boolean answered(Processor pr) {
         Request r = Request.of(pr);
-        return r.mp != 0 && M.sighandoffOpaque(r.mp) != r.handoffs && P.schedtickOpaque(pr.pp) == r.tick;
+        return r.mp != 0 && M.sighandoffOpaque(r.mp) != r.handoffs && P.schedtickOpaque(pr.pp) == r.tick
+                && P.syscalltickOpaque(pr.pp) == r.calls;
     }
 
     /** The P is in _Psyscall, and its goroutine may be coming back already. */
     private boolean takeFrom(Processor pr) {
         Request r = Request.of(pr);
-        boolean _ = take(pr.pp);
+        boolean _ = take(pr.pp, 1);
         r.mp = 0;
         stalls.add(r);
         Recorder.taken(s, pr.pp, r.running ? Recorder.Taken.RAN : Recorder.Taken.BLOCKED, r.gp, r.goid);

@@ -26,6 +26,7 @@ final class ThreadState {
     static final class Seen {
         private long tid;
         private int schedtick;
+        private int syscalltick;
         private boolean asleep;
         /** When it was, and the thread's CPU time then. */
         private long at;
@@ -34,7 +35,7 @@ final class ThreadState {
         private long ranAt;
     }
 
-    /** Whether the thread was asleep at this look and at the last, in the same time slice. */
+    /** Whether the thread was asleep at this look and at the last, in the same time slice and without a system call between. */
     boolean asleep(Machine m, long now) {
         long tid = M.procid(m.mp);
         long pp = m.attachedP();
@@ -56,8 +57,11 @@ final class ThreadState {
             e.ranAt = now;
         }
         e.at = now;
-        boolean before = e.asleep && e.schedtick == P.schedtickOpaque(pp);
-        e.schedtick = P.schedtickOpaque(pp);
+        int slice = P.schedtickOpaque(pp);
+        int calls = P.syscalltickOpaque(pp);
+        boolean before = e.asleep && e.schedtick == slice && e.syscalltick == calls;
+        e.schedtick = slice;
+        e.syscalltick = calls;
         e.asleep = !ran && !runs(tid, now - e.ranAt);
         suspected |= e.asleep && !before;
         return before && e.asleep;

@@ -155,6 +155,28 @@ class GlobalRunqTest {
         }
     }
 
+    /** It takes no more of them than its ring has room for: it has its own work, which is why they wait. */
+    @Test
+    void theTurnOfThePolledWithAFullRing() {
+        try (FakeSched f = new FakeSched(1)) {
+            long pp = f.ps[0];
+            for (int i = 0; i < Runq.LEN - 1; i++) {
+                Runq.runqput(f.sched, pp, f.runnable(), false);
+            }
+            for (int i = 0; i < Runq.LEN; i++) {
+                long gp = f.runnable();
+                GlobalRunq.globrunqputpolled(f.sched, gp, gp, 1);
+            }
+            P.setGlobaldueOpaque(pp, GlobalRunq.POLLED_DUE);
+            assertEquals(Runq.LEN - 1, f.name(GlobalRunq.globrunqturn(f.sched, pp)));
+            assertEquals(Runq.LEN, Runq.size(pp));
+            P.setGlobaldueOpaque(pp, GlobalRunq.POLLED_DUE);
+            assertEquals(Runq.LEN + 1, f.name(GlobalRunq.globrunqturn(f.sched, pp)));
+            assertEquals(Runq.LEN, Runq.size(pp));
+            assertEquals(Runq.LEN - 3, Schedt.runqsizeOpaque(f.sched));
+        }
+    }
+
     /** A P takes its share of what is there and one more, at most half a ring, at most what it asked for. */
     @Test
     void fairShare() {

@@ -442,7 +442,8 @@ class RetakeTest {
                 retake.close();
             }
         }
-        assertTrue(calls[1] > calls[0] / 2 && calls[0] > 10, Arrays.toString(calls)); // Sysmon, which looks too, may be faster.
+        assertTrue(calls[1] > calls[0] / 2, Arrays.toString(calls)); // Sysmon, which looks too, may be faster.
+        assertTrue(calls[0] > TRIES * 3 / 4, "the next call does not give the P away, as that one did not last");
     }
 
     private static Retake retake(Scheduler s) {

@@ -96,6 +96,7 @@ class StraysSeenTest {
                     counted |= strays.running() == 1;
                     strays.look(System.nanoTime());
                     called |= strays.calling();
+                    Thread.sleep(1); // It needs a quarter of a CPU.
                 }
             } finally {
                 stop.set(true);

@@ -38,6 +38,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int64_t idletime;
  *     struct sysmontick sysmontick;
  *     uint32_t globaldue;
+ *     uint32_t longcall;
  *     int32_t timersLock;
  *     int32_t timersLen;
  *     int32_t timersCap;
@@ -84,7 +85,8 @@ public class p {
         MemoryLayout.paddingLayout(112),
         sysmontick.layout().withName("sysmontick"),
         gmp_h.C_INT.withName("globaldue"),
-        MemoryLayout.paddingLayout(76),
+        gmp_h.C_INT.withName("longcall"),
+        MemoryLayout.paddingLayout(72),
         gmp_h.C_INT.withName("timersLock"),
         gmp_h.C_INT.withName("timersLen"),
         gmp_h.C_INT.withName("timersCap"),
@@ -1033,6 +1035,46 @@ public class p {
     /**
      * Layout for field:
      * {@snippet lang=c :
+     * uint32_t longcall
+     * }
+     */
+    public static final OfInt longcall$layout() {
+        return Fields.longcall$LAYOUT;
+    }
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint32_t longcall
+     * }
+     */
+    public static final long longcall$offset() {
+        return Fields.longcall$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint32_t longcall
+     * }
+     */
+    public static int longcall(MemorySegment struct) {
+        return struct.get(Fields.longcall$LAYOUT, Fields.longcall$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint32_t longcall
+     * }
+     */
+    public static void longcall(MemorySegment struct, int fieldValue) {
+        struct.set(Fields.longcall$LAYOUT, Fields.longcall$OFFSET, fieldValue);
+    }
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
      * int32_t timersLock
      * }
      */
@@ -1556,6 +1598,8 @@ public class p {
         static final long sysmontick$OFFSET = $LAYOUT.byteOffset(groupElement("sysmontick"));
         static final OfInt globaldue$LAYOUT = (OfInt)$LAYOUT.select(groupElement("globaldue"));
         static final long globaldue$OFFSET = $LAYOUT.byteOffset(groupElement("globaldue"));
+        static final OfInt longcall$LAYOUT = (OfInt)$LAYOUT.select(groupElement("longcall"));
+        static final long longcall$OFFSET = $LAYOUT.byteOffset(groupElement("longcall"));
         static final OfInt timersLock$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersLock"));
         static final long timersLock$OFFSET = $LAYOUT.byteOffset(groupElement("timersLock"));
         static final OfInt timersLen$LAYOUT = (OfInt)$LAYOUT.select(groupElement("timersLen"));
