@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
+/** The kernel's slices of the threads that others wait for. */
 class VmThreadTest {
     private static final long NANOS = 300_000;
 
@@ -47,6 +48,18 @@ class VmThreadTest {
         }
     }
 
+    /** Or its look comes late where others want the CPU too. */
+    @Test
+    void sysmonHasShortOnes() throws IOException {
+        assumeTrue(slice(vmThread()) > 0, "this kernel tells no slices");
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            String name = gmp.gmp.name() + "-sysmon";
+            while (slice(thread(name)) != Sysmon.SLICE) { // The first that it does.
+                Thread.onSpinWait();
+            }
+        }
+    }
+
     private static long sliceOfAnM() {
         AtomicLong slice = new AtomicLong();
         try (TestGmp gmp = TestGmp.procs(1)) {
@@ -56,14 +69,18 @@ class VmThreadTest {
     }
 
     private static Path vmThread() throws IOException {
+        return thread("VM Thread");
+    }
+
+    private static Path thread(String name) throws IOException {
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
             for (Path task : tasks) {
-                if (Files.readString(task.resolve("comm")).equals("VM Thread\n")) {
+                if (Files.readString(task.resolve("comm")).equals(name + "\n")) {
                     return task;
                 }
             }
         }
-        throw new AssertionError("no VM thread");
+        throw new AssertionError("no thread " + name);
     }
 
     /** 0 where it is not told. */
