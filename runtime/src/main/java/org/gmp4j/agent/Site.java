@@ -31,7 +31,7 @@ final class Site extends MutableCallSite implements Runnable {
     private final MethodHandle unarmed;
     private @Nullable MethodHandle armed;
 
-    /** Written under the registry's lock, and by the constructor. A thread at the point reads it without, and may learn it in vain. */
+    /** Written under the registry's lock, and by the constructor. A thread at the point reads it without: it may ask for what is done. */
     boolean isArmed;
     int armings;
     /** When it was armed or last stopped a goroutine, by {@link System#nanoTime}; a benign race: any recent value does. */

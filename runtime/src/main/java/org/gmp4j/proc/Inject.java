@@ -71,7 +71,7 @@ final class Inject {
      * The same for what the network poller found. It comes before goroutines whose time slice has ended, whichever thread polled. What an
      * M finds goes to its ring; what sysmon finds goes to the global queue before all that no poll has found, as at its tail it would wait
      * for a time slice of each goroutine there that needs the CPU for long. (In Go it does.) Those still have their turns: sysmon polls
-     * only when no M has for a quantum.
+     * only when no M has for two quanta, and {@code GlobalTurn} sees to it.
      */
     static void injectPolled(Scheduler s, long list) {
         countPolled(s, injectglist(s, list, true));

@@ -26,7 +26,7 @@ public final class GlobalRunq {
     private static final long HEAD = Mem.offset(gqueue.layout(), "head");
     private static final long TAIL = Mem.offset(gqueue.layout(), "tail");
 
-    /** What {@code p.globaldue} says: no turn, one of those that the poller did not find, one of those that it found. */
+    /** What {@code p.globaldue} says: no turn; the turn of one that the poller did not find; that of a share of those that it found. */
     public static final int NOT_DUE = 0;
     public static final int DUE = 1;
     public static final int POLLED_DUE = 3;
@@ -189,19 +189,20 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes what has its turn by {@code p.globaldue}, which ends with that: a share of what the poller found; or one G that it did not,
-     * as they stand behind the ones that it did, or in the list of the P's node, and when there is none, a share of these. Under the lock,
-     * by the P's owner.
+     * Takes what has its turn by {@code p.globaldue}, which says NOT_DUE afterwards: a share of what the poller found, or one G of the
+     * others. Without others it is a share of what the poller found. In the slices that are the queue's by their number the two take
+     * turns: these are multiples of an odd number, so each second one is odd. Under the lock, by the P's owner.
      *
-     * @return 0 when there is none of those
+     * @return 0 when there is none that is meant
      */
     public static long globrunqturn(long sched, long pp) {
         long polled = Schedt.runqpolledOpaque(sched);
-        boolean ofPolled = P.globaldueOpaque(pp) == POLLED_DUE;
+        int due = P.globaldueOpaque(pp);
         P.setGlobaldueOpaque(pp, NOT_DUE);
         if (polled == 0) {
-            return ofPolled ? 0 : globrunqget(sched, pp, 1); // 0: another P has taken them.
+            return due == POLLED_DUE ? 0 : globrunqget(sched, pp, 1); // 0: another P has taken them.
         }
+        boolean ofPolled = due == POLLED_DUE || due == NOT_DUE && (P.schedtick(pp) & 1) != 0;
         long gp = ofPolled ? 0 : popBehind(sched, pp, polled);
         if (gp == 0) {
             return globrunqget(sched, pp, 0);

@@ -36,8 +36,9 @@ final class GlobalTurn {
     }
 
     /**
-     * At each look at a P that runs: says in {@code p.globaldue} whether it is the queue's turn. {@code GlobalRunq} takes that back when
-     * the P has taken from there. It may do so between the look at the counters and the write here: then the queue has one turn more.
+     * At each look at a P that runs, or is in a system call: says in {@code p.globaldue} whether it is the queue's turn.
+     * {@code GlobalRunq} takes that back when the P has taken from there. It may do so between the look at the counters and the write
+     * here: then the queue has one turn more.
      */
     static void look(long sched, long pp, long slice, long now) {
         int due = due(sched, passesOver(sched, pp, now), slice);

@@ -370,7 +370,9 @@ final class Retake {
      * @param longCall 1 if the call lasts: the goroutine's next one will probably, too
      */
     private boolean take(long pp, int longCall) {
-        P.setLongcallOpaque(pp, longCall); // Before the CAS, by which the M learns that it is gone. A later call may overwrite it: no harm.
+        // Before the CAS, by which the M learns that it is gone. By the time it reads this, another call with the P may have had its own
+        // written here: then its next call gives the P away for nothing, or not at once.
+        P.setLongcallOpaque(pp, longCall);
         if (!PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE)) {
             return false;
         }
@@ -506,7 +508,7 @@ final class Retake {
     /** The P is in _Psyscall, and its goroutine may be coming back already. */
     private boolean takeFrom(Processor pr) {
         Request r = Request.of(pr);
-        boolean _ = take(pr.pp, 1);
+        boolean _ = take(pr.pp, r.running ? 0 : 1);
         r.mp = 0;
         stalls.add(r);
         Recorder.taken(s, pr.pp, r.running ? Recorder.Taken.RAN : Recorder.Taken.BLOCKED, r.gp, r.goid);

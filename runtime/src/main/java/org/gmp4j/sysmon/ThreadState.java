@@ -10,8 +10,8 @@ import org.gmp4j.struct.P;
  * What the kernel says of an M's thread: {@code /proc/self/task/TID/stat}. For sysmon alone; takes no memory and keeps no file
  * open.
  *
- * <p>A thread that is asleep at two looks in a row, some tens of microseconds apart or more, with the same schedtick is blocked
- * in the kernel: in a system call, in native code, in a JDK park that is pinned. A thread that merely waits for a CPU is
+ * <p>A thread that is asleep at two looks in a row, some tens of microseconds apart or more, with the same schedtick and syscalltick is
+ * blocked in the kernel: in a system call, in native code, in a JDK park that is pinned. A thread that merely waits for a CPU is
  * running. The state of a thread that had a CPU for most of the time since the last look is not read; so it may have fallen asleep a
  * look earlier than it seems. Where the state cannot be read, because the process has no descriptor to spare, or /proc is that of
  * another PID namespace, a thread counts as asleep when it had no CPU time at all for 10 ms.

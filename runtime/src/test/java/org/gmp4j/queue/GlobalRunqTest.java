@@ -155,6 +155,24 @@ class GlobalRunqTest {
         }
     }
 
+    /** With short slices the queue has its turn by their number long before sysmon finds it due. */
+    @Test
+    void theTurnsByNumberAlternate() {
+        try (FakeSched f = new FakeSched(1)) {
+            long[] g = {f.runnable(), f.runnable()};
+            long pp = f.ps[0];
+            int first = 61;
+            for (int i = 0; i < 2; i++) {
+                GlobalRunq.globrunqput(f.sched, g[1]);
+                GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
+                P.setSchedtickOpaque(pp, first + i * 61);
+                long turn = GlobalRunq.globrunqturn(f.sched, pp);
+                assertEquals(f.name(g[i]), f.name(turn));
+                assertEquals(f.name(g[1 - i]), f.name(GlobalRunq.globrunqget(f.sched, pp, 1)));
+            }
+        }
+    }
+
     /** It takes no more of them than its ring has room for: it has its own work, which is why they wait. */
     @Test
     void theTurnOfThePolledWithAFullRing() {
