@@ -219,7 +219,7 @@ struct p {
 
     /* Sysmon's. */
     struct sysmontick sysmontick GMP_ALIGNED;
-    uint32_t globaldue;    /* sysmon: whether the global queue is to have the next turn, and who of it (GlobalRunq.DUE); the owner: 0 when it takes from there */
+    uint32_t globaldue;    /* sysmon: who of the global queue has the P's next turn, 0 for nobody (GlobalRunq.DUE, POLLED_DUE); the owner: 0 when it takes from there */
     uint32_t longcall;     /* sysmon, before it takes the P from a system call: whether the call lasted; the M that comes back reads it */
 
     /* Timers: under timersLock but for the two words that other Ps read. */
