@@ -2,14 +2,11 @@
 package org.gmp4j.sysmon;
 
 import org.gmp4j.ffi.gmp.p;
-import org.gmp4j.proc.Gate;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Preempt;
 import org.gmp4j.proc.Processor;
-import org.gmp4j.proc.Recorder;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.SliceClock;
-import org.gmp4j.proc.Threads;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.struct.G;
@@ -36,8 +33,7 @@ import org.gmp4j.struct.Schedt;
  *  _Prunning, no point stops it        yes                  a look more, or more   handoff, then the same
  * </pre>
  *
- * The P is taken by {@link Gate}. Where the kernel has no membarrier it is taken by a signal, which asks the thread for it: requests
- * and answers below are about that.
+ * How a P is taken is {@link Takeover}'s part.
  *
  * <p>What a goroutine that has had its quantum queues is no reason to stop it as long as an M searches or a P is idle: it will run there,
  * some 30 µs later. So then what is first in the queue counts from the second look at it on, unless a timer is due or a G is in the global
@@ -57,14 +53,6 @@ import org.gmp4j.struct.Schedt;
  */
 final class Retake {
     private static final long SYSCALL_NANOS = 10_000_000;
-    /**
-     * How long a request by signal may take before sysmon looks elsewhere; it is answered at the next look. A thread that
-     * sleeps must be woken to answer.
-     */
-    private static final long ANSWER_NANOS = 50_000;
-    private static final long WAKE_ANSWER_NANOS = 150_000;
-    /** A request that the thread has not seen stands for this long: the signal may have gone to other code's handler. */
-    private static final long ASK_AGAIN_NANOS = 10_000_000;
     /** A slice is taken to have begun before the look that first saw it, but by no more than this and a quarter of a quantum. */
     private static final long MAX_EARLIER = 250_000;
     /** A look at a goroutine that has had its quantum costs it 17 µs where it shares a CPU with sysmon. */
@@ -97,7 +85,7 @@ final class Retake {
     private final ThreadState threads = new ThreadState();
     private final ArmPoints points = new ArmPoints();
     private final Strays strays;
-    private final Stalls stalls;
+    private final Takeover takeover;
     private boolean workWaits;
     private boolean busy;
     private boolean anyOver;
@@ -122,7 +110,7 @@ final class Retake {
 
     Retake(Scheduler s, Stalls stalls) {
         this.s = s;
-        this.stalls = stalls;
+        takeover = new Takeover(s, stalls);
         strays = new Strays(s, points);
         quantum = s.config.quantumNanos();
         leastQuantum = s.config.leastQuantumNanos();
@@ -143,8 +131,7 @@ final class Retake {
 
     /**
      * Nanoseconds from {@code now} until a goroutine will have had its quantum, or a part of one if it has had it and nobody waits.
-     * 0 for {@value
-     * #LOOK_CLOSELY} ns after one was told to yield, or a little more if it came to a point by itself the last time: what
+     * 0 for {@value #LOOK_CLOSELY} ns after one was told to yield, or a little more if it came to a point by itself the last time: what
      * makes it yield slows others down until sysmon sees that it did.
      */
     long untilOver(long now) {
@@ -259,7 +246,7 @@ final class Retake {
         GlobalTurn.look(s.sched, pp, slice, now);
         if (status == PStatus.PSYSCALL) {
             inSyscall = true;
-            return answered(pr) ? takeFrom(pr) : syscall(pp, waits, now, SCHEDWHEN.get(pp) + slice);
+            return Takeover.answered(pr) ? takeover.finish(pr) : syscall(pp, waits, now, SCHEDWHEN.get(pp) + slice);
         }
         boolean comes = Request.of(pr).changed(pp) && anotherComes() && !waitsElsewhere(pp, now);
         workWaits |= waits;
@@ -339,8 +326,7 @@ final class Retake {
             if (!waits) {
                 return false;
             }
-            if (now >= over && take(pp, 0)) {
-                retaken(pp);
+            if (now >= over && takeover.fromCall(pp, false)) {
                 return true;
             }
             firstOver = Math.min(firstOver, Math.max(over, now + lookAgain));
@@ -351,33 +337,10 @@ final class Retake {
                 && now - SYSCALLWHEN.get(pp) < SYSCALL_NANOS) {
             return false;
         }
-        if (!take(pp, 1)) {
+        if (!takeover.fromCall(pp, true)) {
             return false;
         }
         tookFromSyscall = now;
-        retaken(pp);
-        return true;
-    }
-
-    private void retaken(long pp) {
-        SchedStat.NRETAKEN.addOpaque(s.sched, 1);
-        Recorder.taken(s, pp, Recorder.Taken.SYSCALL, 0, 0);
-    }
-
-    /**
-     * From _Psyscall; the M may be coming back at this moment.
-     *
-     * @param longCall 1 if the call lasts: the goroutine's next one will probably, too
-     */
-    private boolean take(long pp, int longCall) {
-        // Before the CAS, by which the M learns that it is gone. By the time it reads this, another call with the P may have had its own
-        // written here: then its next call gives the P away for nothing, or not at once.
-        P.setLongcallOpaque(pp, longCall);
-        if (!PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE)) {
-            return false;
-        }
-        P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
-        Threads.handoffp(s, pp);
         return true;
     }
 
@@ -393,7 +356,7 @@ final class Retake {
             return false;
         }
         int tick = P.schedtickOpaque(pp);
-        if (unanswered(pr, mp, tick, now)) {
+        if (Takeover.unanswered(pr, mp, tick, now)) {
             anyOver |= age >= slice;
             if (now - Request.of(pr).asked < LOOK_CLOSELY) {
                 awaited = Math.min(awaited, PROMPT); // The P is nobody's once the handler has left it.
@@ -403,7 +366,7 @@ final class Retake {
         Machine m = s.machine(mp);
         WatchedM w = WatchedM.of(m);
         if (threads.asleep(m, now)) {
-            if (JdkPollers.initializing(now) || !handoff(pr, mp, tick, false)) {
+            if (JdkPollers.initializing(now) || !takeover.fromThread(pr, mp, tick, false)) {
                 return false;
             }
             tookFromSleeper = now;
@@ -447,7 +410,7 @@ final class Retake {
             }
             return false;
         }
-        return patient(w, SliceClock.slice(pp, tick), now, age, slice) ? false : handoff(pr, mp, tick, !ThreadState.slept(m));
+        return patient(w, SliceClock.slice(pp, tick), now, age, slice) ? false : takeover.fromThread(pr, mp, tick, !ThreadState.slept(m));
     }
 
     /** Whether a goroutine that no point stops keeps its P a while, because others run on without one. */
@@ -462,57 +425,6 @@ final class Retake {
     /** How long a goroutine that no point stops keeps its P, of which {@code strays} run without one. */
     static long patience(long slice, int strays, int cpus) {
         return slice << Math.min(strays / cpus, MAX_DOUBLINGS);
-    }
-
-    /** Whether the request of an earlier look has yet to reach the thread. */
-    private static boolean unanswered(Processor pr, long mp, int tick, long now) {
-        Request r = Request.of(pr);
-        return r.mp == mp && r.tick == tick && M.sigreqOpaque(mp) != 0 && now - r.asked < ASK_AGAIN_NANOS;
-    }
-
-    /** Takes the P where its goroutine stands, which runs on without. */
-    private boolean handoff(Processor pr, long mp, int tick, boolean running) {
-        Request r = Request.of(pr);
-        r.mp = mp;
-        r.tick = tick;
-        r.calls = P.syscalltickOpaque(pr.pp);
-        r.gp = M.curgOpaque(mp);
-        r.goid = r.gp == 0 ? 0 : G.goid(r.gp);
-        r.running = running;
-        if (Gate.possible()) {
-            return Gate.take(s, mp, tick) && takeFrom(pr); // Else it is inside the runtime, from where it yields.
-        }
-        r.handoffs = M.sighandoffOpaque(mp);
-        if (!Preempt.handoff(mp, tick)) {
-            r.mp = 0;
-            return false;
-        }
-        r.asked = System.nanoTime();
-        long end = r.asked + (running ? ANSWER_NANOS : WAKE_ANSWER_NANOS);
-        while (!answered(pr)) {
-            if (M.sigreqOpaque(mp) == 0 && PStatus.get(pr.pp) == PStatus.PRUNNING || System.nanoTime() > end) {
-                return true; // Refused, or not answered yet: the next look, soon, takes the P or asks again.
-            }
-            Thread.onSpinWait();
-        }
-        return takeFrom(pr);
-    }
-
-    /** Whether the handler gave the P up as asked: it counts that last, and the goroutine has not come back, or made a call, since. */
-    private static boolean answered(Processor pr) {
-        Request r = Request.of(pr);
-        return r.mp != 0 && M.sighandoffOpaque(r.mp) != r.handoffs && P.schedtickOpaque(pr.pp) == r.tick
-                && P.syscalltickOpaque(pr.pp) == r.calls;
-    }
-
-    /** The P is in _Psyscall, and its goroutine may be coming back already. */
-    private boolean takeFrom(Processor pr) {
-        Request r = Request.of(pr);
-        boolean _ = take(pr.pp, r.running ? 0 : 1);
-        r.mp = 0;
-        stalls.add(r);
-        Recorder.taken(s, pr.pp, r.running ? Recorder.Taken.RAN : Recorder.Taken.BLOCKED, r.gp, r.goid);
-        return true; // Also when the thread was faster: it blocks others, so look again soon.
     }
 
     /** Ends sysmon's part. Without memory nothing has happened yet. */
