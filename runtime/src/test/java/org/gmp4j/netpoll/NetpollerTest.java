@@ -1,34 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.netpoll;
 
+import static org.gmp4j.netpoll.EventWaits.WAITS;
+import static org.gmp4j.netpoll.EventWaits.add;
+import static org.gmp4j.netpoll.EventWaits.await;
+import static org.gmp4j.netpoll.EventWaits.awaitWaiters;
+import static org.gmp4j.netpoll.EventWaits.register;
+import static org.gmp4j.netpoll.EventWaits.waiters;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
-import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
-import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,169 +32,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The network poller itself, on event descriptors that goroutines wait for as the JDK's sockets do. */
 class NetpollerTest {
-    private static final JdkWaits WAITS = JdkWaits.INSTANCE;
-
-    private static void register(int fd, boolean write) {
-        try {
-            assertTrue(WAITS.register(fd, write));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /** Waits as {@code sun.nio.ch.Poller.poll} does; 0 nanoseconds without limit. Takes what the descriptor has. */
-    private static long await(int fd, long nanos) {
-        for (;;) {
-            long n = EventFd.take(fd);
-            if (n > 0) {
-                return n;
-            }
-            register(fd, false);
-            if (nanos == 0) {
-                LockSupport.park();
-            } else {
-                LockSupport.parkNanos(nanos);
-            }
-            assertTrue(WAITS.deregister(fd, false));
-            if (nanos != 0) {
-                return EventFd.take(fd);
-            }
-        }
-    }
-
-    private static void add(int fd) {
-        assertEquals(0, EventFd.add(fd, 1));
-    }
-
-    private static int waiters(TestGmp gmp) {
-        return Schedt.netpollWaitersVolatile(gmp.scheduler().sched);
-    }
-
-    private static void awaitWaiters(TestGmp gmp, int n) {
-        while (waiters(gmp) != n) {
-            Thread.onSpinWait();
-        }
-    }
-
-    /**
-     * What is ready when a time slice ends runs next, and not behind all that had theirs. Sysmon, which polls when no M has for long, is
-     * made to believe that one did. A thread that gets no CPU for long makes this one late to see how many slices there were; so not
-     * each time has to be so.
-     */
-    @Stress
-    void besideHogs() throws InterruptedException {
-        int hogs = 16;
-        int fd = EventFd.create();
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(2)))) {
-            AtomicBoolean over = new AtomicBoolean();
-            AtomicInteger running = new AtomicInteger(-1);
-            AtomicInteger slices = new AtomicInteger();
-            AtomicInteger seen = new AtomicInteger();
-            Semaphore woken = new Semaphore(0);
-            gmp.go(() -> {
-                for (int i = 0; i < 10; i++) {
-                    await(fd, 0);
-                    seen.set(slices.get());
-                    woken.release();
-                }
-                over.set(true);
-            });
-            awaitWaiters(gmp, 1);
-            long sched = gmp.scheduler().sched; // It asks a goroutine.
-            for (int i = 0; i < hogs; i++) {
-                int me = i;
-                gmp.go(() -> {
-                    while (!over.get()) {
-                        if (running.get() != me) {
-                            running.set(me);
-                            slices.incrementAndGet();
-                        }
-                        GStack.exit(GStack.enterChecked()); // Yields when it was told to.
-                    }
-                });
-            }
-            int next = 0;
-            for (int i = 0; i < 10; i++) {
-                awaitWaiters(gmp, 1);
-                int waits = slices.get(); // The reader is about to park: what comes now its M finds at once.
-                while (slices.get() < Math.max(hogs, waits + 2)) {
-                    Thread.onSpinWait();
-                }
-                add(fd);
-                int at = slices.get();
-                while (!woken.tryAcquire() && slices.get() - at < 2 * hogs) {
-                    polled(sched);
-                }
-                if (slices.get() - at >= 2 * hogs) {
-                    woken.acquire(); // Sysmon may poll.
-                }
-                next += seen.get() - at < hogs / 2 ? 1 : 0;
-            }
-            assertTrue(next >= 5, "behind all hogs");
-        }
-        Fd.close(fd);
-    }
-
-    /** As if an M had just polled, unless one sleeps in the poller. Ms themselves poll again sooner than these calls. */
-    private static void polled(long sched) {
-        long last = Schedt.lastpollVolatile(sched);
-        long now = System.nanoTime();
-        boolean _ = last != 0 && now - last > 500_000 && Schedt.casLastpoll(sched, last, now);
-    }
-
-    /** Beside a goroutine that does not yield it is sysmon that polls; and what it finds runs before all that wait already. */
-    @Test
-    void sysmonsFindsComeFirst() throws InterruptedException {
-        int waiting = 5;
-        int[] fds = {EventFd.create(), EventFd.create(), EventFd.create()};
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofSeconds(10)))) {
-            AtomicBoolean over = new AtomicBoolean();
-            List<String> order = Collections.synchronizedList(new ArrayList<>());
-            CountDownLatch done = new CountDownLatch(fds.length + waiting);
-            for (int fd : fds) {
-                gmp.go(() -> {
-                    await(fd, 0);
-                    order.add("ready " + fd);
-                    done.countDown();
-                });
-            }
-            awaitWaiters(gmp, fds.length);
-            long sched = gmp.scheduler().sched; // It asks a goroutine.
-            CountDownLatch running = new CountDownLatch(1);
-            gmp.go(() -> {
-                GStack st = GStack.enter(); // Or sysmon takes its P when the thread waits for a collection, say.
-                running.countDown();
-                while (!over.get()) {
-                    Thread.onSpinWait();
-                }
-                for (long end = System.nanoTime() + 200_000; System.nanoTime() < end;) {
-                    Thread.onSpinWait(); // Then an M would poll again.
-                }
-                add(fds[2]);
-                GStack.exit(st);
-            });
-            running.await();
-            for (int i = 0; i < waiting; i++) {
-                gmp.go(() -> {
-                    order.add("waited");
-                    done.countDown();
-                });
-            }
-            for (int i = 0; i < 2; i++) {
-                add(fds[i]);
-                while (Schedt.runqsizeOpaque(sched) <= waiting + i) { // Those, and what sysmon found.
-                    Thread.onSpinWait();
-                }
-            }
-            over.set(true);
-            done.await();
-            assertEquals(List.of("ready " + fds[0], "ready " + fds[1]), order.subList(0, 2));
-        }
-        for (int fd : fds) {
-            Fd.close(fd);
-        }
-    }
-
     /** Ready before the registration, between it and the park, and long after: each wait ends, and is counted no more. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
@@ -408,47 +241,6 @@ class NetpollerTest {
         java.util.Arrays.fill(args, ValueLayout.JAVA_INT);
         return Linker.nativeLinker().downcallHandle(Linker.nativeLinker().defaultLookup().findOrThrow(name),
                 FunctionDescriptor.of(ValueLayout.JAVA_INT, args));
-    }
-
-    /** While an M sleeps in epoll for as long as it takes, timers are set by others: the sleep ends for each. */
-    @ParameterizedTest
-    @ValueSource(ints = {1, 2})
-    void timersBreakTheSleep(int procs) {
-        try (TestGmp gmp = TestGmp.procs(procs)) {
-            int fd = EventFd.create();
-            gmp.go(() -> {
-                long _ = await(fd, 0);
-            });
-            awaitWaiters(gmp, 1);
-            for (int i = 0; i < 20; i++) {
-                while (Schedt.lastpollVolatile(gmp.scheduler().sched) != 0) { // It sleeps, or is about to.
-                    Thread.onSpinWait();
-                }
-                gmp.run(() -> org.gmp4j.Go.sleep(java.time.Duration.ofMillis(1)));
-            }
-            add(fd);
-        }
-    }
-
-    /** A goroutine that never yields has the only P: sysmon finds what is ready. */
-    @Test
-    void sysmonPolls() {
-        try (TestGmp gmp = TestGmp.procs(1)) {
-            int fd = EventFd.create();
-            CountDownLatch woken = new CountDownLatch(1);
-            gmp.go(() -> {
-                long _ = await(fd, 0);
-                woken.countDown();
-            });
-            awaitWaiters(gmp, 1);
-            gmp.run(() -> {
-                add(fd);
-                while (woken.getCount() != 0) {
-                    Thread.onSpinWait();
-                }
-            });
-            Fd.close(fd);
-        }
     }
 
     /** What is pinned waits on its M, and is woken there. */

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.netpoll;
+
+import static org.gmp4j.netpoll.EventWaits.add;
+import static org.gmp4j.netpoll.EventWaits.await;
+import static org.gmp4j.netpoll.EventWaits.awaitWaiters;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.gmp4j.ffi.EventFd;
+import org.gmp4j.ffi.Fd;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.struct.Schedt;
+import org.gmp4j.testing.Stress;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Who polls the network, and when what was found there has its turn: beside goroutines that are busy, and beside timers. */
+class PollTurnsTest {
+    /**
+     * What is ready when a time slice ends runs next, and not behind all that had theirs. Sysmon, which polls when no M has for long, is
+     * made to believe that one did. A thread that gets no CPU for long makes this one late to see how many slices there were; so not
+     * each time has to be so.
+     */
+    @Stress
+    void besideHogs() throws InterruptedException {
+        int hogs = 16;
+        int fd = EventFd.create();
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(2)))) {
+            AtomicBoolean over = new AtomicBoolean();
+            AtomicInteger running = new AtomicInteger(-1);
+            AtomicInteger slices = new AtomicInteger();
+            AtomicInteger seen = new AtomicInteger();
+            Semaphore woken = new Semaphore(0);
+            gmp.go(() -> {
+                for (int i = 0; i < 10; i++) {
+                    await(fd, 0);
+                    seen.set(slices.get());
+                    woken.release();
+                }
+                over.set(true);
+            });
+            awaitWaiters(gmp, 1);
+            long sched = gmp.scheduler().sched; // It asks a goroutine.
+            for (int i = 0; i < hogs; i++) {
+                int me = i;
+                gmp.go(() -> {
+                    while (!over.get()) {
+                        if (running.get() != me) {
+                            running.set(me);
+                            slices.incrementAndGet();
+                        }
+                        GStack.exit(GStack.enterChecked()); // Yields when it was told to.
+                    }
+                });
+            }
+            int next = 0;
+            for (int i = 0; i < 10; i++) {
+                awaitWaiters(gmp, 1);
+                int waits = slices.get(); // The reader is about to park: what comes now its M finds at once.
+                while (slices.get() < Math.max(hogs, waits + 2)) {
+                    Thread.onSpinWait();
+                }
+                add(fd);
+                int at = slices.get();
+                while (!woken.tryAcquire() && slices.get() - at < 2 * hogs) {
+                    polled(sched);
+                }
+                if (slices.get() - at >= 2 * hogs) {
+                    woken.acquire(); // Sysmon may poll.
+                }
+                next += seen.get() - at < hogs / 2 ? 1 : 0;
+            }
+            assertTrue(next >= 5, "behind all hogs");
+        }
+        Fd.close(fd);
+    }
+
+    /** As if an M had just polled, unless one sleeps in the poller. Ms themselves poll again sooner than these calls. */
+    private static void polled(long sched) {
+        long last = Schedt.lastpollVolatile(sched);
+        long now = System.nanoTime();
+        boolean _ = last != 0 && now - last > 500_000 && Schedt.casLastpoll(sched, last, now);
+    }
+
+    /** Beside a goroutine that does not yield it is sysmon that polls; and what it finds runs before all that wait already. */
+    @Test
+    void sysmonsFindsComeFirst() throws InterruptedException {
+        int waiting = 5;
+        int[] fds = {EventFd.create(), EventFd.create(), EventFd.create()};
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofSeconds(10)))) {
+            AtomicBoolean over = new AtomicBoolean();
+            List<String> order = Collections.synchronizedList(new ArrayList<>());
+            CountDownLatch done = new CountDownLatch(fds.length + waiting);
+            for (int fd : fds) {
+                gmp.go(() -> {
+                    await(fd, 0);
+                    order.add("ready " + fd);
+                    done.countDown();
+                });
+            }
+            awaitWaiters(gmp, fds.length);
+            long sched = gmp.scheduler().sched; // It asks a goroutine.
+            CountDownLatch running = new CountDownLatch(1);
+            gmp.go(() -> {
+                GStack st = GStack.enter(); // Or sysmon takes its P when the thread waits for a collection, say.
+                running.countDown();
+                while (!over.get()) {
+                    Thread.onSpinWait();
+                }
+                for (long end = System.nanoTime() + 200_000; System.nanoTime() < end;) {
+                    Thread.onSpinWait(); // Then an M would poll again.
+                }
+                add(fds[2]);
+                GStack.exit(st);
+            });
+            running.await();
+            for (int i = 0; i < waiting; i++) {
+                gmp.go(() -> {
+                    order.add("waited");
+                    done.countDown();
+                });
+            }
+            for (int i = 0; i < 2; i++) {
+                add(fds[i]);
+                while (Schedt.runqsizeOpaque(sched) <= waiting + i) { // Those, and what sysmon found.
+                    Thread.onSpinWait();
+                }
+            }
+            over.set(true);
+            done.await();
+            assertEquals(List.of("ready " + fds[0], "ready " + fds[1]), order.subList(0, 2));
+        }
+        for (int fd : fds) {
+            Fd.close(fd);
+        }
+    }
+
+    /** While an M sleeps in epoll for as long as it takes, timers are set by others: the sleep ends for each. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void timersBreakTheSleep(int procs) {
+        try (TestGmp gmp = TestGmp.procs(procs)) {
+            int fd = EventFd.create();
+            gmp.go(() -> {
+                long _ = await(fd, 0);
+            });
+            awaitWaiters(gmp, 1);
+            for (int i = 0; i < 20; i++) {
+                while (Schedt.lastpollVolatile(gmp.scheduler().sched) != 0) { // It sleeps, or is about to.
+                    Thread.onSpinWait();
+                }
+                gmp.run(() -> org.gmp4j.Go.sleep(java.time.Duration.ofMillis(1)));
+            }
+            add(fd);
+        }
+    }
+
+    /** A goroutine that never yields has the only P: sysmon finds what is ready. */
+    @Test
+    void sysmonPolls() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            int fd = EventFd.create();
+            CountDownLatch woken = new CountDownLatch(1);
+            gmp.go(() -> {
+                long _ = await(fd, 0);
+                woken.countDown();
+            });
+            awaitWaiters(gmp, 1);
+            gmp.run(() -> {
+                add(fd);
+                while (woken.getCount() != 0) {
+                    Thread.onSpinWait();
+                }
+            });
+            Fd.close(fd);
+        }
+    }
+}
