@@ -11,7 +11,7 @@ import org.gmp4j.proc.Ballast;
 final class LeakFullHeapProgram {
     private static final int GOROUTINES = 4_000;
     /** A step is less than the numbers of those that might have leaked. */
-    private static final int STEP = 12 << 10;
+    private static final int STEP = 24 << 10;
     private static final int MOST = 800 << 10;
     private static volatile Object left;
 

@@ -12,10 +12,10 @@ import org.gmp4j.proc.Ballast;
 
 /** Ends traces with ever more memory, so that it runs out between any two steps; and stops the world under checks meanwhile. */
 final class TraceFullHeapProgram {
-    private static final int STEP = 8 << 10;
+    private static final int STEP = 16 << 10;
     private static final int MOST = 200 << 10;
     private static final int GOROUTINES = 300;
-    private static final int FILLS = 50;
+    private static final int FILLS = 20;
     private static final Duration LONG = Duration.ofSeconds(10);
     private static volatile Object left;
 
