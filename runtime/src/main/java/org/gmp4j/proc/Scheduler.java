@@ -95,6 +95,11 @@ public final class Scheduler {
     private final Monitor monitor;
     final Reports reports;
     private final Closing closing = new Closing(this);
+    /**
+     * When sysmon last began to rest, by nanoTime. Written before sysmonwait says so; read after that is. A reader that is late may see the
+     * time of a later rest: then sysmon has looked since.
+     */
+    public long monitorSleptAt;
     /** Set while a thread takes a P by its {@link Gate}: one at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 

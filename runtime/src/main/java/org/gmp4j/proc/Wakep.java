@@ -67,6 +67,11 @@ final class Wakep {
     private static final long LATE_NANOS = 50_000;
     /** How much longer, ns, an M may take whose thread is new. */
     private static final long NEW_THREAD_NANOS = 150_000;
+    /**
+     * When sysmon has rested for so long, ns, the kernel switches to it as it is woken. Sooner it would have it wait for the next tick,
+     * up to 4 ms, beside the goroutine that it is to watch: it has just had its share. Left to rest, it looks when the rest ends.
+     */
+    private static final long PAID_NANOS = 60_000;
 
     private Wakep() {
     }
@@ -87,7 +92,7 @@ final class Wakep {
             return;
         }
         if (Schedt.npidleVolatile(sched) == 0) {
-            if (Schedt.sysmonwaitAcquire(sched) == Schedt.SYSMON_RESTS) {
+            if (Schedt.sysmonwaitAcquire(sched) == Schedt.SYSMON_RESTS && System.nanoTime() - s.monitorSleptAt > PAID_NANOS) {
                 Note.ring(Schedt.sysmonnoteAddress(sched)); // The work waits for a running G, whose slice counts now.
             }
             return;

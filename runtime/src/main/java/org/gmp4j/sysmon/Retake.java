@@ -55,8 +55,11 @@ final class Retake {
     private static final long SYSCALL_NANOS = 10_000_000;
     /** A slice is taken to have begun before the look that first saw it, but by no more than this and a quarter of a quantum. */
     private static final long MAX_EARLIER = 250_000;
-    /** A look at a goroutine that has had its quantum costs it 17 µs where it shares a CPU with sysmon. */
-    private static final long MIN_LOOK_AGAIN = 200_000;
+    /**
+     * Where sysmon shares a CPU with a goroutine that has had its quantum, a look costs that CPU 30 to 40 µs, though sysmon itself needs 3:
+     * two switches, and cold caches after them.
+     */
+    private static final long MIN_LOOK_AGAIN = 250_000;
     /** The most between two looks at such a one while a P is idle. */
     private static final long CALM = 1_000_000;
 
@@ -64,7 +67,12 @@ final class Retake {
     private static final int MAX_DOUBLINGS = 6;
     /** For this long a goroutine that was told to yield is looked at as often as sysmon can. After that it may well wait for a CPU. */
     private static final long LOOK_CLOSELY = 500_000;
-    /** After this long sysmon checks a goroutine that came to a point by itself the last time. */
+    /**
+     * After this long sysmon checks a goroutine that came to a point by itself the last time: by then another slice may be over. Sooner
+     * would be a look for nothing after each slice that ends.
+     */
+    private static final long TRUSTED = 250_000;
+    /** After this long it looks again at one that is inside the runtime, which ends by itself. */
     private static final long PROMPT = 50_000;
     /** For this long after a P was taken from a system call, or from a thread asleep, another such is expected. */
     private static final long TOOK_FROM_SYSCALL = 20_000_000;
@@ -115,7 +123,7 @@ final class Retake {
         quantum = s.config.quantumNanos();
         leastQuantum = s.config.leastQuantumNanos();
         shortestSlice = quantum;
-        lookAgain = Math.min(leastQuantum, lookAlone(false, quantum));
+        lookAgain = Math.max(MIN_LOOK_AGAIN, Math.min(leastQuantum, lookAlone(false, quantum)));
         cooperative = s.config.debug().asyncpreemptoff();
     }
 
@@ -406,7 +414,7 @@ final class Retake {
         }
         if (helps) {
             if (now - w.awaitedSince < LOOK_CLOSELY) { // Not its age: work may have come for one that ran alone for long.
-                awaited = w.overrun.prompt() ? Math.min(awaited, PROMPT) : 0;
+                awaited = w.overrun.prompt() ? Math.min(awaited, TRUSTED) : 0;
             }
             return false;
         }

@@ -78,11 +78,11 @@ public final class Sysmon implements Monitor {
     /** The kernel's time slices for it, of which it never needs a whole one. */
     static final long SLICE = 100_000;
     private static final long MIN_SLEEP = 20_000;
-    /** What a look costs, ns, beside the time that sysmon measures itself: two switches, the futex, a timer. */
+    /** What the kernel counts for a look, ns, beside the time that sysmon measures itself: two switches, the futex, a timer. */
     static final long SWITCHES = 20_000;
     static final long MAX_FAIR_SLEEP = 200_000;
     /** How many threads are assumed to want sysmon's CPU: a goroutine that does not yield, compiler threads. */
-    static final int OTHERS = 4;
+    static final int OTHERS = 3;
     private static final long MAX_SLEEP = 10_000_000;
     private static final int BUSY_ROUNDS = 50;
     /** So often it looks in a quantum: while a P has work waiting and it is not known when it ends; and while nothing waits. */
@@ -368,11 +368,12 @@ public final class Sysmon implements Monitor {
      * wakes up. Linux does that for a thread with short slices unless it is ahead of its fair share; then it decides again at the next
      * tick, which may be 4 ms away. Beside n threads that want the same CPU sysmon is ahead until each of them has run as long as it has.
      * Without this, sleeps of 20 µs after looks of 40 made sysmon wait for 2 to 4 ms beside every second goroutine that ran for 5 ms.
+     * Who wakes it sooner keeps it waiting all the more, since then its own timer wakes nobody: {@link Scheduler#monitorSleptAt}.
      *
      * @param urgent whether it waits for a thread that blocks: that one does not want a CPU
      */
     static long fairSleep(long awake, boolean urgent) {
-        return Math.min(awake * (urgent ? 1 : OTHERS) + SWITCHES, MAX_FAIR_SLEEP);
+        return Math.min((awake + SWITCHES) * (urgent ? 1 : OTHERS), MAX_FAIR_SLEEP);
     }
 
     private boolean anyInSyscall() {
@@ -405,6 +406,7 @@ public final class Sysmon implements Monitor {
         }
         boolean deep = Schedt.gcwaitingAcquire(sched) != 0
                 || System.nanoTime() - idleSince() >= DEEP_AFTER && !retake.callsStray();
+        s.monitorSleptAt = System.nanoTime();
         Schedt.setSysmonwaitVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
         boolean woken = Note.sleep(note, deep ? DEEP_SLEEP : restNanos) && !(deep && dozed(note));

@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 
 import org.gmp4j.proc.PointHook;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -74,6 +75,8 @@ class PointsTest {
         }
     }
 
+    /** Before each as well: another class's test may have left points wanted. */
+    @BeforeEach
     @AfterEach
     void reset() {
         Points.setWanted(false);

@@ -2,6 +2,7 @@
 package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -13,6 +14,7 @@ import java.util.function.Consumer;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -373,6 +375,41 @@ class WakepTest {
             ran.await();
             s.netpoll = Netpoll.NONE;
             assertTrue(nextp != 0);
+        }
+    }
+
+    /** Sysmon is woken from its rest for work that waits, but not when it has only just lain down: it would wait for a tick. */
+    @Test
+    void sysmonIsLeftToRestAtFirst() {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1)))) {
+            Scheduler s = gmp.scheduler();
+            gmp.run(() -> {
+                for (int i = 0; i < ROUNDS; i++) {
+                    assertFalse(wakesSysmon(s, System.nanoTime()));
+                }
+                boolean woken = false;
+                for (int i = 0; i < 1_000 && !woken; i++) { // It may take note before we look.
+                    woken = wakesSysmon(s, System.nanoTime() - 1_000_000);
+                }
+                assertTrue(woken);
+            });
+        }
+    }
+
+    /** Whether sysmon is woken when work comes, if it had rested since {@code at}. */
+    private static boolean wakesSysmon(Scheduler s, long at) {
+        GStack st = GStack.enter();
+        try {
+            while (Schedt.sysmonwaitAcquire(s.sched) != 0) { // The rest from before there was a goroutine.
+                Thread.onSpinWait();
+            }
+            s.monitorSleptAt = at;
+            Schedt.setSysmonwaitVolatile(s.sched, Schedt.SYSMON_RESTS);
+            Wakep.wakep(s);
+            Schedt.setSysmonwaitVolatile(s.sched, 0);
+            return Note.woken(Schedt.sysmonnoteAddress(s.sched));
+        } finally {
+            GStack.exit(st);
         }
     }
 }
