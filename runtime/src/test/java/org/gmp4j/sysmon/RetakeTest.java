@@ -147,7 +147,7 @@ class RetakeTest {
             });
             runs.await();
             long until = Long.MAX_VALUE;
-            for (long limit = System.nanoTime() + PATIENCE; until == Long.MAX_VALUE && System.nanoTime() < limit;) {
+            for (long limit = System.nanoTime() + PATIENCE; until > 5 * SOON && System.nanoTime() < limit;) {
                 gmp.go(() -> { // Work that waits: that of the last try may have been run.
                 });
                 boolean _ = retake.look(System.nanoTime()); // The slice began by now, if sysmon has not seen it.
@@ -159,7 +159,7 @@ class RetakeTest {
                 w.awaited = -1;
                 long now = System.nanoTime() + QUANTUM.multipliedBy(2).toNanos();
                 var _ = retake.look(now);
-                if (w.awaited != -1 && w.overrun.prompt() == trusted) { // Else it was inside the runtime, which ends soon as well.
+                if (w.awaited != -1 && w.overrun.prompt() == trusted) { // Else it was inside the runtime, or has just left its slice.
                     until = retake.untilOver(now);
                 }
             }
