@@ -96,10 +96,10 @@ public final class Scheduler {
     final Reports reports;
     private final Closing closing = new Closing(this);
     /**
-     * When sysmon last began to rest, by nanoTime. Written before sysmonwait says so; read after that is. A reader that is late may see the
-     * time of a later rest: then sysmon has looked since.
+     * From when on the kernel runs sysmon as soon as it is woken from its rest, by nanoTime. Written before sysmonwait says that it rests,
+     * read after that is. A reader that is late may see the time of a later rest: then sysmon has looked since.
      */
-    public long monitorSleptAt;
+    public long monitorPaidAt;
     /** Set while a thread takes a P by its {@link Gate}: one at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 

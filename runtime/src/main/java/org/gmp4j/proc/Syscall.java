@@ -20,7 +20,7 @@ import org.gmp4j.struct.Schedt;
  *
  * <p>On entry it leaves its P in {@code _Psyscall}, remembers it as {@code m.oldp}, and no longer touches it (M4). The P
  * then belongs to whoever moves it out of that state by CAS: this M when it comes back soon, sysmon when it does not
- * ({@code sysmon.Retake}), stopTheWorld. {@link Gate} and the signal handler ({@code preempt.c}) do the same to a goroutine that does
+ * ({@code sysmon.Takeover}), stopTheWorld. {@link Gate} and the signal handler ({@code preempt.c}) do the same to a goroutine that does
  * not do it itself. All these ways lead to {@link #exitsyscall}, which the next {@link GStack#enter} calls.
  *
  * <p>If the P was taken as a goroutine's last call lasted, and work waits, the next call gives the P to another M at once

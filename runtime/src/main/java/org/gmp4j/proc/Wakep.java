@@ -67,18 +67,14 @@ final class Wakep {
     private static final long LATE_NANOS = 50_000;
     /** How much longer, ns, an M may take whose thread is new. */
     private static final long NEW_THREAD_NANOS = 150_000;
-    /**
-     * When sysmon has rested for so long, ns, the kernel switches to it as it is woken. Sooner it would have it wait for the next tick,
-     * up to 4 ms, beside the goroutine that it is to watch: it has just had its share. Left to rest, it looks when the rest ends.
-     */
-    private static final long PAID_NANOS = 60_000;
-
     private Wakep() {
     }
 
     /**
-     * After work was queued, with a full fence: sees to it that an M looks for it, if a P is idle. The clock is read only where all
-     * spinners are on their way and a P is idle.
+     * After work was queued, with a full fence: sees to it that an M looks for it, if a P is idle; else that sysmon does, if it rests. Just
+     * after it has lain down it is left to rest: it has just had its share of the CPU, and would wait for the kernel's next tick, up to
+     * 4 ms, beside the goroutine that it is to watch, where the end of its rest wakes it in time. The clock is read only where all
+     * spinners are on their way and a P is idle, and where sysmon rests.
      */
     static void wakep(Scheduler s) {
         long sched = s.sched;
@@ -92,7 +88,7 @@ final class Wakep {
             return;
         }
         if (Schedt.npidleVolatile(sched) == 0) {
-            if (Schedt.sysmonwaitAcquire(sched) == Schedt.SYSMON_RESTS && System.nanoTime() - s.monitorSleptAt > PAID_NANOS) {
+            if (Schedt.sysmonwaitAcquire(sched) == Schedt.SYSMON_RESTS && System.nanoTime() - s.monitorPaidAt >= 0) {
                 Note.ring(Schedt.sysmonnoteAddress(sched)); // The work waits for a running G, whose slice counts now.
             }
             return;

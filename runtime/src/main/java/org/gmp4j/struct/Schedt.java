@@ -13,7 +13,7 @@ public final class Schedt {
     public static final long SPINS = 1;
     /** One M more is counted as a spinner, and is on its way. */
     public static final long IS_ON_ITS_WAY = (1L << 32) + SPINS;
-    /** sysmonwait: an M that enters a system call wakes sysmon, and one that queues work while no P is idle. */
+    /** sysmonwait: an M that enters a system call wakes sysmon, and one that queues work while no P is idle, but not at first. */
     public static final int SYSMON_RESTS = 1;
     /** sysmonwait: an M that enters a system call wakes sysmon, and one that takes a P. */
     public static final int SYSMON_SLEEPS = 2;

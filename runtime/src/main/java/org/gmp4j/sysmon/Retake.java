@@ -68,11 +68,11 @@ final class Retake {
     /** For this long a goroutine that was told to yield is looked at as often as sysmon can. After that it may well wait for a CPU. */
     private static final long LOOK_CLOSELY = 500_000;
     /**
-     * After this long sysmon checks a goroutine that came to a point by itself the last time: by then another slice may be over. Sooner
-     * would be a look for nothing after each slice that ends.
+     * After this long sysmon checks a goroutine on an M whose last one came to a point by itself. Sooner would be a look for nothing after
+     * each slice that ends. With a quantum of 200 µs the next slice may be over by then: it lasts some 50 µs longer.
      */
     private static final long TRUSTED = 250_000;
-    /** After this long it looks again at one that is inside the runtime, which ends by itself. */
+    /** After this long, or as soon as fairSleep allows, it looks again at one that is inside the runtime, which ends by itself. */
     private static final long PROMPT = 50_000;
     /** For this long after a P was taken from a system call, or from a thread asleep, another such is expected. */
     private static final long TOOK_FROM_SYSCALL = 20_000_000;

@@ -30,19 +30,21 @@ import org.gmp4j.struct.Schedt;
  *    ({@link SliceClock}: where slices are few)
  *  a P runs a goroutine, not timed                 half a quantum while work waits,   the same
  *                                                    else a quarter
- *  a goroutine has had its quantum                 a quarter of a quantum, or 0.2 ms  the same
- *                                                    if that is longer, a quantum at
- *                                                    most
+ *  a goroutine has had its quantum                 a quarter of a quantum, or 0.25 ms the same
+ *                                                    if that is longer
  *  the same, nobody waits and a P is idle, and     a quantum, 0.5 to 1 ms, if that    the same
  *    no thread fell asleep with a P in a second      is longer
  *  a goroutine was told to yield                   as little as fairSleep allows,     the same
- *                                                    for half a millisecond at most
+ *                                                    for half a millisecond at most;
+ *                                                    0.25 ms if the M's last one came
+ *                                                    to a point by itself
  *  a thread was seen asleep with a P               100 µs at most, once               the same
  *  a thread may fall asleep with a P               as in a rest; half a millisecond,  the same
  *                                                    if one did within a second, and work
  *                                                    waits or no P is idle
- *  all Ps are idle: it rests                       a quantum, 0.5 to 2.5 ms           a system call, work that is queued
- *                                                                                       while no P is idle
+ *  all Ps are idle: it rests                       a quantum, 0.5 to 2.5 ms           a system call; when it has paid for
+ *                                                                                       its last look, work that is
+ *                                                                                       queued while no P is idle
  *  all Ps were idle for 1 ms, or the world is      60 ms                              anything that runs
  *    stopped: it sleeps deeply
  *  after a deep sleep: it dozes                    a quantum, 1.25 ms at most; half   a system call
@@ -368,7 +370,8 @@ public final class Sysmon implements Monitor {
      * wakes up. Linux does that for a thread with short slices unless it is ahead of its fair share; then it decides again at the next
      * tick, which may be 4 ms away. Beside n threads that want the same CPU sysmon is ahead until each of them has run as long as it has.
      * Without this, sleeps of 20 µs after looks of 40 made sysmon wait for 2 to 4 ms beside every second goroutine that ran for 5 ms.
-     * Who wakes it sooner keeps it waiting all the more, since then its own timer wakes nobody: {@link Scheduler#monitorSleptAt}.
+     * Who wakes it before that does harm: it waits for the tick all the same, and the timer that would have woken it in time is gone
+     * ({@link Scheduler#monitorPaidAt}).
      *
      * @param urgent whether it waits for a thread that blocks: that one does not want a CPU
      */
@@ -406,7 +409,8 @@ public final class Sysmon implements Monitor {
         }
         boolean deep = Schedt.gcwaitingAcquire(sched) != 0
                 || System.nanoTime() - idleSince() >= DEEP_AFTER && !retake.callsStray();
-        s.monitorSleptAt = System.nanoTime();
+        long now = System.nanoTime();
+        s.monitorPaidAt = retake.tookFromSleeper() ? now : now + fairSleep(now - woken, false); // Who blocks wants no CPU.
         Schedt.setSysmonwaitVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
         boolean woken = Note.sleep(note, deep ? DEEP_SLEEP : restNanos) && !(deep && dozed(note));
@@ -435,6 +439,7 @@ public final class Sysmon implements Monitor {
     private boolean dozed(long note) {
         long sched = s.sched;
         Note.clear(note);
+        s.monitorPaidAt = System.nanoTime() + fairSleep(0, false);
         Schedt.setSysmonwaitVolatile(sched, Schedt.SYSMON_RESTS);
         VarHandle.fullFence(); // The other side's is between what is read below and the ring.
         if (Schedt.closingAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {

@@ -385,29 +385,30 @@ class WakepTest {
             Scheduler s = gmp.scheduler();
             gmp.run(() -> {
                 for (int i = 0; i < ROUNDS; i++) {
-                    assertFalse(wakesSysmon(s, System.nanoTime()));
+                    assertFalse(wakesSysmon(s, 1_000_000_000));
                 }
                 boolean woken = false;
                 for (int i = 0; i < 1_000 && !woken; i++) { // It may take note before we look.
-                    woken = wakesSysmon(s, System.nanoTime() - 1_000_000);
+                    woken = wakesSysmon(s, -1_000_000);
                 }
                 assertTrue(woken);
             });
         }
     }
 
-    /** Whether sysmon is woken when work comes, if it had rested since {@code at}. */
-    private static boolean wakesSysmon(Scheduler s, long at) {
+    /** Whether sysmon is woken when work comes, if it has paid for its last look in so many nanoseconds. */
+    private static boolean wakesSysmon(Scheduler s, long paid) {
+        long note = Schedt.sysmonnoteAddress(s.sched);
         GStack st = GStack.enter();
         try {
-            while (Schedt.sysmonwaitAcquire(s.sched) != 0) { // The rest from before there was a goroutine.
+            while (Schedt.sysmonwaitAcquire(s.sched) != 0 || Note.woken(note)) { // The rest from before there was a goroutine.
                 Thread.onSpinWait();
             }
-            s.monitorSleptAt = at;
+            s.monitorPaidAt = System.nanoTime() + paid;
             Schedt.setSysmonwaitVolatile(s.sched, Schedt.SYSMON_RESTS);
             Wakep.wakep(s);
             Schedt.setSysmonwaitVolatile(s.sched, 0);
-            return Note.woken(Schedt.sysmonnoteAddress(s.sched));
+            return Note.woken(note);
         } finally {
             GStack.exit(st);
         }

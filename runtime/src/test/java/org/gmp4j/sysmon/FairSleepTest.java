@@ -8,12 +8,14 @@ import org.junit.jupiter.api.Test;
 
 /** How long sysmon sleeps after a look, so that it is behind its share of the CPU when it wakes up. */
 class FairSleepTest {
-    /** Beside a hog and a few compiler threads each has run as long as the look took when it wakes up. */
+    /** Beside a hog and a few compiler threads each has run as long as the look and its switches took when it wakes up. */
     @Test
     void aLookIsPaidForBeforeTheNext() {
         for (long awake : new long[] {1_000, 10_000, 40_000}) {
             assertTrue(Sysmon.fairSleep(awake, false) >= Sysmon.OTHERS * (awake + Sysmon.SWITCHES), "after a look of " + awake + " ns");
         }
+        assertEquals(69_000, Sysmon.fairSleep(3_000, false));
+        assertEquals(60_000, Sysmon.fairSleep(40_000, true));
     }
 
     /** One that blocks leaves its CPU to sysmon: only the P that it holds waits. */
