@@ -96,8 +96,9 @@ public final class Scheduler {
     final Reports reports;
     private final Closing closing = new Closing(this);
     /**
-     * From when on the kernel runs sysmon as soon as it is woken from its rest, by nanoTime. Written before sysmonwait says that it rests,
-     * read after that is. A reader that is late may see the time of a later rest: then sysmon has looked since.
+     * From when on the kernel runs sysmon as soon as it is woken from its rest, by nanoTime. Sysmon writes it before the
+     * volatile store of sysmonwait that says that it rests; {@link Wakep#wakep} reads it after that, by acquire. A reader that is late may
+     * see the time of a later rest: then sysmon has looked since.
      */
     public long monitorPaidAt;
     /** Set while a thread takes a P by its {@link Gate}: one at a time. */
