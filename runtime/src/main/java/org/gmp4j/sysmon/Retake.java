@@ -123,7 +123,7 @@ final class Retake {
         quantum = s.config.quantumNanos();
         leastQuantum = s.config.leastQuantumNanos();
         shortestSlice = quantum;
-        lookAgain = Math.max(MIN_LOOK_AGAIN, Math.min(leastQuantum, lookAlone(false, quantum)));
+        lookAgain = lookAgain(leastQuantum, quantum);
         cooperative = s.config.debug().asyncpreemptoff();
     }
 
@@ -287,6 +287,11 @@ final class Retake {
     static long lookAlone(boolean calm, long quantum) {
         long usual = Math.min(quantum, Math.max(quantum / Sysmon.BUSY_LOOKS, MIN_LOOK_AGAIN));
         return calm ? Math.max(usual, Math.clamp(quantum, Sysmon.WORK_SLEEP, CALM)) : usual;
+    }
+
+    /** The same while something waits for its P. */
+    static long lookAgain(long least, long quantum) {
+        return Math.max(MIN_LOOK_AGAIN, Math.min(least, lookAlone(false, quantum)));
     }
 
     /** How long a goroutine may run while others wait for its P: shorter the more there are, if that is wanted. */

@@ -395,6 +395,15 @@ class RetakeTest {
     }
 
     @Test
+    void howSoonItLooksAgainWhereWorkWaits() {
+        assertEquals(2_500_000, Retake.lookAgain(10_000_000, 10_000_000));
+        assertEquals(1_000_000, Retake.lookAgain(1_000_000, 10_000_000));
+        assertEquals(250_000, Retake.lookAgain(1_000_000, 1_000_000));
+        assertEquals(250_000, Retake.lookAgain(200_000, 200_000), "a look costs some 30 µs");
+        assertEquals(250_000, Retake.lookAgain(20_000, 10_000_000));
+    }
+
+    @Test
     void whoMayRunOn() {
         assertTrue(Retake.mayRunOn(false, false, true), "has not had its slice");
         assertTrue(Retake.mayRunOn(true, true, false), "what waits will run elsewhere");
