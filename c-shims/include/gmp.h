@@ -166,7 +166,7 @@ struct sysmontick {
     int64_t schedwhen;
     int64_t syscallwhen;
     uint64_t globaltick;   /* pstat.nglobal, when that last changed or the global queue was empty */
-    uint64_t othertick;    /* the sum of nlocal and narrived then */
+    uint64_t othertick;    /* the sum of nlocal and npolled then */
     int64_t globalwhen;    /* the last look at which that sum was still the same */
 };
 
@@ -180,8 +180,8 @@ struct pstat {
     uint64_t nstealfail;   /* victims that had nothing */
     uint64_t stolenfrom;   /* address of the counters of Gs stolen, one for each victim by id; procresize, world stopped */
     uint64_t noverflow;    /* pushes into a full ring */
-    uint64_t nglobal;      /* Gs run next that came from the global queue and had not arrived */
-    uint64_t narrived;      /* Gs run next that had arrived: GlobalRunq */
+    uint64_t nglobal;      /* Gs run next that came from the global queue, but for those that the poller found */
+    uint64_t npolled;      /* Gs run next that the network poller found ready */
     uint64_t nspin;        /* times an M began to search with this P */
     uint64_t nnap;         /* naps of spinners that were woken in vain */
     uint64_t npreempt;     /* goroutines that yielded because they were told to */
@@ -219,7 +219,7 @@ struct p {
 
     /* Sysmon's. */
     struct sysmontick sysmontick GMP_ALIGNED;
-    uint32_t globaldue;    /* sysmon: who of the global queue has the P's next turn, 0 for nobody (GlobalRunq.DUE, ARRIVED_DUE); the owner: 0 when it takes from there */
+    uint32_t globaldue;    /* sysmon: who of the global queue has the P's next turn, 0 for nobody (GlobalRunq.DUE, POLLED_DUE); the owner: 0 when it takes from there */
     uint32_t longcall;     /* sysmon, before it takes the P from a system call: whether the call lasted; the M that comes back reads it */
 
     /* Timers: under timersLock but for the two words that other Ps read. */
@@ -296,7 +296,7 @@ struct schedt {
     int32_t stopwait;      /* stopTheWorld: Ps still to stop */
     puintptr pidle;        /* idle Ps, by link */
     struct gqueue runq;    /* the global queue, by schedlink */
-    guintptr runqarrived;   /* the last of the Gs at its head that have arrived: GlobalRunq; 0 for none; read without the lock as a hint */
+    guintptr runqpolled;   /* the last of the Gs at its head that the poller found; 0 for none; read without the lock as a hint */
     muintptr allm;         /* all Ms, by alllink; for a debugger: Java has Allm */
     guintptr gfree;        /* free Gs, by schedlink */
     int64_t procresizetime;

@@ -105,8 +105,8 @@ abstract class InvariantChecks {
         int size = Schedt.runqsizeOpaque(sched);
         Set<Long> seen = new HashSet<>();
         int n = list(GlobalRunq.common(sched), seen);
-        long arrived = Schedt.runqarrivedOpaque(sched);
-        require(arrived == 0 || seen.contains(arrived), "R7", "sched.runqarrived is not in sched.runq");
+        long polled = Schedt.runqpolledOpaque(sched);
+        require(polled == 0 || seen.contains(polled), "R7", "sched.runqpolled is not in sched.runq");
         long nodeq = Schedt.nodeq(sched);
         for (int i = 1; i <= NodeQueues.lists(nodeq); i++) {
             int of = list(NodeQueues.list(nodeq, i), seen);

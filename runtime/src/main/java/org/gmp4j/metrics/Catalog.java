@@ -97,11 +97,11 @@ final class Catalog {
                 r -> r.byP(Catalog::runsOf));
         counter("/sched/runs/in-place:goroutines", "Runs of a fresh goroutine on the stack of the one that had just ended.",
                 r -> r.sum(P::ninplaceOpaque));
-        counter("/sched/runs/global:goroutines", "Runs of a goroutine from the global queue, but for those that had arrived there.",
+        counter("/sched/runs/global:goroutines", "Runs of a goroutine from the global queue, but for those that the poller found.",
                 r -> r.sum(PStat.NGLOBAL));
-        counter("/sched/runs/arrived:goroutines", "Runs of a goroutine that the network poller found; or from the global queue, of one "
-                + "that a thread without a P started or woke, that came back from a long system call, or that a ring had no room for.",
-                r -> r.sum(PStat.NARRIVED));
+        counter("/sched/runs/polled:goroutines",
+                "Runs of a goroutine that the network poller found, by the P that polled or from the global queue.",
+                r -> r.sum(PStat.NPOLLED));
         counter("/sched/runs/stolen:goroutines", "Runs of a goroutine straight from the queue of another P.",
                 r -> r.sum(PStat.NSTEALOK));
         counter("/sched/runs/local:goroutines", "Runs of a goroutine from the P's own queue.", r -> r.sum(PStat.NLOCAL));

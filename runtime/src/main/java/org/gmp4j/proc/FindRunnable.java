@@ -35,13 +35,6 @@ import org.gmp4j.struct.Schedt;
 final class FindRunnable {
     /** One schedule in this many takes from the global queue first, or two goroutines that ready each other would starve it. */
     private static final int GLOBAL_FIRST = 61;
-    /**
-     * And one in this many, a power of 2, takes those that have arrived there, be it within a slice: goroutines that ready each other
-     * share one, and where timers fire each begins a new one. Beside two of those and three that slept 5 ms again and again what
-     * was started from outside 77 times a second waited for 3 s with a quantum of 10 ms; now 0.3 ms at the median. So many switches take
-     * 0.2 ms between those two, and in a service with 5,000 requests a second 0.1 s.
-     */
-    private static final int ARRIVED_FIRST = 1_024;
     private static final int IN_VAIN = 4;
     private static final long NAP_NANOS = 50_000;
     /** With work in the global queue the network is not polled more often than this, in ns: a poll takes a microsecond. */
@@ -126,18 +119,16 @@ final class FindRunnable {
     }
 
     /**
-     * The 1-in-61 rule; the 1-in-1024 rule, for what has arrived; and when sysmon has seen the P pass over the queue for some time slices
-     * ({@code GlobalTurn}). There is one branch for them: C2 leaves out one that was never taken, and discards the code when it first is.
+     * The 1-in-61 rule; and when sysmon has seen the P pass over the queue for some time slices ({@code GlobalTurn}), which may
+     * be much sooner. There is no branch for the second: C2 leaves out one that was never taken, and discards the code when it first is.
      */
     private static long globalFirst(long sched, long pp) {
-        int slice = Integer.remainderUnsigned(P.schedtick(pp), GLOBAL_FIRST);
-        int runs = (int) (P.nswitchOpaque(pp) + P.ninplaceOpaque(pp)) & ARRIVED_FIRST - 1;
-        int others = slice * runs * (1 - GlobalRunq.anyDue(P.globaldueOpaque(pp)));
+        int others = Integer.remainderUnsigned(P.schedtick(pp), GLOBAL_FIRST) * (1 - GlobalRunq.anyDue(P.globaldueOpaque(pp)));
         if (others != 0 || Schedt.runqsizeOpaque(sched) == 0) {
             return 0;
         }
         SchedLock.lock(sched);
-        long gp = GlobalRunq.globrunqturn(sched, pp, slice == 0);
+        long gp = GlobalRunq.globrunqturn(sched, pp);
         SchedLock.unlock(sched);
         return gp;
     }
@@ -212,21 +203,14 @@ final class FindRunnable {
     }
 
     private static long beforeGlobal(Scheduler s, long pp) {
-        if (Schedt.runqsizeOpaque(s.sched) == 0 || !pollDue(s)) {
-            return 0;
+        if (Schedt.runqsizeOpaque(s.sched) == 0 || Schedt.runqpolledOpaque(s.sched) != 0 || !pollDue(s)) {
+            return 0; // At the head of the queue may be what an earlier poll found: that comes before what this one would find.
         }
         long last = Schedt.lastpollVolatile(s.sched);
         if (last == 0 || !Schedt.casLastpoll(s.sched, last, System.nanoTime())) { // Else sysmon would poll as well.
             return 0; // Another M polls.
         }
-        if (Schedt.runqarrivedOpaque(s.sched) == 0) {
-            return poll(s, pp);
-        }
-        long list = s.netpoll.poll(s, 0);
-        if (list != 0) {
-            Inject.injectPolledLast(s, list); // What arrived before comes first.
-        }
-        return 0;
+        return poll(s, pp);
     }
 
     /** Takes the first of a list of Gs that the poller found, to run it on {@code pp}, and readies the others. */
@@ -239,7 +223,7 @@ final class FindRunnable {
         GStatus.casgstatus(list, GStatus.GWAITING, GStatus.GRUNNABLE);
         Tracing.unblocked(s, list);
         Inject.countPolled(s, 1);
-        PStat.NARRIVED.addOpaque(pp, 1);
+        PStat.NPOLLED.addOpaque(pp, 1);
         return list;
     }
 

@@ -44,8 +44,6 @@ public final class GStack extends Stack {
     /** For {@link Syscall}: whether the P was taken during the last system call; below it, when the present call gave it away, or 0. */
     boolean lostP;
     long gaveUpAt;
-    /** The same: whether that call, or the sleep in the kernel in which the P was taken, lasted. */
-    boolean waited;
 
     /** For {@link JdkReady}: odd while the JDK may wake the thread. */
     volatile int ticket;

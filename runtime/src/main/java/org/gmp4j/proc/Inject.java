@@ -18,14 +18,10 @@ final class Inject {
      * Readies a list of waiting Gs, linked by schedlink. On an M with a P, one for each idle P goes to the global queue, for those Ps
      * to take, and the others go to this P's ring; without a P all go to the global queue.
      *
+     * @param first whether those that go to the global queue go to its head, behind what earlier polls have found
      * @return how many Gs there were
      */
-    private static int injectglist(Scheduler s, long list) {
-        Machine m = Machine.of();
-        return injectglist(s, m != null && m.s == s ? m.pp() : 0, list);
-    }
-
-    private static int injectglist(Scheduler s, long pp, long list) {
+    static int injectglist(Scheduler s, long list, boolean first) {
         long sched = s.sched;
         int n = 0;
         long last = 0;
@@ -38,6 +34,8 @@ final class Inject {
         if (n == 0) {
             return 0;
         }
+        Machine m = Machine.of();
+        long pp = m != null && m.s == s ? m.pp() : 0;
         int global = pp == 0 ? n : Math.min(n, Schedt.npidleVolatile(sched));
         long rest = 0;
         if (global < n) {
@@ -54,7 +52,11 @@ final class Inject {
         }
         if (global > 0) {
             SchedLock.lock(sched);
-            GlobalRunq.globrunqputarrived(sched, list, last, global);
+            if (first) {
+                GlobalRunq.globrunqputpolled(sched, list, last, global);
+            } else {
+                GlobalRunq.globrunqputbatch(sched, list, last, global);
+            }
             SchedLock.unlock(sched);
             startIdle(s, global);
         }
@@ -67,17 +69,12 @@ final class Inject {
 
     /**
      * The same for what the network poller found. It comes before goroutines whose time slice has ended, whichever thread polled. What an
-     * M finds goes to its ring; what sysmon finds goes to the global queue among those that have arrived, as at its tail it would wait
+     * M finds goes to its ring; what sysmon finds goes to the global queue before all that no poll has found, as at its tail it would wait
      * for a time slice of each goroutine there that needs the CPU for long. (In Go it does.) Those still have their turns: sysmon polls
      * only when no M has for two quanta, and {@code GlobalTurn} sees to it.
      */
     static void injectPolled(Scheduler s, long list) {
-        countPolled(s, injectglist(s, list));
-    }
-
-    /** The same for an M that queues them all behind those that have arrived before. */
-    static void injectPolledLast(Scheduler s, long list) {
-        countPolled(s, injectglist(s, 0, list));
+        countPolled(s, injectglist(s, list, true));
     }
 
     /**
@@ -102,7 +99,7 @@ final class Inject {
             list = gp;
             gp = next;
         }
-        int _ = injectglist(s, list);
+        int _ = injectglist(s, list, false);
     }
 
     private static void startIdle(Scheduler s, int n) {

@@ -109,11 +109,7 @@ final class JdkReady {
             Tracing.unblocked(s, g);
             SchedLock.lock(s.sched);
             countReady(s); // In one hold of the lock with the queueing, or checkdead could look when the G is neither counted nor queued.
-            if (yielded) {
-                GlobalRunq.globrunqput(s.sched, g);
-            } else {
-                GlobalRunq.globrunqputarrived(s.sched, g);
-            }
+            GlobalRunq.globrunqput(s.sched, g);
             SchedLock.unlock(s.sched);
             Wakep.wakep(s);
         } else {

@@ -129,7 +129,7 @@ final class Mcall {
                 return 0;
             }
             case EXITSYSCALL -> {
-                return Syscall.exitsyscall0(m, st, gp);
+                return Syscall.exitsyscall0(m, gp);
             }
             default -> throw org.gmp4j.struct.Throw.of("mcall: bad op " + op);
         }

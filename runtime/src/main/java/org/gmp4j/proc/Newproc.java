@@ -177,7 +177,7 @@ final class Newproc {
         if (t != null) {
             t.outside(Ev.CREATE, 0, G.goid(gp), site);
         }
-        GlobalRunq.globrunqputarrived(sched, gp);
+        GlobalRunq.globrunqput(sched, gp);
         SchedLock.unlock(sched);
         Wakep.wakep(s);
         return true;

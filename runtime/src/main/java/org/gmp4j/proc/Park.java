@@ -113,7 +113,7 @@ public final class Park {
             HiddenStacks.woken(s, gp);
             s.traceOutside(Ev.UNBLOCK, 0, gp);
             SchedLock.lock(s.sched);
-            GlobalRunq.globrunqputarrived(s.sched, gp);
+            GlobalRunq.globrunqput(s.sched, gp);
             SchedLock.unlock(s.sched);
         }
         Wakep.wakep(s);

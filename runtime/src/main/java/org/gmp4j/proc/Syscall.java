@@ -130,7 +130,6 @@ public final class Syscall {
         if (oldp != 0) {
             st.lostP = P.longcallOpaque(oldp) != 0; // It was taken, not given away.
         }
-        st.waited = oldp == 0 || st.lostP;
         long pp = idlep(m.s);
         if (pp != 0) {
             Threads.acquirep(m, pp);
@@ -176,7 +175,7 @@ public final class Syscall {
     }
 
     /** On g0, without a P: queues the G unless there is a P for it. Returns the G if it may run on. */
-    static long exitsyscall0(Machine m, GStack st, long gp) {
+    static long exitsyscall0(Machine m, long gp) {
         Scheduler s = m.s;
         GStatus.casgstatus(gp, GStatus.GSYSCALL, GStatus.GRUNNABLE);
         s.traceOutside(Ev.SYSCALL_BLOCKED, 0, gp);
@@ -184,11 +183,7 @@ public final class Syscall {
         SchedLock.lock(s.sched);
         long pp = Idle.pidleget(s.sched, System.nanoTime());
         if (pp == 0) {
-            if (st.waited) {
-                GlobalRunq.globrunqputarrived(s.sched, gp);
-            } else { // It has had its slice, and runs on, or makes short calls.
-                GlobalRunq.globrunqput(s.sched, gp);
-            }
+            GlobalRunq.globrunqput(s.sched, gp);
         }
         SchedLock.unlock(s.sched);
         if (pp == 0) {

@@ -14,11 +14,9 @@ import org.gmp4j.struct.Throw;
  * The global run queue: a list of runnable Gs by schedlink under {@code sched.lock} (R7), and where a scheduler is asked for that, one more
  * for each NUMA node: {@link NodeQueues}.
  *
- * <p>At the head of {@code sched.runq} are the Gs that have arrived ({@link #globrunqputarrived}), in the order in which they did: those
- * that the network poller found, those that a thread without a P started or woke, those that come back from a long system call, and those
- * for which a ring had no room. Then come those that have had a slice. (In Go all are in one order; but there no thread without a P
- * starts or wakes any.) {@code runqarrived} is the G behind which the next to arrive goes; 0 for the head, where
- * {@link #globrunqputhead} puts some, too.
+ * <p>At the head of {@code sched.runq} are the Gs that the network poller found, in the order in which it did ({@link
+ * #globrunqputpolled}), and those that {@link #globrunqputhead} put there since. {@code runqpolled} is the G behind which the poller's
+ * next Gs go; 0 for the head. If each batch went to the very head, the first to come would wait for all that come later.
  *
  * <p>{@code runqsize}, of all lists together, is written under the lock and read without it as a hint: an M that reads 0 while
  * someone adds goes on to the next place, and looks again under the lock before it sleeps.
@@ -28,10 +26,10 @@ public final class GlobalRunq {
     private static final long HEAD = Mem.offset(gqueue.layout(), "head");
     private static final long TAIL = Mem.offset(gqueue.layout(), "tail");
 
-    /** What {@code p.globaldue} says: no turn; the turn of one that has had a slice; that of a share of those that have arrived. */
+    /** What {@code p.globaldue} says: no turn; the turn of one that the poller did not find; that of a share of those that it found. */
     public static final int NOT_DUE = 0;
     public static final int DUE = 1;
-    public static final int ARRIVED_DUE = 3;
+    public static final int POLLED_DUE = 3;
 
     private GlobalRunq() {
     }
@@ -75,28 +73,13 @@ public final class GlobalRunq {
         insert(sched, 0, gp, gp, 1);
     }
 
-    /** Puts a G that has arrived behind those that did before, in front of all others; under the lock. */
-    public static void globrunqputarrived(long sched, long gp) {
-        globrunqputarrived(sched, gp, gp, 1);
-    }
-
-    /** The same for {@code n} Gs, linked from {@code first} to {@code last}. */
-    public static void globrunqputarrived(long sched, long first, long last, int n) {
-        insert(sched, Schedt.runqarrivedOpaque(sched), first, last, n);
-        Schedt.setRunqarrivedOpaque(sched, last);
-    }
-
     /**
-     * The same for {@code n} Gs for which the ring of {@code pp} has no room. Behind those that have had a slice they would wait for as
-     * long as others arrive: a server that gets more than it can do would begin with more and more, and end nothing. With a queue for
-     * each node they wait in that, behind all that have arrived.
+     * Puts {@code n} Gs that the network poller found, linked from {@code first} to {@code last}, behind those that it found before and
+     * in front of all others; under the lock.
      */
-    static void globrunqputarrived(long sched, long pp, long first, long last, int n) {
-        if (NodeQueues.of(Schedt.nodeq(sched), common(sched), pp) == common(sched)) {
-            globrunqputarrived(sched, first, last, n);
-        } else {
-            globrunqputbatch(sched, pp, first, last, n);
-        }
+    public static void globrunqputpolled(long sched, long first, long last, int n) {
+        insert(sched, Schedt.runqpolledOpaque(sched), first, last, n);
+        Schedt.setRunqpolledOpaque(sched, last);
     }
 
     /** Puts {@code n} Gs behind {@code before} in {@code sched.runq}, or at its head if that is 0. */
@@ -122,7 +105,7 @@ public final class GlobalRunq {
     }
 
     /** The same, for an M with the P {@code pp}. */
-    private static void globrunqputbatch(long sched, long pp, long first, long last, int n) {
+    public static void globrunqputbatch(long sched, long pp, long first, long last, int n) {
         long list = NodeQueues.of(Schedt.nodeq(sched), common(sched), pp);
         addLast(list, first, last);
         if (list != common(sched)) {
@@ -155,7 +138,7 @@ public final class GlobalRunq {
     /**
      * Takes a fair share for {@code pp}: one G to run now, the others into its ring; under the lock, by the P's owner. A G that was
      * preempted at the end of its time slice is taken alone: with several such Gs in the ring, whatever becomes ready meanwhile would
-     * wait behind all of them. (In Go it does.) A share of those that have arrived has no others in it.
+     * wait behind all of them. (In Go it does.) A share of those that the poller found has no others in it.
      *
      * @param max at most so many; 0 for no limit but the share, half a ring, and what the P's ring has room for
      * @return 0 when the queue is empty
@@ -166,14 +149,14 @@ public final class GlobalRunq {
             return 0;
         }
         long common = common(sched);
-        long list = NodeQueues.choose(Schedt.nodeq(sched), common, pp, Schedt.runqarrivedOpaque(sched) != 0);
+        long list = NodeQueues.choose(Schedt.nodeq(sched), common, pp, Schedt.runqpolledOpaque(sched) != 0);
         int share = list == common ? size / Schedt.gomaxprocsOpaque(sched) + 1 : NodeQueues.share(list);
         int n = Math.min(share, size);
         if (max > 0) {
             n = Math.min(n, max);
         }
         n = Runq.SHARED ? 1 : Math.min(Math.min(n, Runq.LEN / 2), Runq.LEN - Runq.size(pp) + 1);
-        boolean arrived = list == common && Schedt.runqarrivedOpaque(sched) != 0;
+        boolean polled = list == common && Schedt.runqpolledOpaque(sched) != 0;
         long gp = pop(sched, list);
         if (gp == 0) {
             throw Throw.of("sched.runqsize != 0 but globrunqget returned nil");
@@ -182,7 +165,7 @@ public final class GlobalRunq {
         long last = 0;
         int taken = 1;
         for (; taken < n && G.preemptOpaque(gp) == 0 && !isEmpty(list) && G.preemptOpaque(head(list)) == 0; taken++) {
-            if (arrived && Schedt.runqarrivedOpaque(sched) == 0) {
+            if (polled && Schedt.runqpolledOpaque(sched) == 0) {
                 break;
             }
             long g = pop(sched, list);
@@ -197,8 +180,8 @@ public final class GlobalRunq {
             G.setSchedlink(last, 0);
             Runq.runqpushlist(pp, batch, taken - 1);
         }
-        if (arrived) {
-            PStat.NARRIVED.addOpaque(pp, 1);
+        if (polled) {
+            PStat.NPOLLED.addOpaque(pp, 1);
         } else {
             taken(pp);
         }
@@ -206,24 +189,21 @@ public final class GlobalRunq {
     }
 
     /**
-     * Takes what has its turn: by {@code p.globaldue}, which says NOT_DUE afterwards; or by the number of the slice, where those that have
-     * arrived and the others take turns, as these numbers are multiples of an odd one, so that each second is odd; or else those that
-     * have arrived. Of them it is a share, of the others one G, or where there are none a share of those that have arrived. Under the
-     * lock, by the P's owner.
+     * Takes what has its turn by {@code p.globaldue}, which says NOT_DUE afterwards: a share of what the poller found, or one G of the
+     * others. Without others it is a share of what the poller found. In the slices that are the queue's by their number the two take
+     * turns: these are multiples of an odd number, so each second one is odd. Under the lock, by the P's owner.
      *
-     * @param bySlice whether the slice's number says that it is the queue's turn
      * @return 0 when there is none that is meant
      */
-    public static long globrunqturn(long sched, long pp, boolean bySlice) {
+    public static long globrunqturn(long sched, long pp) {
+        long polled = Schedt.runqpolledOpaque(sched);
         int due = P.globaldueOpaque(pp);
         P.setGlobaldueOpaque(pp, NOT_DUE);
-        long arrived = Schedt.runqarrivedOpaque(sched);
-        boolean ofArrived = due == ARRIVED_DUE || due == NOT_DUE && !bySlice;
-        if (arrived == 0) {
-            return ofArrived ? 0 : globrunqget(sched, pp, 1);
+        if (polled == 0) {
+            return due == POLLED_DUE ? 0 : globrunqget(sched, pp, 1); // 0: another P has taken them.
         }
-        ofArrived |= due == NOT_DUE && (P.schedtick(pp) & 1) != 0;
-        long gp = ofArrived ? 0 : popBehind(sched, pp, arrived);
+        boolean ofPolled = due == POLLED_DUE || due == NOT_DUE && (P.schedtick(pp) & 1) != 0;
+        long gp = ofPolled ? 0 : popBehind(sched, pp, polled);
         if (gp == 0) {
             return globrunqget(sched, pp, 0);
         }
@@ -231,12 +211,12 @@ public final class GlobalRunq {
         return gp;
     }
 
-    /** Takes the first behind those that have arrived, or that of the P's node. */
-    private static long popBehind(long sched, long pp, long arrived) {
+    /** Takes the first behind what the poller found, or that of the P's node. */
+    private static long popBehind(long sched, long pp, long polled) {
         long common = common(sched);
-        long gp = G.schedlink(arrived);
+        long gp = G.schedlink(polled);
         if (gp != 0) {
-            remove(sched, common, arrived, gp);
+            remove(sched, common, polled, gp);
             return gp;
         }
         long own = NodeQueues.of(Schedt.nodeq(sched), common, pp);
@@ -297,8 +277,8 @@ public final class GlobalRunq {
         }
         if (list != common(sched)) {
             NodeQueues.count(list, -1);
-        } else if (gp == Schedt.runqarrivedOpaque(sched)) {
-            Schedt.setRunqarrivedOpaque(sched, before); // Whatever is in front of it comes before what arrives next.
+        } else if (gp == Schedt.runqpolledOpaque(sched)) {
+            Schedt.setRunqpolledOpaque(sched, before); // Whatever is in front of it comes before what is found next.
         }
         G.setSchedlink(gp, 0);
         Schedt.setRunqsizeOpaque(sched, Schedt.runqsizeOpaque(sched) - 1);

@@ -159,9 +159,9 @@ public final class NodeQueues {
     }
 
     /** The list that this P takes from now; one of them has something. */
-    static long choose(long block, long common, long pp, boolean arrived) {
+    static long choose(long block, long common, long pp, boolean polled) {
         int lists = lists(block);
-        if (lists == 0 || arrived) {
+        if (lists == 0 || polled) {
             return common;
         }
         long takes = Mem.LONG.get(block + TAKES) + 1;

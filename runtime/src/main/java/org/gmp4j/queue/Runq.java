@@ -102,7 +102,7 @@ public final class Runq {
     private static boolean put(long sched, long pp, long gp, boolean next) {
         if (SHARED) {
             SchedLock.lock(sched);
-            GlobalRunq.globrunqputarrived(sched, pp, gp, gp, 1);
+            GlobalRunq.globrunqput(sched, pp, gp);
             SchedLock.unlock(sched);
             return false;
         }
@@ -157,7 +157,7 @@ public final class Runq {
         }
         G.setSchedlink(last, gp);
         SchedLock.lock(sched);
-        GlobalRunq.globrunqputarrived(sched, pp, first, gp, n + 1);
+        GlobalRunq.globrunqputbatch(sched, pp, first, gp, n + 1);
         SchedLock.unlock(sched);
         PStat.NOVERFLOW.addOpaque(pp, 1);
         return true;
@@ -182,7 +182,7 @@ public final class Runq {
                 tail = G.schedlink(tail);
             }
             SchedLock.lock(sched);
-            GlobalRunq.globrunqputarrived(sched, pp, rest, tail, count - n);
+            GlobalRunq.globrunqputbatch(sched, pp, rest, tail, count - n);
             SchedLock.unlock(sched);
             PStat.NOVERFLOW.addOpaque(pp, 1);
         } else {

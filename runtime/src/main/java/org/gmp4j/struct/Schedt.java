@@ -34,7 +34,7 @@ public final class Schedt {
     private static final LongField GFREECOUNT = Mem.longField(schedt.layout(), "gfreecount");
     private static final IntField GOMAXPROCS = Mem.intField(schedt.layout(), "gomaxprocs");
     private static final IntField RUNQSIZE = Mem.intField(schedt.layout(), "runqsize");
-    private static final LongField RUNQARRIVED = Mem.longField(schedt.layout(), "runqarrived");
+    private static final LongField RUNQPOLLED = Mem.longField(schedt.layout(), "runqpolled");
     private static final IntField GCWAITING = Mem.intField(schedt.layout(), "gcwaiting");
     private static final IntField SYSMONWAIT = Mem.intField(schedt.layout(), "sysmonwait");
     private static final IntField CLOSING = Mem.intField(schedt.layout(), "closing");
@@ -178,12 +178,12 @@ public final class Schedt {
         RUNQSIZE.setOpaque(s, v);
     }
 
-    public static long runqarrivedOpaque(long s) {
-        return RUNQARRIVED.getOpaque(s);
+    public static long runqpolledOpaque(long s) {
+        return RUNQPOLLED.getOpaque(s);
     }
 
-    public static void setRunqarrivedOpaque(long s, long gp) {
-        RUNQARRIVED.setOpaque(s, gp);
+    public static void setRunqpolledOpaque(long s, long gp) {
+        RUNQPOLLED.setOpaque(s, gp);
     }
 
     public static int gcwaitingAcquire(long s) {

@@ -10,8 +10,8 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
 
 /**
- * When the global queue is to have the next turn on a P. What is in the P's ring comes before that queue, and in the queue what has arrived
- * from outside before the others; there may be enough of either to keep the P for good. Go takes from the queue in each 61st
+ * When the global queue is to have the next turn on a P. What is in the P's ring comes before that queue, and so does what the network
+ * poller finds before the others in the queue; there may be enough of either to keep the P for good. Go takes from the queue in each 61st
  * slice ({@code FindRunnable.globalFirst}). That takes long where slices are long, and longer where goroutines go on with the slices of
  * those that woke them.
  */
@@ -22,10 +22,10 @@ final class GlobalTurn {
      */
     static final int PASSED_OVER = 8;
     /**
-     * What has arrived waits in the queue only since the ring is never empty; an M with a P would have put it there. After one slice
+     * What sysmon's poll found waits in the queue only since the ring is never empty; an M's poll would have put it there. After one slice
      * it would overtake what has waited in the ring for longer: with slices of 0.2 ms that doubled p99 of {@code gmp service --mix rare}.
      */
-    static final int ARRIVED_PASSED_OVER = 4;
+    static final int POLLED_PASSED_OVER = 4;
 
     // Sysmon's own.
     private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
@@ -51,17 +51,17 @@ final class GlobalTurn {
         if (passesOver >= PASSED_OVER * slice) {
             return GlobalRunq.DUE;
         }
-        boolean arrived = passesOver >= ARRIVED_PASSED_OVER * slice && Schedt.runqarrivedOpaque(sched) != 0;
-        return arrived ? GlobalRunq.ARRIVED_DUE : GlobalRunq.NOT_DUE;
+        boolean polled = passesOver >= POLLED_PASSED_OVER * slice && Schedt.runqpolledOpaque(sched) != 0;
+        return polled ? GlobalRunq.POLLED_DUE : GlobalRunq.NOT_DUE;
     }
 
     /**
-     * For how long, in ns, the P has run others, those that had arrived among them, and begun with none of the rest of the global
+     * For how long, in ns, the P has run others, those that the poller found among them, and begun with none of the rest of the global
      * queue, although there is something in it.
      */
     private static long passesOver(long sched, long pp, long now) {
         long taken = PStat.NGLOBAL.getOpaque(pp);
-        long others = PStat.NLOCAL.getOpaque(pp) + PStat.NARRIVED.getOpaque(pp);
+        long others = PStat.NLOCAL.getOpaque(pp) + PStat.NPOLLED.getOpaque(pp);
         if (taken != GLOBALTICK.get(pp) || Schedt.runqsizeOpaque(sched) == 0) {
             GLOBALTICK.set(pp, taken);
             OTHERTICK.set(pp, others);

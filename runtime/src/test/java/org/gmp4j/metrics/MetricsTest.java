@@ -155,7 +155,7 @@ class MetricsTest {
             Map<String, Object> m = g.gmp.metrics().read();
             assertEquals(22_001L, m.get("/sched/goroutines-created:goroutines"));
             long[] runs = (long[]) m.get("/sched/runs/by-p:goroutines");
-            long sources = Stream.of("local", "global", "stolen", "arrived")
+            long sources = Stream.of("local", "global", "stolen", "polled")
                     .mapToLong(from -> (long) m.get("/sched/runs/" + from + ":goroutines")).sum();
             assertEquals(LongStream.of(runs).sum(), sources, m::toString);
             long[][] moved = (long[][]) m.get("/sched/steals/moved:goroutines");

@@ -73,7 +73,7 @@ class GlobalRunqTest {
 
     /** What the poller found comes first, in the order in which it was found, whatever was taken out meanwhile. */
     @Test
-    void arrivedBeforeAllOthersInOrder() {
+    void polledBeforeAllOthersInOrder() {
         try (FakeSched f = new FakeSched(1)) {
             long[] g = new long[8];
             for (int i = 0; i < g.length; i++) {
@@ -81,110 +81,77 @@ class GlobalRunqTest {
             }
             GlobalRunq.globrunqput(f.sched, g[6]);
             G.setSchedlink(g[0], g[1]);
-            GlobalRunq.globrunqputarrived(f.sched, g[0], g[1], 2);
-            GlobalRunq.globrunqputarrived(f.sched, g[2]);
+            GlobalRunq.globrunqputpolled(f.sched, g[0], g[1], 2);
+            GlobalRunq.globrunqputpolled(f.sched, g[2], g[2], 1);
             GlobalRunq.globrunqput(f.sched, g[7]);
             assertEquals(f.name(g[0]), f.name(GlobalRunq.pop(f.sched)));
-            GlobalRunq.globrunqputarrived(f.sched, g[3]);
+            GlobalRunq.globrunqputpolled(f.sched, g[3], g[3], 1);
             G.setLockedmOpaque(g[3], 1);
             assertEquals(f.name(g[3]), f.name(GlobalRunq.popLocked(f.sched))); // The last that was found.
             G.setLockedmOpaque(g[3], 0);
-            GlobalRunq.globrunqputarrived(f.sched, g[3]);
+            GlobalRunq.globrunqputpolled(f.sched, g[3], g[3], 1);
             for (int i = 1; i < 4; i++) {
                 assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
             }
-            GlobalRunq.globrunqputarrived(f.sched, g[4]); // All that were found before are gone.
-            GlobalRunq.globrunqputarrived(f.sched, g[5]);
+            GlobalRunq.globrunqputpolled(f.sched, g[4], g[4], 1); // All that were found before are gone.
+            GlobalRunq.globrunqputpolled(f.sched, g[5], g[5], 1);
             for (int i = 4; i < 8; i++) {
                 assertEquals(f.name(g[i]), f.name(GlobalRunq.pop(f.sched)));
             }
             assertEquals(0, Schedt.runqsizeOpaque(f.sched));
             assertEquals(0, GlobalRunq.tail(GlobalRunq.common(f.sched)));
-            GlobalRunq.globrunqputarrived(f.sched, g[0]);
+            GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
             GlobalRunq.globrunqput(f.sched, g[1]);
             assertEquals(f.name(g[0]), f.name(GlobalRunq.pop(f.sched)));
             assertEquals(f.name(g[1]), f.name(GlobalRunq.pop(f.sched)));
         }
     }
 
-    /** Those that have had a slice have a turn before those that have arrived; both are counted apart. */
+    /** Those that the poller did not find have a turn before those that it did; both are counted apart. */
     @Test
-    void theTurnOfThoseBehindTheArrived() {
+    void theTurnOfThoseBehindThePolled() {
         try (FakeSched f = new FakeSched(1)) {
             long[] g = {f.runnable(), f.runnable(), f.runnable(), f.runnable()};
             long pp = f.ps[0];
             GlobalRunq.globrunqput(f.sched, g[1]);
             GlobalRunq.globrunqput(f.sched, g[3]);
-            GlobalRunq.globrunqputarrived(f.sched, g[0]);
-            GlobalRunq.globrunqputarrived(f.sched, g[2]);
+            GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
+            GlobalRunq.globrunqputpolled(f.sched, g[2], g[2], 1);
             P.setGlobaldueOpaque(pp, 1);
-            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqturn(f.sched, pp, true)));
+            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
             assertEquals(0, P.globaldueOpaque(pp));
             assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqget(f.sched, pp, 1)));
-            assertEquals(f.name(g[3]), f.name(GlobalRunq.globrunqturn(f.sched, pp, true)));
+            assertEquals(f.name(g[3]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
             assertEquals(g[2], GlobalRunq.tail(GlobalRunq.common(f.sched)));
             P.setGlobaldueOpaque(pp, 1);
-            assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqturn(f.sched, pp, true)), "none but what has arrived");
+            assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqturn(f.sched, pp)), "none but what the poller found");
             assertEquals(0, P.globaldueOpaque(pp), "one turn, whoever had it");
-            assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp, true));
+            assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp));
             assertEquals(2, PStat.NGLOBAL.getOpaque(pp));
-            assertEquals(2, PStat.NARRIVED.getOpaque(pp));
+            assertEquals(2, PStat.NPOLLED.getOpaque(pp));
         }
     }
 
-    /** When it is the turn of what has arrived, the P takes its share of that, and nothing else; else it goes on with its own. */
+    /** When it is the turn of what the poller found, the P takes its share of that, and nothing else; else it goes on with its own. */
     @Test
-    void theTurnOfTheArrived() {
+    void theTurnOfThePolled() {
         try (FakeSched f = new FakeSched(1)) {
             long[] g = {f.runnable(), f.runnable(), f.runnable()};
             long pp = f.ps[0];
             GlobalRunq.globrunqput(f.sched, g[2]);
-            GlobalRunq.globrunqputarrived(f.sched, g[0]);
-            GlobalRunq.globrunqputarrived(f.sched, g[1]);
-            P.setGlobaldueOpaque(pp, GlobalRunq.ARRIVED_DUE);
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqturn(f.sched, pp, true)));
+            GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
+            GlobalRunq.globrunqputpolled(f.sched, g[1], g[1], 1);
+            P.setGlobaldueOpaque(pp, GlobalRunq.POLLED_DUE);
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
             assertEquals(GlobalRunq.NOT_DUE, P.globaldueOpaque(pp));
             assertEquals(f.name(g[1]), f.name(Runq.runqget(pp)));
             assertEquals(0, Runq.size(pp));
-            P.setGlobaldueOpaque(pp, GlobalRunq.ARRIVED_DUE);
-            assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp, true), "others are not meant");
+            P.setGlobaldueOpaque(pp, GlobalRunq.POLLED_DUE);
+            assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp), "others are not meant");
             assertEquals(GlobalRunq.NOT_DUE, P.globaldueOpaque(pp));
             P.setGlobaldueOpaque(pp, GlobalRunq.DUE);
             assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqget(f.sched, pp, 0)));
             assertEquals(GlobalRunq.NOT_DUE, P.globaldueOpaque(pp), "that was the turn");
-        }
-    }
-
-    /** What a ring has no room for stands behind what has arrived, and before those that have had a slice. */
-    @Test
-    void whatOverflowsArrives() {
-        try (FakeSched f = new FakeSched(1)) {
-            long hog = f.runnable();
-            long early = f.runnable();
-            GlobalRunq.globrunqput(f.sched, hog);
-            GlobalRunq.globrunqputarrived(f.sched, early);
-            for (int i = 0; i <= Runq.LEN; i++) {
-                Runq.runqput(f.sched, f.ps[0], f.runnable(), false);
-            }
-            assertEquals(Runq.LEN / 2 + 3, Schedt.runqsizeOpaque(f.sched));
-            assertEquals(f.name(early), f.name(GlobalRunq.pop(f.sched)));
-            assertEquals(hog, GlobalRunq.tail(GlobalRunq.common(f.sched)));
-        }
-    }
-
-    /** Within a slice it is the turn of what has arrived alone, whatever the slice's number. */
-    @Test
-    void theTurnWithinASlice() {
-        try (FakeSched f = new FakeSched(1)) {
-            long[] g = {f.runnable(), f.runnable()};
-            long pp = f.ps[0];
-            P.setSchedtickOpaque(pp, 2 * 61);
-            GlobalRunq.globrunqput(f.sched, g[1]);
-            assertEquals(0, GlobalRunq.globrunqturn(f.sched, pp, false), "others are not meant");
-            GlobalRunq.globrunqputarrived(f.sched, g[0]);
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqturn(f.sched, pp, false)));
-            P.setGlobaldueOpaque(pp, GlobalRunq.DUE);
-            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqturn(f.sched, pp, false)));
         }
     }
 
@@ -197,9 +164,9 @@ class GlobalRunqTest {
             int first = 61;
             for (int i = 0; i < 2; i++) {
                 GlobalRunq.globrunqput(f.sched, g[1]);
-                GlobalRunq.globrunqputarrived(f.sched, g[0]);
+                GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
                 P.setSchedtickOpaque(pp, first + i * 61);
-                long turn = GlobalRunq.globrunqturn(f.sched, pp, true);
+                long turn = GlobalRunq.globrunqturn(f.sched, pp);
                 assertEquals(f.name(g[i]), f.name(turn));
                 assertEquals(f.name(g[1 - i]), f.name(GlobalRunq.globrunqget(f.sched, pp, 1)));
             }
@@ -208,7 +175,7 @@ class GlobalRunqTest {
 
     /** It takes no more of them than its ring has room for: it has its own work, which is why they wait. */
     @Test
-    void theTurnOfTheArrivedWithAFullRing() {
+    void theTurnOfThePolledWithAFullRing() {
         try (FakeSched f = new FakeSched(1)) {
             long pp = f.ps[0];
             for (int i = 0; i < Runq.LEN - 1; i++) {
@@ -216,13 +183,13 @@ class GlobalRunqTest {
             }
             for (int i = 0; i < Runq.LEN; i++) {
                 long gp = f.runnable();
-                GlobalRunq.globrunqputarrived(f.sched, gp);
+                GlobalRunq.globrunqputpolled(f.sched, gp, gp, 1);
             }
-            P.setGlobaldueOpaque(pp, GlobalRunq.ARRIVED_DUE);
-            assertEquals(Runq.LEN - 1, f.name(GlobalRunq.globrunqturn(f.sched, pp, true)));
+            P.setGlobaldueOpaque(pp, GlobalRunq.POLLED_DUE);
+            assertEquals(Runq.LEN - 1, f.name(GlobalRunq.globrunqturn(f.sched, pp)));
             assertEquals(Runq.LEN, Runq.size(pp));
-            P.setGlobaldueOpaque(pp, GlobalRunq.ARRIVED_DUE);
-            assertEquals(Runq.LEN + 1, f.name(GlobalRunq.globrunqturn(f.sched, pp, true)));
+            P.setGlobaldueOpaque(pp, GlobalRunq.POLLED_DUE);
+            assertEquals(Runq.LEN + 1, f.name(GlobalRunq.globrunqturn(f.sched, pp)));
             assertEquals(Runq.LEN, Runq.size(pp));
             assertEquals(Runq.LEN - 3, Schedt.runqsizeOpaque(f.sched));
         }

@@ -102,21 +102,21 @@ class NodeQueuesTest {
         put(0, 50);
         for (int i = 0; i < 3 * NodeQueues.IN_TURN; i++) {
             long gp = f.runnable();
-            GlobalRunq.globrunqputarrived(f.sched, gp);
+            GlobalRunq.globrunqputpolled(f.sched, gp, gp, 1);
             assertEquals(gp, take(0));
         }
     }
 
-    /** The queue's turn is the node's where all that stands in the common list has arrived. */
+    /** The queue's turn is the node's where all that stands in the common list was found by the poller. */
     @Test
     void theTurnOfTheNode() {
         use();
         long own = put(0, 1).getFirst();
-        long arrived = f.runnable();
-        GlobalRunq.globrunqputarrived(f.sched, arrived);
-        assertEquals(own, GlobalRunq.globrunqturn(f.sched, f.ps[0], true));
-        assertEquals(arrived, GlobalRunq.globrunqturn(f.sched, f.ps[0], true));
-        assertEquals(0, GlobalRunq.globrunqturn(f.sched, f.ps[0], true));
+        long polled = f.runnable();
+        GlobalRunq.globrunqputpolled(f.sched, polled, polled, 1);
+        assertEquals(own, GlobalRunq.globrunqturn(f.sched, f.ps[0]));
+        assertEquals(polled, GlobalRunq.globrunqturn(f.sched, f.ps[0]));
+        assertEquals(0, GlobalRunq.globrunqturn(f.sched, f.ps[0]));
     }
 
     /** A P takes what falls to it of those that share the list: six of ten, of two Ps. */

@@ -13,7 +13,6 @@ import org.gmp4j.Go;
 import org.gmp4j.check.Invariants;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
@@ -74,21 +73,6 @@ public final class TestGmp implements AutoCloseable {
     private static boolean rests(long gp) {
         int status = GStatus.readgstatus(gp);
         return status == GStatus.GWAITING || status == GStatus.GDEAD || status == GStatus.GIDLE;
-    }
-
-    /** Has the calling goroutine yield as at the end of its time slice: it waits in the global queue, behind those that have arrived. */
-    public static void endSlice() {
-        GStack st = GStack.enter();
-        G.setPreemptOpaque(st.gp(), 1);
-        GStack.exit(st);
-    }
-
-    /** The same until so many wait in that queue: the caller's turn may come before that of others that are about to. */
-    public static void endSliceUntil(int queued) {
-        long sched = GStack.current().scheduler().sched;
-        while (Schedt.runqsizeOpaque(sched) < queued) {
-            endSlice();
-        }
     }
 
     /** Runs {@code body} as a goroutine, as a plain thread and as a virtual thread of the JDK. */

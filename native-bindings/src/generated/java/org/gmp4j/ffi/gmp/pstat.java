@@ -21,7 +21,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     uint64_t stolenfrom;
  *     uint64_t noverflow;
  *     uint64_t nglobal;
- *     uint64_t narrived;
+ *     uint64_t npolled;
  *     uint64_t nspin;
  *     uint64_t nnap;
  *     uint64_t npreempt;
@@ -47,7 +47,7 @@ public class pstat {
         gmp_h.C_LONG.withName("stolenfrom"),
         gmp_h.C_LONG.withName("noverflow"),
         gmp_h.C_LONG.withName("nglobal"),
-        gmp_h.C_LONG.withName("narrived"),
+        gmp_h.C_LONG.withName("npolled"),
         gmp_h.C_LONG.withName("nspin"),
         gmp_h.C_LONG.withName("nnap"),
         gmp_h.C_LONG.withName("npreempt"),
@@ -308,41 +308,41 @@ public class pstat {
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * uint64_t narrived
+     * uint64_t npolled
      * }
      */
-    public static final OfLong narrived$layout() {
-        return Fields.narrived$LAYOUT;
+    public static final OfLong npolled$layout() {
+        return Fields.npolled$LAYOUT;
     }
 
     /**
      * Offset for field:
      * {@snippet lang=c :
-     * uint64_t narrived
+     * uint64_t npolled
      * }
      */
-    public static final long narrived$offset() {
-        return Fields.narrived$OFFSET;
+    public static final long npolled$offset() {
+        return Fields.npolled$OFFSET;
     }
 
     /**
      * Getter for field:
      * {@snippet lang=c :
-     * uint64_t narrived
+     * uint64_t npolled
      * }
      */
-    public static long narrived(MemorySegment struct) {
-        return struct.get(Fields.narrived$LAYOUT, Fields.narrived$OFFSET);
+    public static long npolled(MemorySegment struct) {
+        return struct.get(Fields.npolled$LAYOUT, Fields.npolled$OFFSET);
     }
 
     /**
      * Setter for field:
      * {@snippet lang=c :
-     * uint64_t narrived
+     * uint64_t npolled
      * }
      */
-    public static void narrived(MemorySegment struct, long fieldValue) {
-        struct.set(Fields.narrived$LAYOUT, Fields.narrived$OFFSET, fieldValue);
+    public static void npolled(MemorySegment struct, long fieldValue) {
+        struct.set(Fields.npolled$LAYOUT, Fields.npolled$OFFSET, fieldValue);
     }
 
     /**
@@ -792,8 +792,8 @@ public class pstat {
         static final long noverflow$OFFSET = $LAYOUT.byteOffset(groupElement("noverflow"));
         static final OfLong nglobal$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nglobal"));
         static final long nglobal$OFFSET = $LAYOUT.byteOffset(groupElement("nglobal"));
-        static final OfLong narrived$LAYOUT = (OfLong)$LAYOUT.select(groupElement("narrived"));
-        static final long narrived$OFFSET = $LAYOUT.byteOffset(groupElement("narrived"));
+        static final OfLong npolled$LAYOUT = (OfLong)$LAYOUT.select(groupElement("npolled"));
+        static final long npolled$OFFSET = $LAYOUT.byteOffset(groupElement("npolled"));
         static final OfLong nspin$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nspin"));
         static final long nspin$OFFSET = $LAYOUT.byteOffset(groupElement("nspin"));
         static final OfLong nnap$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nnap"));

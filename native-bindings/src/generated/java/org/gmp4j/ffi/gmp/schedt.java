@@ -25,7 +25,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int32_t stopwait;
  *     puintptr pidle;
  *     struct gqueue runq;
- *     guintptr runqarrived;
+ *     guintptr runqpolled;
  *     muintptr allm;
  *     guintptr gfree;
  *     int64_t procresizetime;
@@ -80,7 +80,7 @@ public class schedt {
         MemoryLayout.paddingLayout(4),
         gmp_h.C_LONG.withName("pidle"),
         gqueue.layout().withName("runq"),
-        gmp_h.C_LONG.withName("runqarrived"),
+        gmp_h.C_LONG.withName("runqpolled"),
         gmp_h.C_LONG.withName("allm"),
         gmp_h.C_LONG.withName("gfree"),
         gmp_h.C_LONG.withName("procresizetime"),
@@ -535,41 +535,41 @@ public class schedt {
     /**
      * Layout for field:
      * {@snippet lang=c :
-     * guintptr runqarrived
+     * guintptr runqpolled
      * }
      */
-    public static final OfLong runqarrived$layout() {
-        return Fields.runqarrived$LAYOUT;
+    public static final OfLong runqpolled$layout() {
+        return Fields.runqpolled$LAYOUT;
     }
 
     /**
      * Offset for field:
      * {@snippet lang=c :
-     * guintptr runqarrived
+     * guintptr runqpolled
      * }
      */
-    public static final long runqarrived$offset() {
-        return Fields.runqarrived$OFFSET;
+    public static final long runqpolled$offset() {
+        return Fields.runqpolled$OFFSET;
     }
 
     /**
      * Getter for field:
      * {@snippet lang=c :
-     * guintptr runqarrived
+     * guintptr runqpolled
      * }
      */
-    public static long runqarrived(MemorySegment struct) {
-        return struct.get(Fields.runqarrived$LAYOUT, Fields.runqarrived$OFFSET);
+    public static long runqpolled(MemorySegment struct) {
+        return struct.get(Fields.runqpolled$LAYOUT, Fields.runqpolled$OFFSET);
     }
 
     /**
      * Setter for field:
      * {@snippet lang=c :
-     * guintptr runqarrived
+     * guintptr runqpolled
      * }
      */
-    public static void runqarrived(MemorySegment struct, long fieldValue) {
-        struct.set(Fields.runqarrived$LAYOUT, Fields.runqarrived$OFFSET, fieldValue);
+    public static void runqpolled(MemorySegment struct, long fieldValue) {
+        struct.set(Fields.runqpolled$LAYOUT, Fields.runqpolled$OFFSET, fieldValue);
     }
 
     /**
@@ -1917,8 +1917,8 @@ public class schedt {
         static final long pidle$OFFSET = $LAYOUT.byteOffset(groupElement("pidle"));
         static final GroupLayout runq$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("runq"));
         static final long runq$OFFSET = $LAYOUT.byteOffset(groupElement("runq"));
-        static final OfLong runqarrived$LAYOUT = (OfLong)$LAYOUT.select(groupElement("runqarrived"));
-        static final long runqarrived$OFFSET = $LAYOUT.byteOffset(groupElement("runqarrived"));
+        static final OfLong runqpolled$LAYOUT = (OfLong)$LAYOUT.select(groupElement("runqpolled"));
+        static final long runqpolled$OFFSET = $LAYOUT.byteOffset(groupElement("runqpolled"));
         static final OfLong allm$LAYOUT = (OfLong)$LAYOUT.select(groupElement("allm"));
         static final long allm$OFFSET = $LAYOUT.byteOffset(groupElement("allm"));
         static final OfLong gfree$LAYOUT = (OfLong)$LAYOUT.select(groupElement("gfree"));
