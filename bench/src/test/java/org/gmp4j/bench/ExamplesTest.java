@@ -63,6 +63,7 @@ class ExamplesTest {
                 "Spawns 10000",
                 "Start",
                 "Start jdk",
+                "Outside 1",
                 "Leaks 1000",
                 "Profiled 1 target",
                 "byexample.GoByExample",

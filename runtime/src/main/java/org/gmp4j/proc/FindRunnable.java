@@ -20,7 +20,8 @@ import org.gmp4j.struct.Schedt;
  * none ({@link Wakep} has the protocol).
  *
  * <ol>
- * <li>due timers of this P; every 61st time, and when that was passed over for some quanta, the global queue
+ * <li>due timers of this P; every 61st time, and when that was passed over for some quanta, the global queue; every 1,024th switch those
+ * in it that have had no slice
  * <li>runnext and the local ring
  * <li>before a global queue with something in it: the network, unless somebody asked it just now
  * <li>the global queue, a fair share
@@ -35,6 +36,12 @@ import org.gmp4j.struct.Schedt;
 final class FindRunnable {
     /** One schedule in this many takes from the global queue first, or two goroutines that ready each other would starve it. */
     private static final int GLOBAL_FIRST = 61;
+    /**
+     * At one switch in this many, a power of 2, whoever has had no slice is taken from the global queue, but no sooner than such a part
+     * of a quantum after the last time, as what is taken may need the CPU for as long as it gets it.
+     */
+    static final int AHEAD = 1_024;
+    static final int AHEAD_PART = 4;
     private static final int IN_VAIN = 4;
     private static final long NAP_NANOS = 50_000;
     /** With work in the global queue the network is not polled more often than this, in ns: a poll takes a microsecond. */
@@ -55,7 +62,7 @@ final class FindRunnable {
             }
             Inject.drain(s);
             boolean _ = s.timers.check(pp, pp);
-            long gp = globalFirst(sched, pp);
+            long gp = globalFirst(m, pp);
             if (gp != 0) {
                 return gp;
             }
@@ -119,17 +126,29 @@ final class FindRunnable {
     }
 
     /**
-     * The 1-in-61 rule; and when sysmon has seen the P pass over the queue for some time slices ({@code GlobalTurn}), which may
-     * be much sooner. There is no branch for the second: C2 leaves out one that was never taken, and discards the code when it first is.
+     * The 1-in-61 rule; when sysmon has seen the P pass over the queue for some time slices ({@code GlobalTurn}), which may be much sooner;
+     * and the 1-in-1024 rule. There is one branch for all: C2 leaves out one that was never taken, and discards the code when it first is.
+     *
+     * <p>The last is for Gs that threads without a P start or wake, which in Go do not exist. Two goroutines that ready each other
+     * share one slice, and where timers fire each begins a new one: then the slice of the two never ends, the ring is never empty, and
+     * slices are few. Beside such a pair and three goroutines that slept for 5 ms again and again, what was started from outside 77 times a
+     * second waited for 3 s with a quantum of 10 ms, or for ever.
      */
-    private static long globalFirst(long sched, long pp) {
-        int others = Integer.remainderUnsigned(P.schedtick(pp), GLOBAL_FIRST) * (1 - GlobalRunq.anyDue(P.globaldueOpaque(pp)));
-        if (others != 0 || Schedt.runqsizeOpaque(sched) == 0) {
+    private static long globalFirst(Machine m, long pp) {
+        long sched = m.s.sched;
+        int slice = Integer.remainderUnsigned(P.schedtick(pp), GLOBAL_FIRST) * (1 - GlobalRunq.anyDue(P.globaldueOpaque(pp)));
+        int switches = (int) (P.nswitchOpaque(pp) + P.ninplaceOpaque(pp)) & AHEAD - 1;
+        if (slice * switches != 0 || Schedt.runqsizeOpaque(sched) == 0) {
+            return 0;
+        }
+        Processor pr = m.s.proc(pp);
+        if (slice != 0 && !pr.isAheadAgain(m.s.config.leastQuantumNanos() / AHEAD_PART)) {
             return 0;
         }
         SchedLock.lock(sched);
-        long gp = GlobalRunq.globrunqturn(sched, pp);
+        long gp = slice == 0 ? GlobalRunq.globrunqturn(sched, pp) : GlobalRunq.globrunqgetahead(sched, pp);
         SchedLock.unlock(sched);
+        pr.ahead += slice == 0 || gp == 0 ? 0 : 1;
         return gp;
     }
 
@@ -148,7 +167,7 @@ final class FindRunnable {
         if (when != 0 && System.nanoTime() >= when) {
             return 0;
         }
-        long gp = globalFirst(sched, pp);
+        long gp = globalFirst(m, pp);
         return gp == 0 ? runqget(pp) : gp;
     }
 

@@ -13,6 +13,12 @@ public final class Processor {
     public final long pp;
     /** What sysmon knows of this P. */
     public final Monitor.Watched watched;
+    /**
+     * How many Gs of the global queue this P has begun with ahead of others ({@code FindRunnable.globalFirst}); written by the owner, read
+     * by sysmon. Below it, when it last did or might have.
+     */
+    public long ahead;
+    private long aheadAt = System.nanoTime();
     private final GStack[] free = new GStack[LOCAL];
     private int n;
     /** The NUMA node of all its CPUs; see {@link #node()}. */
@@ -32,6 +38,14 @@ public final class Processor {
     Processor(long pp, Monitor monitor) {
         this.pp = pp;
         watched = monitor.ofP();
+    }
+
+    /** Whether the last time that this said so is so many nanoseconds ago; owner only. */
+    boolean isAheadAgain(long nanos) {
+        long now = System.nanoTime();
+        boolean again = now - aheadAt >= nanos;
+        aheadAt = again ? now : aheadAt;
+        return again;
     }
 
     /** A free stack, or null. */

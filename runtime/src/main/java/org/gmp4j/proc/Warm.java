@@ -148,6 +148,8 @@ final class Warm {
         long _ = GlobalRunq.globrunqget(sched, mine, 0);
         GlobalRunq.globrunqput(sched, gs[0]);
         var _ = GlobalRunq.pop(sched);
+        GlobalRunq.globrunqput(sched, gs[0]);
+        var _ = GlobalRunq.globrunqgetahead(sched, mine);
         SchedLock.unlock(sched);
         Runq.runqput(sched, mine, gs[2], false);
         Runq.runqput(sched, mine, gs[3], true);

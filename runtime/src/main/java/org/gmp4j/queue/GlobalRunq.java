@@ -31,6 +31,9 @@ public final class GlobalRunq {
     public static final int DUE = 1;
     public static final int POLLED_DUE = 3;
 
+    /** So many Gs that were preempted are passed over at most: the lock is held meanwhile. */
+    static final int MOST_PASSED = 64;
+
     private GlobalRunq() {
     }
 
@@ -151,11 +154,10 @@ public final class GlobalRunq {
         long common = common(sched);
         long list = NodeQueues.choose(Schedt.nodeq(sched), common, pp, Schedt.runqpolledOpaque(sched) != 0);
         int share = list == common ? size / Schedt.gomaxprocsOpaque(sched) + 1 : NodeQueues.share(list);
-        int n = Math.min(share, size);
+        int n = fits(pp, Math.min(share, size));
         if (max > 0) {
             n = Math.min(n, max);
         }
-        n = Runq.SHARED ? 1 : Math.min(Math.min(n, Runq.LEN / 2), Runq.LEN - Runq.size(pp) + 1);
         boolean polled = list == common && Schedt.runqpolledOpaque(sched) != 0;
         long gp = pop(sched, list);
         if (gp == 0) {
@@ -185,6 +187,57 @@ public final class GlobalRunq {
         } else {
             taken(pp);
         }
+        return gp;
+    }
+
+    /** How many of {@code n} Gs the P may take: one to run, and what its ring has room for, but no more than half of that. */
+    private static int fits(long pp, int n) {
+        return Runq.SHARED ? 1 : Math.min(Math.min(n, Runq.LEN / 2), Runq.LEN - Runq.size(pp) + 1);
+    }
+
+    /**
+     * Takes a share of the first Gs of {@code sched.runq} that were not preempted at the end of their time slices, as far as they stand
+     * together; ahead of those that were, whose turn does not come later for that: {@code p.globaldue} stays as it is. Under the lock, by
+     * the P's owner.
+     *
+     * @return 0 when there is none, or it stands behind more than {@value #MOST_PASSED} others
+     */
+    public static long globrunqgetahead(long sched, long pp) {
+        long list = common(sched);
+        long before = 0;
+        long gp = head(list);
+        for (int i = 0; gp != 0 && G.preemptOpaque(gp) != 0; i++) {
+            if (i == MOST_PASSED) {
+                return 0;
+            }
+            before = gp;
+            gp = G.schedlink(gp);
+        }
+        if (gp == 0) {
+            return 0;
+        }
+        int n = fits(pp, Schedt.runqsizeOpaque(sched) / Schedt.gomaxprocsOpaque(sched) + 1);
+        remove(sched, list, before, gp);
+        long batch = 0;
+        long last = 0;
+        int taken = 1;
+        for (; taken < n; taken++) {
+            long g = before == 0 ? head(list) : G.schedlink(before);
+            if (g == 0 || G.preemptOpaque(g) != 0) {
+                break;
+            }
+            remove(sched, list, before, g);
+            if (last == 0) {
+                batch = g;
+            } else {
+                G.setSchedlink(last, g);
+            }
+            last = g;
+        }
+        if (last != 0) {
+            Runq.runqpushlist(pp, batch, taken - 1);
+        }
+        PStat.NGLOBAL.addOpaque(pp, 1);
         return gp;
     }
 

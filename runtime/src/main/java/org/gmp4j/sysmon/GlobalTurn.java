@@ -2,6 +2,7 @@
 package org.gmp4j.sysmon;
 
 import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.proc.Processor;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
@@ -40,8 +41,9 @@ final class GlobalTurn {
      * {@code GlobalRunq} takes that back when the P has taken from there. It may do so between the look at the counters and the write
      * here: then the queue has one turn more.
      */
-    static void look(long sched, long pp, long slice, long now) {
-        int due = due(sched, passesOver(sched, pp, now), slice);
+    static void look(long sched, Processor pr, long slice, long now) {
+        long pp = pr.pp;
+        int due = due(sched, passesOver(sched, pr, now), slice);
         if (due != P.globaldueOpaque(pp)) {
             P.setGlobaldueOpaque(pp, due);
         }
@@ -56,12 +58,14 @@ final class GlobalTurn {
     }
 
     /**
-     * For how long, in ns, the P has run others, those that the poller found among them, and begun with none of the rest of the global
-     * queue, although there is something in it.
+     * For how long, in ns, the P has run others, and begun with none of the global queue, although there is something in it. Among the
+     * others are those that the poller found, and those that it took from the queue ahead of their turn.
      */
-    private static long passesOver(long sched, long pp, long now) {
-        long taken = PStat.NGLOBAL.getOpaque(pp);
-        long others = PStat.NLOCAL.getOpaque(pp) + PStat.NPOLLED.getOpaque(pp);
+    private static long passesOver(long sched, Processor pr, long now) {
+        long pp = pr.pp;
+        long ahead = pr.ahead;
+        long taken = PStat.NGLOBAL.getOpaque(pp) - ahead;
+        long others = PStat.NLOCAL.getOpaque(pp) + PStat.NPOLLED.getOpaque(pp) + ahead;
         if (taken != GLOBALTICK.get(pp) || Schedt.runqsizeOpaque(sched) == 0) {
             GLOBALTICK.set(pp, taken);
             OTHERTICK.set(pp, others);

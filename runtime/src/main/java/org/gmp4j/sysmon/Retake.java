@@ -251,7 +251,7 @@ final class Retake {
         boolean same = slices == 0;
         boolean waits = work(pp, now);
         long slice = waits ? slice(pp) : quantum; // Nobody loses while none waits: no reason to look often.
-        GlobalTurn.look(s.sched, pp, slice, now);
+        GlobalTurn.look(s.sched, pr, slice, now);
         if (status == PStatus.PSYSCALL) {
             inSyscall = true;
             return Takeover.answered(pr) ? takeover.finish(pr) : syscall(pp, waits, now, SCHEDWHEN.get(pp) + slice);

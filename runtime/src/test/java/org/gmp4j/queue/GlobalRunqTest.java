@@ -3,6 +3,7 @@ package org.gmp4j.queue;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.struct.G;
@@ -152,6 +153,62 @@ class GlobalRunqTest {
             P.setGlobaldueOpaque(pp, GlobalRunq.DUE);
             assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqget(f.sched, pp, 0)));
             assertEquals(GlobalRunq.NOT_DUE, P.globaldueOpaque(pp), "that was the turn");
+        }
+    }
+
+    /** Ahead of those that were preempted: a share of the first others, which take nobody's turn. */
+    @Test
+    void aheadOfThoseThatWerePreempted() {
+        try (FakeSched f = new FakeSched(1)) {
+            long pp = f.ps[0];
+            long[] g = {f.runnable(), f.runnable(), f.runnable(), f.runnable(), f.runnable()};
+            for (long gp : g) {
+                GlobalRunq.globrunqput(f.sched, gp);
+            }
+            G.setPreemptOpaque(g[0], 1);
+            G.setPreemptOpaque(g[3], 1);
+            P.setGlobaldueOpaque(pp, GlobalRunq.DUE);
+            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp)));
+            assertEquals(f.name(g[2]), f.name(Runq.runqget(pp)));
+            assertEquals(0, Runq.size(pp));
+            assertEquals(f.name(g[4]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp)));
+            assertEquals(g[3], GlobalRunq.tail(GlobalRunq.common(f.sched)));
+            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp));
+            assertEquals(GlobalRunq.DUE, P.globaldueOpaque(pp));
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
+            assertEquals(f.name(g[3]), f.name(GlobalRunq.globrunqget(f.sched, pp, 0)));
+            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp));
+        }
+    }
+
+    /** What the poller found is the first of them; what it finds next still stands before the others. */
+    @Test
+    void thePolledAhead() {
+        try (FakeSched f = new FakeSched(2)) {
+            long[] g = {f.runnable(), f.runnable(), f.runnable()};
+            GlobalRunq.globrunqput(f.sched, g[2]);
+            GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqgetahead(f.sched, f.ps[0])));
+            assertEquals(f.name(g[2]), f.name(Runq.runqget(f.ps[0])));
+            GlobalRunq.globrunqput(f.sched, g[2]);
+            GlobalRunq.globrunqputpolled(f.sched, g[1], g[1], 1);
+            assertEquals(f.name(g[1]), f.name(GlobalRunq.pop(f.sched)));
+        }
+    }
+
+    /** The lock is not held for as long as the queue is. */
+    @Test
+    void notAheadOfAnyNumber() {
+        try (FakeSched f = new FakeSched(1)) {
+            for (int i = 0; i <= GlobalRunq.MOST_PASSED; i++) {
+                long gp = f.runnable();
+                GlobalRunq.globrunqput(f.sched, gp);
+                G.setPreemptOpaque(gp, 1);
+            }
+            GlobalRunq.globrunqput(f.sched, f.runnable());
+            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, f.ps[0]));
+            long _ = GlobalRunq.pop(f.sched);
+            assertTrue(GlobalRunq.globrunqgetahead(f.sched, f.ps[0]) != 0);
         }
     }
 

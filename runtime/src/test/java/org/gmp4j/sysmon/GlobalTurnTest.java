@@ -23,6 +23,7 @@ import org.gmp4j.net.TcpConn;
 import org.gmp4j.net.TcpListener;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Processor;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
@@ -89,7 +90,8 @@ class GlobalTurnTest {
     @Test
     void passedOverForSomeSlices() throws InterruptedException {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(LONG))) {
-            long pp = gmp.scheduler().procs()[0].pp;
+            Processor pr = gmp.scheduler().procs()[0];
+            long pp = pr.pp;
             Retake retake = new Retake(gmp.scheduler(), Stalls.of(gmp.scheduler()));
             AtomicBoolean end = new AtomicBoolean();
             CountDownLatch runs = new CountDownLatch(1);
@@ -112,6 +114,8 @@ class GlobalTurnTest {
                     boolean _ = retake.look(now);
                     PStat.NLOCAL.addOpaque(pp, 1); // Another has run.
                     var _ = retake.look(now + slices / 3);
+                    PStat.NGLOBAL.addOpaque(pp, 1); // One of the queue, ahead of the one whose turn it will be.
+                    pr.ahead++;
                     var _ = retake.look(now + slices / 2);
                     assertEquals(0, P.globaldueOpaque(pp));
                     var _ = retake.look(now + slices + LONG.toNanos()); // That sysmon may have looked a moment after now.

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.proc;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.testing.TestGmp;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Goroutines that threads without a P start or wake, while the Ps have enough to do. */
+class ArrivalsTest {
+    private static final Duration QUANTUM = Duration.ofMillis(400);
+    private static final int ROUNDS = 5;
+    private static final long LONG = 1_000_000_000_000L;
+    private static final long PART = 10_000_000;
+
+    /** How a goroutine arrives. */
+    private enum By {
+        START, CHANNEL, UNPARK, SYSCALL
+    }
+
+    /** A goroutine that runs {@code arrived} when a thread without a P lets it. */
+    private static final class Arrival {
+        private final By by;
+        private final TestGmp gmp;
+        private final Runnable arrived;
+        private final Chan<Boolean> chan = Chan.make();
+        private final CountDownLatch called = new CountDownLatch(1);
+        private final CountDownLatch returns = new CountDownLatch(1);
+        private final Thread thread;
+
+        Arrival(By by, TestGmp gmp, Runnable arrived) {
+            this.by = by;
+            this.gmp = gmp;
+            this.arrived = arrived;
+            thread = gmp.gmp.threadFactory().newThread(() -> {
+                LockSupport.park();
+                arrived.run();
+            });
+        }
+
+        /** On a goroutine: until it waits. */
+        void prepare() {
+            switch (by) {
+                case START -> { }
+                case CHANNEL -> {
+                    Go.go(() -> {
+                        chan.recv();
+                        arrived.run();
+                    });
+                    TestGmp.awaitOthers();
+                }
+                case UNPARK -> {
+                    thread.start();
+                    TestGmp.awaitOthers();
+                }
+                default -> {
+                    Go.go(() -> {
+                        GStack st = GStack.current();
+                        Syscall.enter(st);
+                        called.countDown();
+                        while (returns.getCount() != 0) {
+                            Thread.onSpinWait();
+                        }
+                        Syscall.exit(st);
+                        arrived.run();
+                    });
+                    while (called.getCount() != 0) {
+                        Go.gosched();
+                    }
+                }
+            }
+        }
+
+        /** By a plain thread. */
+        void arrive() {
+            switch (by) {
+                case START -> gmp.go(arrived);
+                case CHANNEL -> chan.send(true);
+                case UNPARK -> LockSupport.unpark(thread);
+                default -> returns.countDown();
+            }
+        }
+    }
+
+    /** They run long before the slice ends that two share by readying each other. */
+    @ParameterizedTest
+    @EnumSource(By.class)
+    void besideTwoThatReadyEachOther(By by) throws InterruptedException {
+        long[] late = new long[ROUNDS];
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
+            for (int i = 0; i < ROUNDS; i++) {
+                AtomicLong at = new AtomicLong();
+                CountDownLatch ready = new CountDownLatch(1);
+                CountDownLatch ran = new CountDownLatch(1);
+                Arrival arrival = new Arrival(by, gmp, () -> {
+                    at.set(System.nanoTime());
+                    ran.countDown();
+                });
+                gmp.go(() -> {
+                    arrival.prepare();
+                    Chan<Boolean> there = Chan.make();
+                    Chan<Boolean> back = Chan.make();
+                    Go.go(() -> {
+                        while (there.recv() != null) {
+                            back.send(true);
+                        }
+                    });
+                    ready.countDown();
+                    while (ran.getCount() != 0) {
+                        there.send(true);
+                        back.recv();
+                    }
+                    there.close();
+                });
+                ready.await();
+                long now = System.nanoTime();
+                arrival.arrive();
+                ran.await();
+                late[i] = at.get() - now;
+            }
+        }
+        Arrays.sort(late);
+        assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 2, Arrays.toString(late));
+    }
+
+    /** What is taken ahead of its turn may need the CPU for long: then the others have theirs first. */
+    @Test
+    void notAgainAtOnce() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            Processor pr = gmp.scheduler().procs()[0];
+            gmp.run(() -> { // On the P, so that nobody else asks.
+                GStack st = GStack.enter();
+                assertFalse(pr.isAheadAgain(LONG));
+                boolean once = false;
+                for (int i = 0; i < ROUNDS && !once; i++) { // The thread may lose its CPU in between.
+                    long end = System.nanoTime() + PART;
+                    while (System.nanoTime() < end) {
+                        Thread.onSpinWait();
+                    }
+                    assertTrue(pr.isAheadAgain(PART));
+                    once = !pr.isAheadAgain(PART);
+                }
+                assertTrue(once);
+                GStack.exit(st);
+            });
+        }
+    }
+}
