@@ -148,8 +148,21 @@ final class FindRunnable {
         SchedLock.lock(sched);
         long gp = slice == 0 ? GlobalRunq.globrunqturn(sched, pp) : GlobalRunq.globrunqgetahead(sched, pp);
         SchedLock.unlock(sched);
-        pr.ahead += slice == 0 || gp == 0 ? 0 : 1;
-        return gp;
+        return slice == 0 || gp == 0 ? gp : ahead(pr, sched, gp);
+    }
+
+    /**
+     * Runs it before runnext, which goes to the end of the ring. There it would inherit the slice that begins now, each time, so that no
+     * slice would ever end, and the rest of the ring wait for ever.
+     */
+    private static long ahead(Processor pr, long sched, long gp) {
+        Runq.runqput(sched, pr.pp, gp, true);
+        long first = Runq.runqget(pr.pp); // Another, or none, if a thief was here.
+        if (first != 0) {
+            PStat.NGLOBAL.addOpaque(pr.pp, 1);
+            pr.ahead++;
+        }
+        return first & ~Runq.INHERIT;
     }
 
     /**

@@ -197,8 +197,8 @@ public final class GlobalRunq {
 
     /**
      * Takes a share of the first Gs of {@code sched.runq} that were not preempted at the end of their time slices, as far as they stand
-     * together; ahead of those that were, whose turn does not come later for that: {@code p.globaldue} stays as it is. Under the lock, by
-     * the P's owner.
+     * together; ahead of those that were, whose turn does not come later for that: {@code p.globaldue} stays as it is, and the caller
+     * counts. Under the lock, by the P's owner.
      *
      * @return 0 when there is none, or it stands behind more than {@value #MOST_PASSED} others
      */
@@ -237,7 +237,6 @@ public final class GlobalRunq {
         if (last != 0) {
             Runq.runqpushlist(pp, batch, taken - 1);
         }
-        PStat.NGLOBAL.addOpaque(pp, 1);
         return gp;
     }
 

@@ -12,6 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -109,19 +110,8 @@ class ArrivalsTest {
                 });
                 gmp.go(() -> {
                     arrival.prepare();
-                    Chan<Boolean> there = Chan.make();
-                    Chan<Boolean> back = Chan.make();
-                    Go.go(() -> {
-                        while (there.recv() != null) {
-                            back.send(true);
-                        }
-                    });
                     ready.countDown();
-                    while (ran.getCount() != 0) {
-                        there.send(true);
-                        back.recv();
-                    }
-                    there.close();
+                    pair(ran);
                 });
                 ready.await();
                 long now = System.nanoTime();
@@ -132,6 +122,59 @@ class ArrivalsTest {
         }
         Arrays.sort(late);
         assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 2, Arrays.toString(late));
+    }
+
+    /** Those that come with the first have their turn as well, in the ring, and not when a slice ends: one has begun with the first. */
+    @Test
+    void thoseThatComeWithIt() throws InterruptedException {
+        long[] late = new long[ROUNDS];
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(QUANTUM))) {
+            long sched = gmp.scheduler().sched;
+            for (int i = 0; i < ROUNDS; i++) {
+                AtomicLong first = new AtomicLong();
+                AtomicLong second = new AtomicLong();
+                CountDownLatch ready = new CountDownLatch(1);
+                CountDownLatch ran = new CountDownLatch(2);
+                gmp.go(() -> {
+                    GStack st = GStack.enter(); // Nobody takes its P.
+                    ready.countDown();
+                    while (Schedt.runqsizeOpaque(sched) < 2) {
+                        Thread.onSpinWait();
+                    }
+                    GStack.exit(st);
+                    pair(ran);
+                });
+                ready.await();
+                gmp.go(() -> {
+                    first.set(System.nanoTime());
+                    ran.countDown();
+                });
+                gmp.go(() -> {
+                    second.set(System.nanoTime());
+                    ran.countDown();
+                });
+                ran.await();
+                late[i] = second.get() - first.get();
+            }
+        }
+        Arrays.sort(late);
+        assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 2, Arrays.toString(late));
+    }
+
+    /** Two goroutines ready each other until all have run that are waited for. */
+    private static void pair(CountDownLatch ran) {
+        Chan<Boolean> there = Chan.make();
+        Chan<Boolean> back = Chan.make();
+        Go.go(() -> {
+            while (there.recv() != null) {
+                back.send(true);
+            }
+        });
+        while (ran.getCount() != 0) {
+            there.send(true);
+            back.recv();
+        }
+        there.close();
     }
 
     /** What is taken ahead of its turn may need the CPU for long: then the others have theirs first. */
