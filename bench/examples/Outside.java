@@ -47,7 +47,7 @@ public class Outside {
         }
         double seconds = (System.nanoTime() - began) / 1e9;
         rounds = ROUNDS.get() - rounds;
-        Thread.sleep(GRACE_MS); // Whoever has not run by then waits for ever.
+        Thread.sleep(GRACE_MS); // Whoever has not run by then counts as never.
         long[] nanos = Arrays.stream(late).mapToLong(AtomicLong::get).sorted().toArray();
         long ran = Arrays.stream(nanos).filter(n -> n != Long.MAX_VALUE).count();
         System.out.printf("%d of %d ran %s, late by p50 %s, p90 %s, p99 %s; %,.0f rounds a second beside them%n", ran, tries,
@@ -57,7 +57,7 @@ public class Outside {
     }
 
     private static String ms(long nanos) {
-        return nanos == Long.MAX_VALUE ? "for ever" : "%.2f ms".formatted(nanos / 1e6);
+        return nanos == Long.MAX_VALUE ? "never" : "%.2f ms".formatted(nanos / 1e6);
     }
 
     private static void pair(Executor scheduler) {

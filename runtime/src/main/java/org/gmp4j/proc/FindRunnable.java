@@ -21,7 +21,7 @@ import org.gmp4j.struct.Schedt;
  *
  * <ol>
  * <li>due timers of this P; every 61st time, and when that was passed over for some quanta, the global queue; every 1,024th switch those
- * in it that have had no slice
+ * in it that were not preempted
  * <li>runnext and the local ring
  * <li>before a global queue with something in it: the network, unless somebody asked it just now
  * <li>the global queue, a fair share
@@ -37,8 +37,8 @@ final class FindRunnable {
     /** One schedule in this many takes from the global queue first, or two goroutines that ready each other would starve it. */
     private static final int GLOBAL_FIRST = 61;
     /**
-     * At one switch in this many, a power of 2, whoever has had no slice is taken from the global queue, but no sooner than such a part
-     * of a quantum after the last time, as what is taken may need the CPU for as long as it gets it.
+     * At one switch in this many, a power of 2, whoever was not preempted is taken from the global queue, if since the last time others
+     * have run for such a part of the least quantum: what is taken may need the CPU for as long as it gets it.
      */
     static final int AHEAD = 1_024;
     static final int AHEAD_PART = 4;
@@ -127,7 +127,8 @@ final class FindRunnable {
 
     /**
      * The 1-in-61 rule; when sysmon has seen the P pass over the queue for some time slices ({@code GlobalTurn}), which may be much sooner;
-     * and the 1-in-1024 rule. There is one branch for all: C2 leaves out one that was never taken, and discards the code when it first is.
+     * and the 1-in-1024 rule. On the way past them there is one branch for all: C2 leaves out one that was never taken, and discards the
+     * code when it first is.
      *
      * <p>The last is for Gs that threads without a P start or wake, which in Go do not exist. Two goroutines that ready each other
      * share one slice, and where timers fire each begins a new one: then the slice of the two never ends, the ring is never empty, and
@@ -141,28 +142,30 @@ final class FindRunnable {
         if (slice * switches != 0 || Schedt.runqsizeOpaque(sched) == 0) {
             return 0;
         }
-        Processor pr = m.s.proc(pp);
-        if (slice != 0 && !pr.isAheadAgain(m.s.config.leastQuantumNanos() / AHEAD_PART)) {
-            return 0;
+        if (slice != 0) {
+            return ahead(m, pp);
         }
         SchedLock.lock(sched);
-        long gp = slice == 0 ? GlobalRunq.globrunqturn(sched, pp) : GlobalRunq.globrunqgetahead(sched, pp);
+        long gp = GlobalRunq.globrunqturn(sched, pp);
         SchedLock.unlock(sched);
-        return slice == 0 || gp == 0 ? gp : ahead(pr, sched, gp);
+        return gp;
     }
 
-    /**
-     * Runs it before runnext, which goes to the end of the ring. There it would inherit the slice that begins now, each time, so that no
-     * slice would ever end, and the rest of the ring wait for ever.
-     */
-    private static long ahead(Processor pr, long sched, long gp) {
-        Runq.runqput(sched, pr.pp, gp, true);
-        long first = Runq.runqget(pr.pp); // Another, or none, if a thief was here.
-        if (first != 0) {
-            PStat.NGLOBAL.addOpaque(pr.pp, 1);
-            pr.ahead++;
+    private static long ahead(Machine m, long pp) {
+        Processor pr = m.s.proc(pp);
+        if (!pr.isAheadAgain(m.s.config.leastQuantumNanos() / AHEAD_PART, P.nswitchOpaque(pp) + P.ninplaceOpaque(pp))) {
+            return 0;
         }
-        return first & ~Runq.INHERIT;
+        long sched = m.s.sched;
+        SchedLock.lock(sched);
+        long gp = GlobalRunq.globrunqgetahead(sched, pp);
+        SchedLock.unlock(sched);
+        if (gp != 0) {
+            PStat.NGLOBAL.addOpaque(pp, 1);
+            pr.ahead++;
+            Wakep.wakep(m.s); // What was in runnext is work in the ring now.
+        }
+        return gp;
     }
 
     /**

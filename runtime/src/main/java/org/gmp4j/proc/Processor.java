@@ -15,10 +15,12 @@ public final class Processor {
     public final Monitor.Watched watched;
     /**
      * How many Gs of the global queue this P has begun with ahead of others ({@code FindRunnable.globalFirst}); written by the owner, read
-     * by sysmon. Below it, when it last did or might have.
+     * by sysmon.
      */
     public long ahead;
-    private long aheadAt = System.nanoTime();
+    /** How many switches there had been when it last did, or might have; and since when others have run, as far as is known. */
+    private long aheadSwitches;
+    private long othersSince = System.nanoTime();
     private final GStack[] free = new GStack[LOCAL];
     private int n;
     /** The NUMA node of all its CPUs; see {@link #node()}. */
@@ -40,12 +42,23 @@ public final class Processor {
         watched = monitor.ofP();
     }
 
-    /** Whether the last time that this said so is so many nanoseconds ago; owner only. */
-    boolean isAheadAgain(long nanos) {
+    /**
+     * Whether others than what was taken ahead have run for so many nanoseconds since this last said so. At the first look after that
+     * they have just begun, as far as is known: what was taken may have run until then. Owner only.
+     *
+     * @param switches how many there have been
+     */
+    boolean isAheadAgain(long nanos, long switches) {
         long now = System.nanoTime();
-        boolean again = now - aheadAt >= nanos;
-        aheadAt = again ? now : aheadAt;
-        return again;
+        if (switches - aheadSwitches <= FindRunnable.AHEAD) {
+            othersSince = now;
+            return false;
+        }
+        if (now - othersSince < nanos) {
+            return false;
+        }
+        aheadSwitches = switches;
+        return true;
     }
 
     /** A free stack, or null. */

@@ -198,7 +198,8 @@ public final class GlobalRunq {
     /**
      * Takes a share of the first Gs of {@code sched.runq} that were not preempted at the end of their time slices, as far as they stand
      * together; ahead of those that were, whose turn does not come later for that: {@code p.globaldue} stays as it is, and the caller
-     * counts. Under the lock, by the P's owner.
+     * counts. What is in runnext goes to the end of the ring: if it stayed there it would inherit the slice that begins now, again and
+     * again, so that no slice ended, and the ring would wait for ever. Under the lock, by the P's owner.
      *
      * @return 0 when there is none, or it stands behind more than {@value #MOST_PASSED} others
      */
@@ -213,10 +214,11 @@ public final class GlobalRunq {
             before = gp;
             gp = G.schedlink(gp);
         }
-        if (gp == 0) {
+        if (gp == 0 || Runq.SHARED) { // Where all is in this queue each switch begins a slice.
             return 0;
         }
-        int n = fits(pp, Schedt.runqsizeOpaque(sched) / Schedt.gomaxprocsOpaque(sched) + 1);
+        int room = Runq.LEN - Runq.size(pp); // One slot more, which is runnext's.
+        int n = fits(pp, Math.clamp(Schedt.runqsizeOpaque(sched) / Schedt.gomaxprocsOpaque(sched) + 1, 1, Math.max(1, room)));
         remove(sched, list, before, gp);
         long batch = 0;
         long last = 0;
@@ -237,6 +239,7 @@ public final class GlobalRunq {
         if (last != 0) {
             Runq.runqpushlist(pp, batch, taken - 1);
         }
+        Runq.runnextLast(pp);
         return gp;
     }
 

@@ -136,6 +136,14 @@ public final class Runq {
         return true;
     }
 
+    /** Moves what is in runnext to the end of the ring, if that has room; owner only. The caller sees to it that it is found there. */
+    static void runnextLast(long pp) {
+        long next = RUNNEXT.getVolatile(pp);
+        if (next != 0 && TAIL.get(pp) - HEAD.getAcquire(pp) < LEN && RUNNEXT.compareAndSet(pp, next, 0L)) {
+            boolean _ = tryPush(pp, next); // Others only take from the ring.
+        }
+    }
+
     /** R6. False when the ring is no longer full. */
     private static boolean runqputslow(long sched, long pp, long gp) {
         int h = HEAD.getAcquire(pp);

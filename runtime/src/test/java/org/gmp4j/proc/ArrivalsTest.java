@@ -24,6 +24,7 @@ class ArrivalsTest {
     private static final int ROUNDS = 5;
     private static final long LONG = 1_000_000_000_000L;
     private static final long PART = 10_000_000;
+    private static final long SWITCHES = 1_000_000_000_000L;
 
     /** How a goroutine arrives. */
     private enum By {
@@ -158,7 +159,7 @@ class ArrivalsTest {
             }
         }
         Arrays.sort(late);
-        assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 2, Arrays.toString(late));
+        assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 8, Arrays.toString(late));
     }
 
     /** Two goroutines ready each other until all have run that are waited for. */
@@ -177,26 +178,36 @@ class ArrivalsTest {
         there.close();
     }
 
-    /** What is taken ahead of its turn may need the CPU for long: then the others have theirs first. */
+    /** What is taken ahead of its turn may need the CPU for long: then the others have it for a while first. */
     @Test
     void notAgainAtOnce() {
         try (TestGmp gmp = TestGmp.procs(1)) {
             Processor pr = gmp.scheduler().procs()[0];
             gmp.run(() -> { // On the P, so that nobody else asks.
                 GStack st = GStack.enter();
-                assertFalse(pr.isAheadAgain(LONG));
-                boolean once = false;
-                for (int i = 0; i < ROUNDS && !once; i++) { // The thread may lose its CPU in between.
-                    long end = System.nanoTime() + PART;
-                    while (System.nanoTime() < end) {
-                        Thread.onSpinWait();
-                    }
-                    assertTrue(pr.isAheadAgain(PART));
-                    once = !pr.isAheadAgain(PART);
+                long switches = SWITCHES;
+                assertFalse(pr.isAheadAgain(LONG, switches));
+                assertTrue(pr.isAheadAgain(0, switches));
+                boolean waits = false;
+                for (int i = 0; i < ROUNDS && !waits; i++) { // The thread may lose its CPU in between.
+                    spin();
+                    switches += FindRunnable.AHEAD;
+                    assertFalse(pr.isAheadAgain(PART, switches), "it may have run until now");
+                    waits = !pr.isAheadAgain(PART, switches + FindRunnable.AHEAD);
+                    spin();
+                    switches += 2 * FindRunnable.AHEAD;
+                    assertTrue(!waits || pr.isAheadAgain(PART, switches));
                 }
-                assertTrue(once);
+                assertTrue(waits);
                 GStack.exit(st);
             });
+        }
+    }
+
+    private static void spin() {
+        long end = System.nanoTime() + PART;
+        while (System.nanoTime() < end) {
+            Thread.onSpinWait();
         }
     }
 }

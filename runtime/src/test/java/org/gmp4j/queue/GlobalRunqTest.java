@@ -181,6 +181,38 @@ class GlobalRunqTest {
         }
     }
 
+    /** What is in runnext comes behind all that is in the ring, and those that are taken with the first; or it stays there. */
+    @Test
+    void aheadWithAFullRing() {
+        try (FakeSched f = new FakeSched(1)) {
+            long pp = f.ps[0];
+            long next = f.runnable();
+            for (int i = 0; i < Runq.LEN - 2; i++) {
+                Runq.runqput(f.sched, pp, f.runnable(), false);
+            }
+            Runq.runqput(f.sched, pp, next, true);
+            long[] g = {f.runnable(), f.runnable(), f.runnable(), f.runnable()};
+            for (long gp : g) {
+                GlobalRunq.globrunqput(f.sched, gp);
+            }
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp)));
+            assertEquals(0, Runq.runnext(pp));
+            assertEquals(Runq.LEN, Runq.size(pp));
+            Runq.runqput(f.sched, pp, g[0], true);
+            assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp)));
+            assertEquals(g[0], Runq.runnext(pp));
+            assertEquals(1, Schedt.runqsizeOpaque(f.sched));
+            long last = 0;
+            long before = 0;
+            for (long gp = Runq.runqget(pp) & ~Runq.INHERIT; gp != 0; gp = Runq.runqget(pp)) {
+                before = last;
+                last = gp;
+            }
+            assertEquals(f.name(g[1]), f.name(before));
+            assertEquals(f.name(next), f.name(last));
+        }
+    }
+
     /** What the poller found is the first of them; what it finds next still stands before the others. */
     @Test
     void thePolledAhead() {
