@@ -15,7 +15,7 @@ public final class Processor {
     public final Monitor.Watched watched;
     /**
      * How many Gs of the global queue this P has begun with ahead of others ({@code FindRunnable.globalFirst}); written by the owner, read
-     * by sysmon.
+     * by sysmon, which takes it for one less if it reads it too early: then what waits in the queue may have its turn later.
      */
     public long ahead;
     /** How many switches there had been when it last did, or might have; and since when others have run, as far as is known. */

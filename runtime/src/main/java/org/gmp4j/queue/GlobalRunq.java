@@ -163,24 +163,8 @@ public final class GlobalRunq {
         if (gp == 0) {
             throw Throw.of("sched.runqsize != 0 but globrunqget returned nil");
         }
-        long batch = 0;
-        long last = 0;
-        int taken = 1;
-        for (; taken < n && G.preemptOpaque(gp) == 0 && !isEmpty(list) && G.preemptOpaque(head(list)) == 0; taken++) {
-            if (polled && Schedt.runqpolledOpaque(sched) == 0) {
-                break;
-            }
-            long g = pop(sched, list);
-            if (last == 0) {
-                batch = g;
-            } else {
-                G.setSchedlink(last, g);
-            }
-            last = g;
-        }
-        if (last != 0) {
-            G.setSchedlink(last, 0);
-            Runq.runqpushlist(pp, batch, taken - 1);
+        if (G.preemptOpaque(gp) == 0) {
+            intoRing(sched, pp, list, 0, n - 1, polled);
         }
         if (polled) {
             PStat.NPOLLED.addOpaque(pp, 1);
@@ -188,6 +172,32 @@ public final class GlobalRunq {
             taken(pp);
         }
         return gp;
+    }
+
+    /**
+     * Takes up to {@code n} Gs behind {@code before}, or from the head if that is 0, into the P's ring, up to the first that was preempted;
+     * {@code polled}: of those that the poller found alone.
+     */
+    private static void intoRing(long sched, long pp, long list, long before, int n, boolean polled) {
+        long first = 0;
+        long last = 0;
+        int taken = 0;
+        for (; taken < n; taken++) {
+            long gp = before == 0 ? head(list) : G.schedlink(before);
+            if (gp == 0 || G.preemptOpaque(gp) != 0 || polled && Schedt.runqpolledOpaque(sched) == 0) {
+                break;
+            }
+            remove(sched, list, before, gp);
+            if (last == 0) {
+                first = gp;
+            } else {
+                G.setSchedlink(last, gp);
+            }
+            last = gp;
+        }
+        if (last != 0) {
+            Runq.runqpushlist(pp, first, taken);
+        }
     }
 
     /** How many of {@code n} Gs the P may take: one to run, and what its ring has room for, but no more than half of that. */
@@ -220,25 +230,7 @@ public final class GlobalRunq {
         int room = Runq.LEN - Runq.size(pp); // One slot more, which is runnext's.
         int n = fits(pp, Math.clamp(Schedt.runqsizeOpaque(sched) / Schedt.gomaxprocsOpaque(sched) + 1, 1, Math.max(1, room)));
         remove(sched, list, before, gp);
-        long batch = 0;
-        long last = 0;
-        int taken = 1;
-        for (; taken < n; taken++) {
-            long g = before == 0 ? head(list) : G.schedlink(before);
-            if (g == 0 || G.preemptOpaque(g) != 0) {
-                break;
-            }
-            remove(sched, list, before, g);
-            if (last == 0) {
-                batch = g;
-            } else {
-                G.setSchedlink(last, g);
-            }
-            last = g;
-        }
-        if (last != 0) {
-            Runq.runqpushlist(pp, batch, taken - 1);
-        }
+        intoRing(sched, pp, list, before, n - 1, false);
         Runq.runnextLast(pp);
         return gp;
     }

@@ -181,6 +181,19 @@ class GlobalRunqTest {
         }
     }
 
+    /** One that was preempted is run alone, whatever stands behind it. */
+    @Test
+    void thePreemptedAlone() {
+        try (FakeSched f = new FakeSched(1)) {
+            long[] g = {f.runnable(), f.runnable()};
+            GlobalRunq.globrunqput(f.sched, g[0]);
+            GlobalRunq.globrunqput(f.sched, g[1]);
+            G.setPreemptOpaque(g[0], 1);
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqget(f.sched, f.ps[0], 0)));
+            assertEquals(0, Runq.size(f.ps[0]));
+        }
+    }
+
     /** What is in runnext comes behind all that is in the ring, and those that are taken with the first; or it stays there. */
     @Test
     void aheadWithAFullRing() {
