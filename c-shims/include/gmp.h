@@ -144,7 +144,7 @@ struct m {
     int32_t blocked;       /* owner: parked on the word above */
 
     /*
-     * Preemption by signal.  sysmon writes a request and sends SIGURG; the handler, which runs on this very thread,
+     * Preemption by signal, where there is no membarrier(2).  sysmon writes a request and sends SIGURG; the handler, which runs on this very thread,
      * answers.  Signals merge, so the request is a state: the newest one counts.
      */
     uint32_t sigreq GMP_ALIGNED; /* sysmon, by release: GMP_SIG_*; the handler back to GMP_SIG_NONE by exchange */
@@ -165,8 +165,8 @@ struct sysmontick {
     uint32_t syscalltick;
     int64_t schedwhen;
     int64_t syscallwhen;
-    uint64_t globaltick;   /* pstat.nglobal, when that last changed or the global queue was empty */
-    uint64_t othertick;    /* the sum of nlocal and npolled then */
+    uint64_t globaltick;   /* pstat.nglobal without what was taken ahead, when that last changed or the global queue was empty */
+    uint64_t othertick;    /* nlocal, npolled and what was taken ahead, then */
     int64_t globalwhen;    /* the last look at which that sum was still the same */
 };
 

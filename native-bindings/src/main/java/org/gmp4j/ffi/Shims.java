@@ -3,6 +3,7 @@ package org.gmp4j.ffi;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -53,6 +54,7 @@ public final class Shims {
         if (loaded) {
             return;
         }
+        requireGlibc(Linker.nativeLinker().defaultLookup());
         String path = System.getProperty(PATH_PROPERTY);
         String resource = resource(System.getProperty("os.name"), System.getProperty("os.arch"));
         if (path != null) {
@@ -87,6 +89,14 @@ public final class Shims {
                     "gmp4j runs on Linux on x86_64 and aarch64; this is " + os + " on " + arch + ".");
         }
         return "/native/linux-" + machine + "/libgmp4j.so";
+    }
+
+    /** Package-private for the test. Musl might load the library, whose structs for the C library are those of glibc. */
+    static void requireGlibc(SymbolLookup libc) {
+        if (libc.find("gnu_get_libc_version").isEmpty()) {
+            throw new IllegalStateException("gmp4j needs glibc, and the C library of this JVM is another, perhaps musl: "
+                    + "use a JDK for glibc, and in a container an image that has it.");
+        }
     }
 
     /** Package-private for the test. */

@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.foreign.Linker;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 import org.gmp4j.ffi.gmp.gmp_h;
 import org.junit.jupiter.api.Assumptions;
@@ -142,6 +144,15 @@ class ShimsTest {
                     assertThrows(IllegalStateException.class, () -> Shims.resource(system[0], system[1]))
                             .getMessage());
         }
+    }
+
+    @Test
+    void anotherCLibrary() {
+        assertDoesNotThrow(() -> Shims.requireGlibc(Linker.nativeLinker().defaultLookup()));
+        assertEquals(
+                "gmp4j needs glibc, and the C library of this JVM is another, perhaps musl: use a JDK for glibc, and in a container an "
+                        + "image that has it.",
+                assertThrows(IllegalStateException.class, () -> Shims.requireGlibc(_ -> Optional.empty())).getMessage());
     }
 
     @Test

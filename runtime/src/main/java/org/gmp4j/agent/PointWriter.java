@@ -11,9 +11,9 @@ import org.gmp4j.classfile.Bytes;
 import org.gmp4j.classfile.Constants;
 
 /**
- * Writes the points into a class: an {@code invokedynamic} in front of the first instruction of each loop header and
- * of each method that calls itself ({@link CodeWriter}). What has no points is copied byte by byte; constants are only added, so no index
- * changes.
+ * Writes the points into a class: an {@code invokedynamic} on the way back to each loop header, or in front of it, and at the
+ * start of each method that calls itself ({@link CodeWriter}). What has no points is copied byte by byte; constants are only
+ * added, so no index changes.
  *
  * <p>The rejected way is {@code java.lang.classfile}: while a program starts and nothing is compiled yet it takes five
  * times as long, which is more than a tenth of loading the classes, and it makes the stack maps anew where we keep them.

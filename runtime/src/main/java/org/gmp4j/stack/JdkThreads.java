@@ -59,11 +59,8 @@ public final class JdkThreads {
 
     static {
         JdkMembers members = null;
-        String problem = null;
-        if (Runtime.version().feature() != JDK) {
-            problem = "gmp4j needs JDK %d, this is %s: start the program with a JDK %d"
-                    .formatted(JDK, Runtime.version(), JDK);
-        } else {
+        String problem = otherThanOurs(Runtime.version());
+        if (problem == null) {
             try {
                 members = new JdkMembers();
             } catch (IllegalAccessException | java.lang.reflect.InaccessibleObjectException | IllegalAccessError e) {
@@ -84,6 +81,12 @@ public final class JdkThreads {
     }
 
     private JdkThreads() {
+    }
+
+    /** What is wrong with that version, in one sentence; null for nothing. */
+    static @Nullable String otherThanOurs(Runtime.Version version) {
+        return version.feature() == JDK ? null
+                : "gmp4j needs JDK %d, this is %s: start the program with a JDK %d".formatted(JDK, version, JDK);
     }
 
     /** Not null for those who got past {@link #check}. */

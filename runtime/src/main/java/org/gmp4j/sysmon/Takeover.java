@@ -64,7 +64,11 @@ final class Takeover {
         r.goid = r.gp == 0 ? 0 : G.goid(r.gp);
         r.running = running;
         if (Gate.possible()) {
-            return Gate.take(s, mp, tick) && finish(pr); // Else it is inside the runtime, from where it yields.
+            if (Gate.take(s, mp, tick)) {
+                return finish(pr);
+            }
+            r.mp = 0;
+            return false; // It is inside the runtime, from where it yields.
         }
         r.handoffs = M.sighandoffOpaque(mp);
         if (!Preempt.handoff(mp, tick)) {
