@@ -22,7 +22,8 @@ import org.junit.jupiter.api.Test;
 class LicenceTest {
     private static final Path ROOT = Path.of("..");
     private static final Set<String> NOT_OURS = Set.of("target", "generated", ".git", ".mvn", ".idea", "node_modules");
-    private static final Set<String> KINDS = Set.of("java", "c", "h", "sh", "xml", "css", "properties", "go", "mod", "kt", "py", "rs");
+    private static final Set<String> KINDS = Set.of(
+            "java", "c", "h", "sh", "xml", "css", "properties", "go", "mod", "kt", "py", "rs", "js", "html", "jfc", "machine");
 
     @Test
     void everySourceFileNamesIt() throws IOException {

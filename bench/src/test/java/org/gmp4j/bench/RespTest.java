@@ -75,6 +75,12 @@ class RespTest {
         try (RespProcess server = start(which)) {
             String port = "" + server.port();
             assertEquals(ANSWERS, said(SESSION, cli, "-p", port));
+            String info = said("", cli, "-p", port, "INFO");
+            assertTrue(info.contains("connected_clients:1\r\n") && info.contains("db0:keys=2\r\n"), info);
+            assertEquals("1\n", said("", cli, "-p", port, "EXPIRE", "greeting", "1"));
+            while (!said("", cli, "-p", port, "GET", "greeting").equals("\n")) { // Until its time is over.
+                Thread.sleep(50);
+            }
             messages(cli, port);
             for (String pipeline : new String[] {"1", "16"}) {
                 String figures = said("", benchmark, "-p", port, "-c", "50", "-n", "5000", "-P", pipeline, "-t",

@@ -9,9 +9,17 @@ import java.net.BindException;
 import org.gmp4j.ffi.Errno;
 import org.junit.jupiter.api.Test;
 
-/** Errors of which the kernel's own words would mislead. */
 class ErrorsTest {
-    /** Of epoll_ctl: nothing is full that could be emptied on a disk. */
+    /** What passes when others close theirs has a type of its own. */
+    @Test
+    void noRoomJustNow() {
+        for (int error : new int[] {Errno.EMFILE, Errno.ENFILE, Errno.ENOBUFS, Errno.ENOMEM}) {
+            Exception e = assertInstanceOf(ExhaustedException.class, Errors.of("write", "tcp x", error, 0));
+            assertEquals("write tcp x: " + Errno.describe(error), e.getMessage());
+        }
+    }
+
+    /** Of epoll_ctl, where the kernel's own words would mislead: nothing is full that could be emptied on a disk. */
     @Test
     void noRoomInEpoll() {
         for (String op : new String[] {"read", "write", "accept", "dial"}) {
