@@ -163,7 +163,7 @@ final class FindRunnable {
         if (gp != 0) {
             PStat.NGLOBAL.addOpaque(pp, 1);
             pr.ahead++;
-            Wakep.wakep(m.s); // What was in runnext is work in the ring now; the unlock is the fence between.
+            Wakep.wakep(m.s); // What was in runnext is work for others now; the unlock is the fence between.
         }
         return gp;
     }

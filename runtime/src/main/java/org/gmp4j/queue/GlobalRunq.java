@@ -153,7 +153,7 @@ public final class GlobalRunq {
         }
         long common = common(sched);
         long list = NodeQueues.choose(Schedt.nodeq(sched), common, pp, Schedt.runqpolledOpaque(sched) != 0);
-        int share = list == common ? size / Schedt.gomaxprocsOpaque(sched) + 1 : NodeQueues.share(list);
+        int share = list == common ? share(sched) : NodeQueues.share(list);
         int n = fits(pp, Math.min(share, size));
         if (max > 0) {
             n = Math.min(n, max);
@@ -200,6 +200,11 @@ public final class GlobalRunq {
         }
     }
 
+    /** A P's part of what is in all lists. */
+    private static int share(long sched) {
+        return Schedt.runqsizeOpaque(sched) / Schedt.gomaxprocsOpaque(sched) + 1;
+    }
+
     /** How many of {@code n} Gs the P may take: one to run, and what its ring has room for, but no more than half of that. */
     private static int fits(long pp, int n) {
         return Runq.SHARED ? 1 : Math.min(Math.min(n, Runq.LEN / 2), Runq.LEN - Runq.size(pp) + 1);
@@ -208,8 +213,9 @@ public final class GlobalRunq {
     /**
      * Takes a share of the first Gs of {@code sched.runq} that were not preempted at the end of their time slices, as far as they stand
      * together; ahead of those that were, whose turn does not come later for that: {@code p.globaldue} stays as it is, and the caller
-     * counts. What is in runnext goes to the end of the ring: if it stayed there it would inherit the slice that begins now, again and
-     * again, so that no slice ended, and the ring would wait for ever. Under the lock, by the P's owner.
+     * counts. For what is in runnext the slice is over, as if sysmon had ended it. If it stayed there it would inherit the slice that
+     * begins now, again and again, so that no slice ended, and the ring would wait for ever; at the end of the ring it would come back
+     * before those that were preempted, again and again, and the ring would never be empty. Under the lock, by the P's owner.
      *
      * @return 0 when there is none, or it stands behind more than {@value #MOST_PASSED} others
      */
@@ -227,11 +233,14 @@ public final class GlobalRunq {
         if (gp == 0 || Runq.SHARED) { // Where all is in this queue each switch begins a slice.
             return 0;
         }
-        int room = Runq.LEN - Runq.size(pp); // One slot more, which is runnext's.
-        int n = fits(pp, Math.clamp(Schedt.runqsizeOpaque(sched) / Schedt.gomaxprocsOpaque(sched) + 1, 1, Math.max(1, room)));
+        int n = fits(pp, share(sched));
         remove(sched, list, before, gp);
         intoRing(sched, pp, list, before, n - 1, false);
-        Runq.runnextLast(pp);
+        long next = Runq.takeRunnext(pp);
+        if (next != 0) {
+            G.setPreemptOpaque(next, 1);
+            globrunqput(sched, pp, next);
+        }
         return gp;
     }
 

@@ -136,12 +136,10 @@ public final class Runq {
         return true;
     }
 
-    /** Moves what is in runnext to the end of the ring, if that has room; owner only. The caller sees to it that it is found there. */
-    static void runnextLast(long pp) {
+    /** Takes what is in runnext, and only that; owner only. 0 for nothing: also when another has taken it meanwhile. */
+    static long takeRunnext(long pp) {
         long next = RUNNEXT.getVolatile(pp);
-        if (next != 0 && TAIL.get(pp) - HEAD.getAcquire(pp) < LEN && RUNNEXT.compareAndSet(pp, next, 0L)) {
-            boolean _ = tryPush(pp, next); // Others only take from the ring.
-        }
+        return next != 0 && RUNNEXT.compareAndSet(pp, next, 0L) ? next : 0;
     }
 
     /** R6. False when the ring is no longer full. */
