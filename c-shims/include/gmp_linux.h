@@ -47,9 +47,6 @@ const char *strerrordesc_np(int err);
 #ifndef SCHED_BATCH
 #define SCHED_BATCH 3
 #endif
-#ifndef SCHED_IDLE
-#define SCHED_IDLE 5
-#endif
 #ifndef SCHED_RESET_ON_FORK
 #define SCHED_RESET_ON_FORK 0x40000000
 #endif

@@ -23,9 +23,6 @@ public final class OsThread {
     /** {@link #setScheduler}: as usual, for work that is not interactive; priority 0. */
     public static final int SCHED_BATCH = linux_h.SCHED_BATCH();
 
-    /** {@link #setScheduler}: only when nothing else wants the CPU; priority 0. */
-    public static final int SCHED_IDLE = linux_h.SCHED_IDLE();
-
     /** {@link #setScheduler}: real time until it yields; priority 1 to 99. */
     public static final int SCHED_FIFO = linux_h.SCHED_FIFO();
 

@@ -126,7 +126,7 @@ public final class Sysmon implements Monitor {
 
     private final Scheduler s;
     private final Thread thread;
-    private final Retake retake;
+    final Retake retake;
     private final Runnable end;
     private final Upkeep upkeep;
     final Stalls stalls;
@@ -136,8 +136,8 @@ public final class Sysmon implements Monitor {
     private final long trace;
     private final long began = System.nanoTime();
     /** Rounds without work, and how long it sleeps before the next. */
-    private int idle;
-    private long sleep = MIN_SLEEP;
+    int idle;
+    long sleep = MIN_SLEEP;
     /** When it last woke up. */
     private long woken = began;
     private long lastTrace = began;
@@ -255,7 +255,8 @@ public final class Sysmon implements Monitor {
             sleep = Math.min(sleep * 2, MAX_SLEEP);
         }
         if (trace > 0 || Schedt.closingAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
-            sleep(note, Math.max(sleepFor(), fairSleep(System.nanoTime() - woken, retake.inSyscall() || retake.suspected())));
+            long now = System.nanoTime();
+            sleep(note, Math.max(sleepFor(now), fairSleep(now - woken, retake.inSyscall() || retake.suspected())));
         } else {
             idle = rest(note) ? 0 : BUSY_ROUNDS;
             sleep = MIN_SLEEP;
@@ -325,19 +326,19 @@ public final class Sysmon implements Monitor {
      * While a goroutine runs, not so long that the beginning of its time slice would be off by much; and while no P is idle,
      * not so long that what comes next would wait long behind a thread that fell asleep.
      */
-    private long sleepFor() {
+    long sleepFor(long now) {
         boolean soon = idle == 0 || retake.inSyscall() || retake.suspected() || !retake.exact();
         long usual = soon || !retake.busy() ? sleep : MAX_SLEEP;
         usual = retake.callsStray() ? Math.min(usual, WORK_SLEEP) : usual;
         if (retake.workWaits()) {
-            long most = Math.min(seldom(), Math.max(MIN_SLEEP, retake.untilOver(System.nanoTime())));
+            long most = Math.min(seldom(), Math.max(MIN_SLEEP, retake.untilOver(now)));
             most = retake.exact() ? most : Math.min(most, Math.max(retake.shortestSlice() / QUANTUM_LOOKS, MIN_SLEEP));
             return Math.min(usual, retake.suspected() ? Math.min(most, SUSPECT_SLEEP) : most);
         }
         if (!retake.busy()) {
             return usual;
         }
-        long most = retake.exact() ? retake.untilOver(System.nanoTime()) : s.config.quantumNanos() / BUSY_LOOKS;
+        long most = retake.exact() ? retake.untilOver(now) : s.config.quantumNanos() / BUSY_LOOKS;
         most = Math.max(most, MIN_SLEEP);
         return Math.min(usual, Math.min(most, Schedt.npidleVolatile(s.sched) == 0 ? seldom() : restNanos));
     }

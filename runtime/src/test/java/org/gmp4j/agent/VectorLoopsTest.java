@@ -3,12 +3,15 @@ package org.gmp4j.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.CallSite;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.nio.IntBuffer;
 import java.util.ArrayList;
@@ -96,6 +99,18 @@ class VectorLoopsTest {
             return s;
         }
 
+        static int noCallWithElements(int[] a) {
+            int s = 0;
+            for (int i = 0; i < a.length; i++) {
+                s += twice(a[i]);
+            }
+            return s;
+        }
+
+        private static int twice(int x) {
+            return 2 * x;
+        }
+
         static int noObjects(String[] a) {
             int s = 0;
             for (int i = 0; i < a.length; i++) {
@@ -165,7 +180,7 @@ class VectorLoopsTest {
             }
         }
         assertEquals(Map.of(), wrong);
-        assertEquals(13, seen.size());
+        assertEquals(14, seen.size());
     }
 
     @Test
@@ -210,6 +225,35 @@ class VectorLoopsTest {
             int _ = Points.disarmAll();
         }
         assertFalse(plain.isArmed);
+    }
+
+    /** A class whose points are linked by one test alone. */
+    private static final class LinkedMeanwhile {
+    }
+
+    /** One that is being linked while all are armed, and not seen then, is armed at sysmon's next look. */
+    @Test
+    void onesLinkedMeanwhileAreArmedLater() throws InterruptedException {
+        CallSite[] linked = new CallSite[1];
+        Thread linker = new Thread(() -> linked[0] = Points.link(MethodHandles.lookup().in(LinkedMeanwhile.class), "point",
+                MethodType.methodType(void.class), "m", 0));
+        try {
+            ClassSites[] none = ClassSites.BY_NAME.compute(LinkedMeanwhile.class.getName(), (_, sites) -> {
+                linker.start(); // It has made the point when it waits for this to end.
+                while (linker.isAlive() && linker.getState() != Thread.State.BLOCKED) {
+                    Thread.onSpinWait();
+                }
+                Points.setEager(true);
+                return sites;
+            });
+            assertNull(none);
+            linker.join();
+            Points.armLearnt();
+            assertTrue(((Site) linked[0]).isArmed);
+        } finally {
+            Points.setEager(false);
+            int _ = Points.disarmAll();
+        }
     }
 
     /** The point where somebody was stopped is armed, once, and one of a loop that may be vectorised is not. */

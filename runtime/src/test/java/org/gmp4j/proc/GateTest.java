@@ -6,10 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,10 +22,11 @@ import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** {@link Gate}: the test takes the P, not sysmon, whose quantum is a minute here, but for where sysmon is asked. */
 class GateTest {
-    private static final int NAP_MICROS = 20_000;
     private static final int NAPS = 5;
     private static final int ROUNDS = 500_000;
     private static final int LOOKS = 100; // Longer than it takes to take a P.
@@ -244,12 +241,9 @@ class GateTest {
     }
 
     /** What sleeps in the kernel sleeps as long as it asked to, and another runs meanwhile. */
-    @Test
-    @SuppressWarnings("restricted")
-    void sleepIsNotCutShort() {
-        Linker linker = Linker.nativeLinker();
-        MethodHandle usleep = linker.downcallHandle(linker.defaultLookup().findOrThrow("usleep"),
-                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
+    @ParameterizedTest
+    @EnumSource(Nap.class)
+    void sleepIsNotCutShort(Nap nap) {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMillis(1)))) {
             gmp.run(() -> {
                 long before = GStack.current().s.signals().taken();
@@ -264,12 +258,13 @@ class GateTest {
                     });
                     try {
                         do { // Sysmon may have been too late for one nap.
-                            assertEquals(0, (int) usleep.invokeExact(NAP_MICROS), "ended early");
+                            assertEquals(nap.end, nap.take(), "ended early");
                         } while (!ran.get());
                     } catch (Throwable t) {
                         throw new AssertionError(t);
+                    } finally {
+                        stop.set(true);
                     }
-                    stop.set(true);
                     Go.gosched();
                 }
                 assertTrue(GStack.current().s.signals().taken() > before);

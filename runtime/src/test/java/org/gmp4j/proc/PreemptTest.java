@@ -27,6 +27,7 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
@@ -388,6 +389,34 @@ class PreemptTest {
             StopTheWorld.stopTheWorld(hog.s);
             StopTheWorld.startTheWorld(hog.s, null);
             hog.phase.set(2);
+        }
+    }
+
+    /** It parks its M at once, not when whoever stops the world looks again. */
+    @Test
+    void onePinnedStopsByItselfForAStoppedWorld() {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMinutes(1)))) {
+            Hog hog = new Hog();
+            gmp.go(() -> {
+                hog.begin();
+                JdkThreads.pin();
+                try {
+                    GStack st = GStack.enter(); // Nobody takes its P.
+                    hog.phase.set(2);
+                    while (Schedt.gcwaitingAcquire(hog.s.sched) == 0 || G.preemptOpaque(hog.gp) == 0) {
+                        Thread.onSpinWait();
+                    }
+                    GStack.exit(st);
+                    st = GStack.enter();
+                    assertEquals(0, Schedt.gcwaitingAcquire(hog.s.sched), "it ran on");
+                    GStack.exit(st);
+                } finally {
+                    JdkThreads.unpin();
+                }
+            });
+            hog.await(2);
+            StopTheWorld.stopTheWorld(hog.s);
+            StopTheWorld.startTheWorld(hog.s, null);
         }
     }
 

@@ -4,6 +4,7 @@ package org.gmp4j.sysmon;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.time.Duration;
 import java.util.Arrays;
@@ -18,9 +19,11 @@ import org.gmp4j.agent.Points;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Gate;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Machines;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
@@ -379,6 +382,68 @@ class RetakeTest {
                 }
                 return seen;
             }));
+        }
+    }
+
+    /** One that has had its quantum is told so only when somebody waits. */
+    @Test
+    void whoRunsAloneIsNotTold() throws InterruptedException {
+        try (Unwatched gmp = new Unwatched(QUANTUM.toNanos())) {
+            Retake retake = gmp.sysmon().retake;
+            gmp.run(() -> {
+                boolean _ = retake.look(System.nanoTime());
+                assertEquals(0, told(retake, gmp.s.sched));
+                assertEquals(0, told(retake, gmp.s.sched));
+                Go.go(() -> { });
+                assertEquals(1, told(retake, gmp.s.sched));
+            });
+        }
+    }
+
+    /** Inside the runtime it is told, and not brought to a point: it looks by itself as it leaves. */
+    @Test
+    void insideTheRuntimeItNeedsNoPoint() throws ReflectiveOperationException, InterruptedException {
+        assertTrue(loop().applyAsLong(1) != 0);
+        try (Unwatched gmp = new Unwatched(QUANTUM.toNanos())) {
+            Retake retake = gmp.sysmon().retake;
+            gmp.run(() -> {
+                Go.go(() -> { });
+                boolean _ = retake.look(System.nanoTime());
+                GStack st = GStack.enter();
+                long now = System.nanoTime() + 2 * QUANTUM.toNanos();
+                var _ = retake.look(now);
+                assertEquals(SOON, retake.untilOver(now));
+                assertEquals(-1, WatchedM.of(Machine.current()).awaited);
+                GStack.exit(st);
+            });
+        }
+    }
+
+    /** What could not stop one goroutine says nothing of the next, which goes on in the same slice: it has a chance to yield. */
+    @Test
+    void thatOneCameToNoPointSaysNothingOfTheNext() throws ReflectiveOperationException, InterruptedException {
+        assumeTrue(Gate.possible());
+        assertTrue(loop().applyAsLong(1) != 0);
+        try (Unwatched gmp = new Unwatched(QUANTUM.toNanos())) {
+            Retake retake = gmp.sysmon().retake;
+            gmp.run(() -> {
+                Go.go(() -> { });
+                Machine m = Machine.current();
+                long tid = M.procid(m.mp);
+                M.setProcid(m.mp, 1 << 23); // Nobody's: no clock, and so no point stops it from the second look on.
+                try {
+                    boolean _ = retake.look(System.nanoTime());
+                    long now = System.nanoTime() + 2 * QUANTUM.toNanos();
+                    assertFalse(retake.look(now), "told");
+                    G.setPreemptOpaque(M.curgOpaque(m.mp), 0); // As if it were another.
+                    assertFalse(retake.look(now + 1), "told as well");
+                    assertTrue(m.attachedP() != 0);
+                    assertTrue(retake.look(now + 2), "no point stops it");
+                    assertEquals(0, m.attachedP());
+                } finally {
+                    M.setProcid(m.mp, tid);
+                }
+            });
         }
     }
 

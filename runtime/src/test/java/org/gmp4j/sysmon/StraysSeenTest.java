@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sysmon;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -11,9 +13,16 @@ import java.lang.invoke.MethodHandle;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Go;
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.proc.Gate;
 import org.gmp4j.proc.Machine;
+import org.gmp4j.proc.Processor;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +32,10 @@ class StraysSeenTest {
     private static final int LOOKS_EVERY = 20;
     private static final int LOOKS = 10;
     private static final int NAP_MICROS = 20_000;
+    private static final long QUANTUM = 60_000_000_000L;
+    private static final long SCAN = 10_000_000;
+    private static final long MOST_CALLED = 50_000_000;
+    private static final long LONGEST = 4 * SCAN;
 
     private final AtomicBoolean stop = new AtomicBoolean();
     private final CountDownLatch astray = new CountDownLatch(1);
@@ -84,12 +97,76 @@ class StraysSeenTest {
         }
     }
 
+    /** It is called after 10 ms, then after twice as long each time, and for 50 ms at most. The looks are the test's. */
+    @Test
+    void calledEverMoreRarely() throws InterruptedException {
+        assumeTrue(Gate.possible());
+        try (Unwatched gmp = new Unwatched(QUANTUM)) {
+            AtomicLong mp = new AtomicLong();
+            gmp.s.go(() -> {
+                mp.set(Machine.current().mp);
+                while (!stop.get()) {
+                    Thread.onSpinWait();
+                }
+            });
+            try {
+                while (mp.get() == 0) {
+                    Thread.onSpinWait();
+                }
+                Processor pr = gmp.s.procs()[0];
+                Machine m = gmp.s.machine(mp.get());
+                Takeover takeover = new Takeover(gmp.s, gmp.sysmon().stalls);
+                while (!m.astray()) {
+                    boolean _ = takeover.fromThread(pr, m.mp, P.schedtickOpaque(pr.pp), true);
+                }
+                ArmPoints points = new ArmPoints();
+                Strays strays = new Strays(gmp.s, points);
+                long now = System.nanoTime();
+                strays.look(now);
+                for (long gap = SCAN; gap <= LONGEST; gap *= 2) {
+                    for (long passed = SCAN; passed <= gap; passed += SCAN) {
+                        assertFalse(strays.calling(), passed + " of " + gap);
+                        now += SCAN;
+                        letRun(m);
+                        strays.look(now);
+                    }
+                    assertTrue(strays.calling(), "after " + gap);
+                    now += MOST_CALLED;
+                    letRun(m);
+                    strays.look(now);
+                }
+                assertFalse(strays.calling());
+                points.close();
+            } finally {
+                stop.set(true);
+            }
+        }
+    }
+
+    /** More than the part of a CPU that it needs to be called. */
+    private static void letRun(Machine m) {
+        long until = ThreadState.cpuNanos(m) + MOST_CALLED / 2;
+        while (ThreadState.cpuNanos(m) < until) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Nobody has its thread wait until others want no CPU: it may hold a lock that they want. */
+    private static void assertTheUsualPolicy(Scheduler s) {
+        for (Machine m : s.machines()) {
+            if (m.astray()) {
+                assertEquals(OsThread.scheduler(0), OsThread.scheduler((int) M.procid(m.mp)));
+            }
+        }
+    }
+
     @Test
     void aThreadThatRunsIsCountedAndCalled() throws InterruptedException {
         try (TestGmp gmp = with(Thread::onSpinWait)) {
             try {
                 astray.await();
-                Strays strays = new Strays(gmp.scheduler(), new ArmPoints());
+                ArmPoints points = new ArmPoints();
+                Strays strays = new Strays(gmp.scheduler(), points);
                 boolean counted = false;
                 boolean called = false;
                 while (!counted || !called) {
@@ -98,6 +175,8 @@ class StraysSeenTest {
                     called |= strays.calling();
                     Thread.sleep(1); // It needs a quarter of a CPU.
                 }
+                assertTheUsualPolicy(gmp.scheduler());
+                points.close();
             } finally {
                 stop.set(true);
             }

@@ -7,11 +7,13 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
@@ -47,6 +49,32 @@ class VmThreadTest {
         } finally {
             assertTrue(VmThread.setSlice(ofVm));
         }
+    }
+
+    /** Nor does a program that a goroutine or a thread starts. */
+    @Test
+    void programsDoNotInheritIt() throws IOException {
+        long ofVm = slice(vmThread());
+        assumeTrue(ofVm > 0, "this kernel tells no slices");
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            long before = gmp.call(VmThreadTest::sliceOfAProgram);
+            long ofAThreads = sliceOfAProgram();
+            try {
+                assertTrue(VmThread.setSlice(NANOS));
+                try (TestGmp later = TestGmp.procs(1)) {
+                    assertEquals(before, later.call(VmThreadTest::sliceOfAProgram));
+                }
+                assertEquals(before, gmp.call(VmThreadTest::sliceOfAProgram));
+                assertEquals(ofAThreads, sliceOfAProgram());
+            } finally {
+                assertTrue(VmThread.setSlice(ofVm));
+            }
+        }
+    }
+
+    private static long sliceOfAProgram() throws IOException {
+        Process cat = new ProcessBuilder("cat", "/proc/self/sched").start();
+        return slice(new String(cat.getInputStream().readAllBytes(), StandardCharsets.UTF_8).lines());
     }
 
     /** Or its look comes late where others want the CPU too. */
@@ -91,10 +119,14 @@ class VmThreadTest {
     /** 0 where it is not told. */
     private static long slice(Path task) {
         try {
-            return Files.readAllLines(task.resolve("sched")).stream().filter(l -> l.startsWith("se.slice")).findFirst()
-                    .map(l -> Long.parseLong(l.substring(l.indexOf(':') + 1).strip())).orElse(0L);
+            return slice(Files.readAllLines(task.resolve("sched")).stream());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private static long slice(Stream<String> sched) {
+        return sched.filter(l -> l.startsWith("se.slice")).findFirst()
+                .map(l -> Long.parseLong(l.substring(l.indexOf(':') + 1).strip())).orElse(0L);
     }
 }

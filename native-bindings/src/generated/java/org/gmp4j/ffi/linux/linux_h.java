@@ -593,15 +593,6 @@ public class linux_h extends linux_h$shared {
     public static int SCHED_BATCH() {
         return SCHED_BATCH;
     }
-    private static final int SCHED_IDLE = (int)5L;
-    /**
-     * {@snippet lang=c :
-     * #define SCHED_IDLE 5
-     * }
-     */
-    public static int SCHED_IDLE() {
-        return SCHED_IDLE;
-    }
     private static final int SCHED_RESET_ON_FORK = (int)1073741824L;
     /**
      * {@snippet lang=c :

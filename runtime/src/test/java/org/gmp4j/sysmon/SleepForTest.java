@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sysmon;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.gmp4j.Go;
+import org.gmp4j.ffi.OsThread;
+import org.gmp4j.proc.Gate;
+import org.gmp4j.proc.Machine;
+import org.gmp4j.struct.M;
+import org.gmp4j.struct.P;
+import org.gmp4j.testing.PinningCall;
+import org.junit.jupiter.api.Test;
+
+/** How long {@link Sysmon} sleeps after a look while a goroutine runs: the table there. The clock is the test's. */
+class SleepForTest {
+    private static final long QUANTUM = 4_000_000;
+    private static final long REST = 2_500_000;
+    private static final long PART = 1_000_000;
+    private static final long LONG = 5_000_000;
+    private static final long LEAST = 20_000;
+    private static final long SECOND = 1_000_000_000;
+    private static final long MINUTE = 60 * SECOND;
+    private static final int SLICES = 100;
+
+    /** Of a sysmon that has found nothing to do for a round, and would sleep so long by itself. */
+    private static long sleepFor(Sysmon y, long sleep, long now) {
+        y.idle = 1;
+        y.sleep = sleep;
+        return y.sleepFor(now);
+    }
+
+    /** Many slices since the last look: they are not timed, and it is not known when the last one began. */
+    private static void lookInexactly(Retake retake, long now) {
+        boolean _ = retake.look(now);
+        long pp = Machine.current().attachedP();
+        P.setSchedtickOpaque(pp, P.schedtickOpaque(pp) + SLICES);
+        var _ = retake.look(now + SLICES);
+        assertFalse(retake.exact());
+    }
+
+    @Test
+    void whileOneRunsAlone() throws InterruptedException {
+        try (Unwatched gmp = new Unwatched(QUANTUM)) {
+            Sysmon y = gmp.sysmon();
+            Retake retake = y.retake;
+            gmp.run(() -> {
+                long now = System.nanoTime();
+                boolean _ = retake.look(now);
+                assertTrue(retake.exact());
+                long over = now + retake.untilOver(now);
+                assertEquals(REST, sleepFor(y, LEAST, over - QUANTUM));
+                assertEquals(PART, sleepFor(y, LEAST, over - PART), "until the quantum ends");
+                assertEquals(LEAST, sleepFor(y, LONG, over));
+                lookInexactly(retake, now + SECOND);
+                assertEquals(QUANTUM / Sysmon.BUSY_LOOKS, sleepFor(y, LONG, now + SECOND));
+                assertEquals(LEAST, sleepFor(y, LEAST, now + SECOND), "it doubles from there");
+            });
+        }
+    }
+
+    @Test
+    void whileWorkWaits() throws InterruptedException {
+        try (Unwatched gmp = new Unwatched(QUANTUM)) {
+            Sysmon y = gmp.sysmon();
+            Retake retake = y.retake;
+            gmp.run(() -> {
+                Go.go(() -> { });
+                long pp = Machine.current().attachedP();
+                P.setSchedtickOpaque(pp, P.schedtickOpaque(pp) + 1); // A slice that begins with the look.
+                long now = System.nanoTime();
+                boolean _ = retake.look(now);
+                assertTrue(retake.exact());
+                long over = now + retake.untilOver(now);
+                assertEquals(REST, sleepFor(y, LEAST, over - QUANTUM));
+                assertEquals(PART, sleepFor(y, LEAST, over - PART), "until the quantum ends");
+                assertEquals(LEAST, sleepFor(y, LONG, over));
+                P.setSchedtickOpaque(pp, P.schedtickOpaque(pp) + 1);
+                lookInexactly(retake, now + SECOND);
+                assertEquals(QUANTUM / 2, sleepFor(y, LONG, now + SECOND));
+                assertEquals(LEAST, sleepFor(y, LEAST, now + SECOND), "it doubles from there");
+            });
+        }
+    }
+
+    /** A thread that seems to sleep with a P is looked at again soon; and after one that did, another may. */
+    @Test
+    void whileOneSleeps() throws InterruptedException {
+        assumeTrue(Gate.possible());
+        try (Unwatched gmp = new Unwatched(MINUTE)) { // Its clock is the usual one here.
+            Sysmon y = gmp.sysmon();
+            Retake retake = y.retake;
+            AtomicLong mp = new AtomicLong();
+            CountDownLatch end = new CountDownLatch(1);
+            gmp.s.go(() -> {
+                Go.go(() -> { });
+                PinningCall.run(() -> {
+                    mp.set(Machine.current().mp);
+                    try {
+                        end.await();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                });
+            });
+            try {
+                while (mp.get() == 0 || OsThread.state((int) M.procid(mp.get())) != 'S') {
+                    Thread.onSpinWait();
+                }
+                long pp = gmp.s.procs()[0].pp;
+                P.setSchedtickOpaque(pp, P.schedtickOpaque(pp) + 1); // A slice that begins with the look.
+                boolean seen = false;
+                while (!retake.look(System.nanoTime())) { // The thread may not be quite asleep yet.
+                    if (retake.suspected()) {
+                        seen = true;
+                        assertEquals(100_000, sleepFor(y, LONG, System.nanoTime()));
+                    }
+                }
+                assertTrue(seen);
+                assertTrue(retake.tookFromSleeper());
+                assertEquals(Sysmon.WORK_SLEEP, sleepFor(y, LONG, System.nanoTime()));
+            } finally {
+                end.countDown();
+            }
+        }
+    }
+}

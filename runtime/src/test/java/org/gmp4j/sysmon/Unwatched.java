@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sysmon;
+
+import java.util.concurrent.CountDownLatch;
+
+import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.config.Config;
+import org.gmp4j.config.DebugVars;
+import org.gmp4j.config.Placement;
+import org.gmp4j.proc.Monitor;
+import org.gmp4j.proc.Netpoll;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.report.Report;
+import org.gmp4j.timer.TimerHeaps;
+
+/** A scheduler with one P whose sysmon has no thread: the test looks in its place, at times of its own choice. */
+final class Unwatched implements AutoCloseable {
+    final Scheduler s;
+    private volatile Throwable thrown;
+
+    Unwatched(long quantumNanos) {
+        s = Scheduler.schedinit(new Config(1, null, Placement.NONE, StealOrder.UNIFORM, false, 0, quantumNanos, quantumNanos, 100, -1,
+                1 << 20, (_, t) -> thrown = t, false, false, 0, DebugVars.OFF), new TimerHeaps(), Netpoll.NONE, Threadless::new,
+                Report.ALL);
+    }
+
+    /** One that is never started. */
+    private record Threadless(Sysmon sysmon) implements Monitor {
+        Threadless(Scheduler s) {
+            this(new Sysmon(s));
+        }
+
+        @Override
+        public Watched ofM() {
+            return sysmon.ofM();
+        }
+
+        @Override
+        public Watched ofP() {
+            return sysmon.ofP();
+        }
+
+        @Override
+        public void start() {
+        }
+
+        @Override
+        public Thread stop() {
+            return sysmon.stop();
+        }
+
+        @Override
+        public boolean isCurrent() {
+            return false;
+        }
+    }
+
+    Sysmon sysmon() {
+        return ((Threadless) s.monitor()).sysmon;
+    }
+
+    /** On a goroutine, to its end. */
+    void run(Runnable fn) throws InterruptedException {
+        CountDownLatch ended = new CountDownLatch(1);
+        s.go(() -> {
+            try {
+                fn.run();
+            } finally {
+                ended.countDown();
+            }
+        });
+        ended.await();
+    }
+
+    /** Waits for its goroutines. */
+    @Override
+    public void close() {
+        try {
+            boolean _ = s.close(-1);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        sysmon().retake.close();
+        if (thrown != null) {
+            throw new AssertionError("a goroutine threw", thrown);
+        }
+    }
+}
