@@ -94,7 +94,7 @@ struct g {
     muintptr m;            /* owner; 0 when not running */
     guintptr schedlink;    /* whoever holds the G: next in a queue or free list */
     uint64_t goid;         /* newproc */
-    uint32_t preempt;      /* sysmon and stopTheWorld set, its M clears: yield at the next point */
+    uint32_t preempt;      /* sysmon and stopTheWorld set, its M clears: yield at the next point; globrunqgetahead on one in no queue */
     uint32_t waitreason;   /* owner, before _Gwaiting */
     uint32_t selectDone;   /* wakers of a select, by CAS: 0 open, 1 won */
     uint32_t hasstack;     /* owner: 0 fresh (no stack yet), 1 has one in the side table */
@@ -166,7 +166,7 @@ struct sysmontick {
     int64_t schedwhen;
     int64_t syscallwhen;
     uint64_t globaltick;   /* pstat.nglobal without what was taken ahead, when that last changed or the global queue was empty */
-    uint64_t othertick;    /* nlocal, npolled and what was taken ahead, then */
+    uint64_t othertick;    /* the sum of nlocal, npolled and what was taken ahead then */
     int64_t globalwhen;    /* the last look at which that sum was still the same */
 };
 

@@ -64,6 +64,8 @@ class ExamplesTest {
                 "Start",
                 "Start jdk",
                 "Outside 1",
+                "Young 2",
+                "Young sleep 1",
                 "Leaks 1000",
                 "Profiled 1 target",
                 "byexample.GoByExample",

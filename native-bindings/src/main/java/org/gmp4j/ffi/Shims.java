@@ -54,9 +54,9 @@ public final class Shims {
         if (loaded) {
             return;
         }
-        requireGlibc(Linker.nativeLinker().defaultLookup());
         String path = System.getProperty(PATH_PROPERTY);
         String resource = resource(System.getProperty("os.name"), System.getProperty("os.arch"));
+        requireGlibc(Linker.nativeLinker().defaultLookup());
         if (path != null) {
             loadFrom(Path.of(path).toAbsolutePath(), "-D" + PATH_PROPERTY + "=" + path);
             if (SymbolLookup.loaderLookup().find("gmp_abi_version").isEmpty()) {

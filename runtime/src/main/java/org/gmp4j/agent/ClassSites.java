@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClassSites extends WeakReference<Class<?>> {
     private static final ClassSites[] NONE = {};
+    /** Package-private for the test. */
     static final Map<String, ClassSites[]> BY_NAME = new ConcurrentHashMap<>();
     private static final ReferenceQueue<Class<?>> GONE = new ReferenceQueue<>();
     private static final ClassValue<ClassSites> OF_CLASS = new ClassValue<>() {

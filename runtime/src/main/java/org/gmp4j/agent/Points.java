@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Sysmon uses them in this order: want; if the goroutine runs on, nudge, where counted loops have safepoint polls; a millisecond
  * later arm level 0, and then a level deeper each time; when {@code arm} has nothing to arm, take the P. A point at which a nudge stopped
- * a goroutine is armed at the next look ({@link #armLearnt}), and where nudges are late all are ({@link #armAll}). Every second or so it
- * calls {@link #disarm}.
+ * a goroutine is armed at the next look ({@link #armLearnt}), and where nudges are late all are, but for those of loops that C2 may
+ * vectorise ({@link #armAll}). Every second or so it calls {@link #disarm}.
  *
  * <p>Methods are safe to call from any thread.
  */

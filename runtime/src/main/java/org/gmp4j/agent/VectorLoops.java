@@ -16,7 +16,7 @@ import org.gmp4j.classfile.Opcodes;
  * <li>and calls nothing else but methods of {@code Math} and of the boxes of numbers, which C2 knows.
  * </ul>
  * A loop that is taken for one by mistake has a point that is not armed from the start, and is reached by nudges, or where
- * those are late by arming ({@link Points#armAll}). One that is missed runs slower: a copy loop that gets its elements
+ * those are late by arming ({@link Points#arm}). One that is missed runs slower: a copy loop that gets its elements
  * by a method of the program's own, say, which C2 inlines.
  */
 final class VectorLoops {

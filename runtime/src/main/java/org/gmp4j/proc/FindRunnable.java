@@ -153,12 +153,13 @@ final class FindRunnable {
 
     private static long ahead(Machine m, long pp) {
         Processor pr = m.s.proc(pp);
-        if (!pr.isAheadAgain(m.s.config.leastQuantumNanos() / AHEAD_PART, P.nswitchOpaque(pp) + P.ninplaceOpaque(pp))) {
+        int tick = P.schedtick(pp);
+        if (!pr.isAheadAgain(m.s.config.leastQuantumNanos() / AHEAD_PART, P.nswitchOpaque(pp) + P.ninplaceOpaque(pp), tick)) {
             return 0;
         }
         long sched = m.s.sched;
         SchedLock.lock(sched);
-        long gp = GlobalRunq.globrunqgetahead(sched, pp);
+        long gp = GlobalRunq.globrunqgetahead(sched, pp, pr.sliceLasts(tick));
         SchedLock.unlock(sched);
         if (gp != 0) {
             PStat.NGLOBAL.addOpaque(pp, 1);

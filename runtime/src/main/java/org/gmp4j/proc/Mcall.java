@@ -149,7 +149,7 @@ final class Mcall {
      * A G that waits has let its P go by itself. Were it still told to yield when it is woken, the global queue would let others pass it,
      * as one that was preempted. Where sysmon has read curg before it was dropped, it tells the G even now: rarely, and no more than once.
      */
-    private static void untold(long gp) {
+    private static void notTold(long gp) {
         if (G.preemptOpaque(gp) != 0) {
             G.setPreemptOpaque(gp, 0);
         }
@@ -166,7 +166,7 @@ final class Mcall {
         G.setWaitsinceOpaque(gp, 0);
         GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
-        untold(gp);
+        notTold(gp);
         if (unlock != null && !unlock.unlock(gp, lock)) {
             GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
             if (m.trace != null) {
@@ -208,7 +208,7 @@ final class Mcall {
         }
         GStatus.casgstatus(gp, m.pp() == 0 ? GStatus.GSYSCALL : GStatus.GRUNNING, GStatus.GWAITING);
         Schedule.dropg(m, gp);
-        untold(gp);
+        notTold(gp);
         if (m.s.config.deadlockDetection()) {
             long _ = Schedt.addNjdkwait(m.s.sched, 1);
         }

@@ -21,6 +21,8 @@ public final class Processor {
     /** How many switches there had been when it last did, or might have; and since when others have run, as far as is known. */
     private long aheadSwitches;
     private long othersSince = System.nanoTime();
+    /** The time slice, by {@code p.schedtick}, in which that was. */
+    private int othersSlice;
     private final GStack[] free = new GStack[LOCAL];
     private int n;
     /** The NUMA node of all its CPUs; see {@link #node()}. */
@@ -47,11 +49,13 @@ public final class Processor {
      * they have just begun, as far as is known: what was taken may have run until then. Owner only.
      *
      * @param switches how many there have been
+     * @param tick {@code p.schedtick}
      */
-    boolean isAheadAgain(long nanos, long switches) {
+    boolean isAheadAgain(long nanos, long switches, int tick) {
         long now = System.nanoTime();
         if (switches - aheadSwitches <= FindRunnable.AHEAD) {
             othersSince = now;
+            othersSlice = tick;
             return false;
         }
         if (now - othersSince < nanos) {
@@ -59,6 +63,11 @@ public final class Processor {
         }
         aheadSwitches = switches;
         return true;
+    }
+
+    /** Whether the time slice is still the one in which others began to run, as isAheadAgain has seen. Owner only. */
+    boolean sliceLasts(int tick) {
+        return tick == othersSlice;
     }
 
     /** A free stack, or null. */

@@ -149,7 +149,7 @@ final class Warm {
         GlobalRunq.globrunqput(sched, gs[0]);
         var _ = GlobalRunq.pop(sched);
         GlobalRunq.globrunqput(sched, gs[0]);
-        var _ = GlobalRunq.globrunqgetahead(sched, mine);
+        var _ = GlobalRunq.globrunqgetahead(sched, mine, true);
         SchedLock.unlock(sched);
         Runq.runqput(sched, mine, gs[2], false);
         Runq.runqput(sched, mine, gs[3], true);

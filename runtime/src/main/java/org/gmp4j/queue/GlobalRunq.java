@@ -213,13 +213,17 @@ public final class GlobalRunq {
     /**
      * Takes a share of the first Gs of {@code sched.runq} that were not preempted at the end of their time slices, as far as they stand
      * together; ahead of those that were, whose turn does not come later for that: {@code p.globaldue} stays as it is, and the caller
-     * counts. For what is in runnext the slice is over, as if sysmon had ended it. If it stayed there it would inherit the slice that
-     * begins now, again and again, so that no slice ended, and the ring would wait for ever; at the end of the ring it would come back
-     * before those that were preempted, again and again, and the ring would never be empty. Under the lock, by the P's owner.
+     * counts. Under the lock, by the P's owner.
      *
+     * <p>What is in runnext must not stay there: it would inherit the slice that begins now, again and again, so that no slice ended, and
+     * the ring would wait for ever. If the slice has lasted for as long as others had to run, or the ring is full, it waits as one that
+     * was preempted: at the end of the ring goroutines that ready each other would come back before those that were, again and again.
+     * Otherwise it has perhaps not run yet, and goes to the end of the ring.
+     *
+     * @param lasts whether the slice has lasted for so long
      * @return 0 when there is none, or it stands behind more than {@value #MOST_PASSED} others
      */
-    public static long globrunqgetahead(long sched, long pp) {
+    public static long globrunqgetahead(long sched, long pp, boolean lasts) {
         long list = common(sched);
         long before = 0;
         long gp = head(list);
@@ -237,7 +241,7 @@ public final class GlobalRunq {
         remove(sched, list, before, gp);
         intoRing(sched, pp, list, before, n - 1, false);
         long next = Runq.takeRunnext(pp);
-        if (next != 0) {
+        if (next != 0 && (lasts || !Runq.tryPush(pp, next))) {
             G.setPreemptOpaque(next, 1);
             globrunqput(sched, pp, next);
         }

@@ -125,7 +125,8 @@ public final class Runq {
         return true;
     }
 
-    private static boolean tryPush(long pp, long gp) {
+    /** Puts a G at the end of the ring; false when that is full; owner only. The caller sees to it that it is found there. */
+    static boolean tryPush(long pp, long gp) {
         int h = HEAD.getAcquire(pp); // Pairs with the consumers' CAS-release: their slots are free.
         int t = TAIL.get(pp); // R2: ours.
         if (t - h >= LEN) {
@@ -136,7 +137,7 @@ public final class Runq {
         return true;
     }
 
-    /** Takes what is in runnext, and only that; owner only. 0 for nothing: also when another has taken it meanwhile. */
+    /** Takes what is in runnext; owner only, who alone fills it. 0 for nothing: also when a thief was faster. */
     static long takeRunnext(long pp) {
         long next = RUNNEXT.getVolatile(pp);
         return next != 0 && RUNNEXT.compareAndSet(pp, next, 0L) ? next : 0;
@@ -217,9 +218,8 @@ public final class Runq {
      * @return 0 when there is none; with bit {@link #INHERIT} when it came from runnext
      */
     public static long runqget(long pp) {
-        long next = RUNNEXT.getVolatile(pp);
-        // Only the owner fills runnext: if the CAS fails a thief took it and it stays empty.
-        if (next != 0 && RUNNEXT.compareAndSet(pp, next, 0L)) {
+        long next = takeRunnext(pp);
+        if (next != 0) {
             return next | INHERIT;
         }
         for (;;) {

@@ -167,7 +167,7 @@ class ArrivalsTest {
         assertTrue(late[ROUNDS / 2] < QUANTUM.toNanos() / 8, Arrays.toString(late));
     }
 
-    /** What was to run next stands in the ring when another is taken ahead of it: a P that is idle takes it. */
+    /** What was to run next waits like others when another is taken ahead of it: a P that is idle takes it. */
     @Test
     void whatWasToRunNextIsWorkForOthers() throws InterruptedException {
         CountDownLatch ready = new CountDownLatch(1);
@@ -204,7 +204,7 @@ class ArrivalsTest {
             });
             queued.countDown();
         }
-        assertTrue(besideIt.get(), "it waited in the ring");
+        assertTrue(besideIt.get(), "it waited");
     }
 
     /** Two goroutines ready each other until all have run that are waited for. */
@@ -231,19 +231,36 @@ class ArrivalsTest {
             gmp.run(() -> { // On the P, so that nobody else asks.
                 GStack st = GStack.enter();
                 long switches = SWITCHES;
-                assertFalse(pr.isAheadAgain(LONG, switches));
-                assertTrue(pr.isAheadAgain(0, switches));
+                assertFalse(pr.isAheadAgain(LONG, switches, 1));
+                assertTrue(pr.isAheadAgain(0, switches, 1));
                 boolean waits = false;
                 for (int i = 0; i < ROUNDS && !waits; i++) { // The thread may lose its CPU in between.
                     spin();
                     switches += FindRunnable.AHEAD;
-                    assertFalse(pr.isAheadAgain(PART, switches), "it may have run until now");
-                    waits = !pr.isAheadAgain(PART, switches + FindRunnable.AHEAD);
+                    assertFalse(pr.isAheadAgain(PART, switches, 1), "it may have run until now");
+                    waits = !pr.isAheadAgain(PART, switches + FindRunnable.AHEAD, 1);
                     spin();
                     switches += 2 * FindRunnable.AHEAD;
-                    assertTrue(!waits || pr.isAheadAgain(PART, switches));
+                    assertTrue(!waits || pr.isAheadAgain(PART, switches, 1));
                 }
                 assertTrue(waits);
+                GStack.exit(st);
+            });
+        }
+    }
+
+    /** What runs in a slice that began after that did is not taken for one that has had its slice. */
+    @Test
+    void aSliceLasts() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            Processor pr = gmp.scheduler().procs()[0];
+            gmp.run(() -> {
+                GStack st = GStack.enter();
+                assertTrue(pr.isAheadAgain(0, SWITCHES, 1));
+                assertFalse(pr.isAheadAgain(0, SWITCHES + FindRunnable.AHEAD, 2));
+                assertTrue(pr.isAheadAgain(0, SWITCHES + 2 * FindRunnable.AHEAD, 2));
+                assertTrue(pr.sliceLasts(2));
+                assertFalse(pr.sliceLasts(3));
                 GStack.exit(st);
             });
         }

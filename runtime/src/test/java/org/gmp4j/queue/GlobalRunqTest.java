@@ -170,16 +170,16 @@ class GlobalRunqTest {
             G.setPreemptOpaque(g[0], 1);
             G.setPreemptOpaque(g[3], 1);
             P.setGlobaldueOpaque(pp, GlobalRunq.DUE);
-            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp)));
+            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, true)));
             assertEquals(f.name(g[2]), f.name(Runq.runqget(pp)));
             assertEquals(0, Runq.size(pp));
-            assertEquals(f.name(g[4]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp)));
+            assertEquals(f.name(g[4]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, true)));
             assertEquals(g[3], GlobalRunq.tail(GlobalRunq.common(f.sched)));
-            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp));
+            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp, true));
             assertEquals(GlobalRunq.DUE, P.globaldueOpaque(pp));
             assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqturn(f.sched, pp)));
             assertEquals(f.name(g[3]), f.name(GlobalRunq.globrunqget(f.sched, pp, 0)));
-            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp));
+            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp, true));
         }
     }
 
@@ -196,7 +196,7 @@ class GlobalRunqTest {
         }
     }
 
-    /** The slice of what is in runnext is over: it stands at the end of the queue, as one that was preempted. With a full ring likewise. */
+    /** What is in runnext has had its slice: it stands at the end of the queue, as one that was preempted. With a full ring likewise. */
     @Test
     void aheadOfRunnext() {
         try (FakeSched f = new FakeSched(1)) {
@@ -210,17 +210,40 @@ class GlobalRunqTest {
                 GlobalRunq.globrunqput(f.sched, gp);
             }
             Runq.runqput(f.sched, pp, next[0], true);
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp)));
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, true)));
             assertEquals(Runq.LEN, Runq.size(pp)); // With the second.
             assertEquals(0, Runq.runnext(pp));
             assertEquals(f.name(next[0]), f.name(GlobalRunq.tail(GlobalRunq.common(f.sched))));
             Runq.runqput(f.sched, pp, next[1], true);
-            assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp)));
+            assertEquals(f.name(g[2]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, true)));
             assertEquals(Runq.LEN, Runq.size(pp));
-            assertEquals(f.name(g[3]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp)));
-            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp));
+            assertEquals(f.name(g[3]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, true)));
+            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, pp, true));
             assertEquals(f.name(next[0]), f.name(GlobalRunq.pop(f.sched)));
             assertEquals(f.name(next[1]), f.name(GlobalRunq.pop(f.sched)));
+        }
+    }
+
+    /** In a slice that has just begun it stands at the end of the ring, if that has room. */
+    @Test
+    void aheadOfRunnextThatHasJustCome() {
+        try (FakeSched f = new FakeSched(1)) {
+            long pp = f.ps[0];
+            long[] g = LongStream.generate(f::runnable).limit(2).toArray();
+            long[] next = {f.runnable(), f.runnable()};
+            for (int i = 0; i < Runq.LEN - 1; i++) {
+                Runq.runqput(f.sched, pp, f.runnable(), false);
+            }
+            GlobalRunq.globrunqput(f.sched, g[0]);
+            Runq.runqput(f.sched, pp, next[0], true);
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, false)));
+            assertEquals(Runq.LEN, Runq.size(pp));
+            assertEquals(0, G.preemptOpaque(next[0]));
+            GlobalRunq.globrunqput(f.sched, g[1]);
+            Runq.runqput(f.sched, pp, next[1], true);
+            assertEquals(f.name(g[1]), f.name(GlobalRunq.globrunqgetahead(f.sched, pp, false)));
+            assertEquals(f.name(next[1]), f.name(GlobalRunq.pop(f.sched)));
+            assertEquals(1, G.preemptOpaque(next[1]));
         }
     }
 
@@ -231,7 +254,7 @@ class GlobalRunqTest {
             long[] g = {f.runnable(), f.runnable(), f.runnable()};
             GlobalRunq.globrunqput(f.sched, g[2]);
             GlobalRunq.globrunqputpolled(f.sched, g[0], g[0], 1);
-            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqgetahead(f.sched, f.ps[0])));
+            assertEquals(f.name(g[0]), f.name(GlobalRunq.globrunqgetahead(f.sched, f.ps[0], true)));
             assertEquals(f.name(g[2]), f.name(Runq.runqget(f.ps[0])));
             GlobalRunq.globrunqput(f.sched, g[2]);
             GlobalRunq.globrunqputpolled(f.sched, g[1], g[1], 1);
@@ -249,9 +272,9 @@ class GlobalRunqTest {
                 G.setPreemptOpaque(gp, 1);
             }
             GlobalRunq.globrunqput(f.sched, f.runnable());
-            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, f.ps[0]));
+            assertEquals(0, GlobalRunq.globrunqgetahead(f.sched, f.ps[0], true));
             long _ = GlobalRunq.pop(f.sched);
-            assertTrue(GlobalRunq.globrunqgetahead(f.sched, f.ps[0]) != 0);
+            assertTrue(GlobalRunq.globrunqgetahead(f.sched, f.ps[0], true) != 0);
         }
     }
 

@@ -64,6 +64,19 @@ class NodeQueuesTest {
         assertEquals(here.removeFirst(), take(3), "the first list's turn");
     }
 
+    /** What was in runnext when something is taken ahead waits in the list of its P's node. */
+    @Test
+    void runnextWaitsAtItsNode() {
+        use();
+        long ahead = put(-1, 1).getFirst();
+        long next = f.runnable();
+        Runq.runqput(f.sched, f.ps[1], next, true);
+        assertEquals(ahead, GlobalRunq.globrunqgetahead(f.sched, f.ps[1], true));
+        assertEquals(1, Schedt.runqsizeOpaque(f.sched));
+        assertTrue(GlobalRunq.isEmpty(GlobalRunq.common(f.sched)));
+        assertEquals(next, take(3));
+    }
+
     /** Each list is looked at in turn, though the P's own never runs empty. */
     @Test
     void noneStarves() {

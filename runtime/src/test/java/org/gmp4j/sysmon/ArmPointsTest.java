@@ -62,20 +62,20 @@ class ArmPointsTest {
             Machine on = Machines.of(gmp.s, mp);
             M.setProcid(mp, 1 << 23); // Nobody's.
             ArmPoints points = new ArmPoints();
-            long now = System.nanoTime();
-            assertTrue(points.overran(on, 1));
-            assertTrue(reached() > 0, "interpreted, it needs no nudge");
-            points.looked(true, now);
-            assertTrue(isArmed());
-            long nudges = Points.counters().nudges();
-            assertTrue(points.overran(on, 2));
-            assertTrue(reached() > 0);
-            assertEquals(nudges, Points.counters().nudges());
-            for (int i = 1; i < MOST_LOOKS && isArmed(); i++) {
-                points.looked(false, now + i * SECOND);
-                Thread.sleep(LOOKS_EVERY);
+            try {
+                long now = System.nanoTime();
+                assertTrue(points.overran(on, 1));
+                assertTrue(reached() > 0, "interpreted, it needs no nudge");
+                points.looked(true, now);
+                assertTrue(isArmed());
+                for (int i = 1; i < MOST_LOOKS && isArmed(); i++) {
+                    points.looked(false, now + i * SECOND);
+                    Thread.sleep(LOOKS_EVERY);
+                }
+                assertFalse(isArmed(), "it stays armed");
+            } finally {
+                points.close();
             }
-            assertFalse(isArmed(), "it stays armed");
         } finally {
             Mem.recycle(m.layout(), mp);
         }
