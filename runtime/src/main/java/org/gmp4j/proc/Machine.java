@@ -32,6 +32,8 @@ public final class Machine extends Host {
     long pick;
     /** Until when this M goes on searching before it sleeps; nanoTime, valid while it spins. Whoever wakes the M sets it. */
     long spinUntil;
+    /** Under a latency policy: whether it was alone at work and has woken another to spin in its place; not while it spins. */
+    boolean hasStandIn;
     /** When its time slices begin, for sysmon. */
     public final SliceClock slices = new SliceClock();
     /** What sysmon knows of it; null for {@link Allm#TOO_MANY}. */
@@ -83,6 +85,7 @@ public final class Machine extends Host {
         op = Mcall.JDK;
         pick = 0;
         spinUntil = 0;
+        hasStandIn = false;
         rung = 0;
         listed = false;
         untold = 0;

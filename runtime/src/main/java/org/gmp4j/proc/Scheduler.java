@@ -101,6 +101,10 @@ public final class Scheduler {
      * see the time of a later rest: then sysmon has looked since.
      */
     public long monitorPaidAt;
+    /** Under a latency policy: whether a spinner has found work beside an M at work, since one was last woken to stand in. A hint. */
+    boolean spinnerFound;
+    /** Under a latency policy: whether the last M that was woken to spin in place of one that is alone at work found nothing. A hint. */
+    boolean spunInVain;
     /** Set while a thread takes a P by its {@link Gate}: one at a time. */
     final AtomicBoolean taker = new AtomicBoolean();
 
