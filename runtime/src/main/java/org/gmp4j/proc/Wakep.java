@@ -231,7 +231,7 @@ final class Wakep {
      * again and again, for a short sleep or a socket, and all other Ps are idle, that is of no use: the one that is woken finds that
      * goroutine next time, and wakes the first again, through the kernel each time. So an M that runs out of work while another still
      * spins in its place, and no spinner has found anything beside it since, says so ({@link Scheduler#spunInVain}): then an M that is
-     * alone at work wakes no other, and spins again itself when it has nothing to do. All of that are hints.
+     * alone at work wakes no other, and spins again itself when it has nothing to do. All of these are hints.
      */
     private static void standIn(Machine m, int idle) {
         Scheduler s = m.s;

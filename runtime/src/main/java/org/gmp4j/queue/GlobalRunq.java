@@ -218,7 +218,8 @@ public final class GlobalRunq {
      * <p>What is in runnext must not stay there: it would inherit the slice that begins now, again and again, so that no slice ended, and
      * the ring would wait for ever. If the slice has lasted for as long as others had to run, or the ring is full, it waits as one that
      * was preempted: at the end of the ring goroutines that ready each other would come back before those that were, again and again.
-     * Otherwise it has perhaps not run yet, and goes to the end of the ring.
+     * Otherwise it has perhaps not run yet, and goes to the end of the ring. (In a slice that has lasted it may be new as well: it would
+     * have had no more than the end of that.)
      *
      * @param lasts whether the slice has lasted for so long
      * @return 0 when there is none, or it stands behind more than {@value #MOST_PASSED} others
