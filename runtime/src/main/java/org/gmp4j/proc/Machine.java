@@ -32,7 +32,7 @@ public final class Machine extends Host {
     long pick;
     /** Until when this M goes on searching before it sleeps; nanoTime, valid while it spins. Whoever wakes the M sets it. */
     long spinUntil;
-    /** Under a latency policy: whether it was alone at work and has woken another to spin in its place; not while it spins. */
+    /** Under a latency policy: whether it was alone at work and has woken another to spin in its place, and since then had work. */
     boolean hasStandIn;
     /** When its time slices begin, for sysmon. */
     public final SliceClock slices = new SliceClock();
@@ -85,7 +85,6 @@ public final class Machine extends Host {
         op = Mcall.JDK;
         pick = 0;
         spinUntil = 0;
-        hasStandIn = false;
         rung = 0;
         listed = false;
         untold = 0;

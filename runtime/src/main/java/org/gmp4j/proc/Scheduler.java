@@ -103,7 +103,7 @@ public final class Scheduler {
     public long monitorPaidAt;
     /** Under a latency policy: whether a spinner has found work beside an M at work, since one was last woken to stand in. A hint. */
     boolean spinnerFound;
-    /** Under a latency policy: whether the last M that was woken to stand in had found nothing when the other had nothing to do. A hint. */
+    /** Under a latency policy: whether none had, when the last M that had a stand-in had nothing to do. A hint. */
     boolean spunInVain;
     /** Set while a thread takes a P by its {@link Gate}: one at a time. */
     final AtomicBoolean taker = new AtomicBoolean();

@@ -174,6 +174,7 @@ public final class Threads {
         long pp = M.nextp(m.mp);
         M.setNextp(m.mp, 0);
         acquirep(m, pp);
+        m.hasStandIn = false;
         if (m.rung != 0) {
             PStat.WAKEUP.add(pp, System.nanoTime() - m.rung);
             m.rung = 0;

@@ -151,7 +151,7 @@ final class Wakep {
             if (Schedt.casSpinners(sched, spinners, others + (enough ? 0 : Schedt.SPINS))) {
                 if (enough) {
                     M.setSpinningOpaque(m.mp, 0);
-                    lookAfterIt(m);
+                    lookAfterIt(m.s);
                 } else {
                     PStat.NSPIN.addOpaque(m.pp(), 1);
                 }
@@ -178,13 +178,13 @@ final class Wakep {
      */
     static boolean becomeSpinning(Machine m) {
         long sched = m.s.sched;
+        if (m.hasStandIn) {
+            m.hasStandIn = false;
+            m.s.spunInVain = !m.s.spinnerFound;
+        }
         for (;;) {
             long spinners = Schedt.spinnersVolatile(sched);
             if (enough(sched, spinners)) {
-                if (m.hasStandIn) {
-                    m.hasStandIn = false;
-                    m.s.spunInVain = !m.s.spinnerFound;
-                }
                 return false;
             }
             if (Schedt.casSpinners(sched, spinners, spinners + Schedt.SPINS)) {
@@ -200,7 +200,6 @@ final class Wakep {
         M.setSpinningOpaque(m.mp, 1);
         Schedt.setNeedspinningVolatile(m.s.sched, 0);
         long nanos = m.s.config.spinNanos();
-        m.hasStandIn = false;
         m.spinUntil = nanos == 0 ? 0 : nanos == Long.MAX_VALUE ? Long.MAX_VALUE : System.nanoTime() + nanos;
     }
 
@@ -209,19 +208,20 @@ final class Wakep {
      * ready for what comes.
      */
     static void resetspinning(Machine m) {
+        Scheduler s = m.s;
         M.setSpinningOpaque(m.mp, 0);
-        stopSpinning(m.s.sched);
-        lookAfterIt(m);
+        stopSpinning(s.sched);
+        if (s.config.spinNanos() == 0) {
+            lookAfterIt(s);
+        } else {
+            standIn(m);
+        }
     }
 
     /** The look of an M that has ceased to spin and is about to do something else. */
-    private static void lookAfterIt(Machine m) {
-        Scheduler s = m.s;
+    private static void lookAfterIt(Scheduler s) {
         VarHandle.fullFence(); // Between steps 2 and 3: not all reads that follow are volatile.
-        int idle = Schedt.npidleVolatile(s.sched);
-        if (s.config.spinNanos() != 0) {
-            standIn(m, idle);
-        } else if (idle != 0) {
+        if (Schedt.npidleVolatile(s.sched) != 0) {
             wakepForWork(s);
         }
     }
@@ -229,25 +229,28 @@ final class Wakep {
     /**
      * Under a latency policy an M that has found work wakes another to spin in its place, ready for what comes. Where one goroutine waits
      * again and again, for a short sleep or a socket, and all other Ps are idle, that is of no use: the one that is woken finds that
-     * goroutine next time, and wakes the first again, through the kernel each time. So an M that runs out of work while another still
-     * spins in its place, and no spinner has found anything beside it since, says so ({@link Scheduler#spunInVain}): then an M that is
-     * alone at work wakes no other, and spins again itself when it has nothing to do. All of these are hints.
+     * goroutine next time, and wakes the first again, through the kernel each time. So an M that runs out of work and has woken another,
+     * since when no spinner has found anything beside it, says so ({@link Scheduler#spunInVain}): then an M that is alone at work wakes
+     * no other, and spins again itself when it has nothing to do. All of these are hints.
      */
-    private static void standIn(Machine m, int idle) {
+    private static void standIn(Machine m) {
         Scheduler s = m.s;
-        if (idle == 0 || idle < Schedt.gomaxprocsOpaque(s.sched) - 1) {
-            if (!s.spinnerFound || s.spunInVain) { // Else the line is left to other CPUs' caches.
-                s.spinnerFound = true;
-                s.spunInVain = false;
-            }
-            if (idle != 0) {
+        int idle = Schedt.npidleVolatile(s.sched);
+        if (idle != 0 && idle >= Schedt.gomaxprocsOpaque(s.sched) - 1) {
+            if (s.spunInVain) {
+                lookAfterIt(s);
+            } else {
+                s.spinnerFound = false;
+                m.hasStandIn = true;
                 wakep(s);
             }
-        } else if (s.spunInVain) {
-            wakepForWork(s);
-        } else {
-            s.spinnerFound = false;
-            m.hasStandIn = true;
+            return;
+        }
+        if (!s.spinnerFound || s.spunInVain) { // Else the line is left to other CPUs' caches.
+            s.spinnerFound = true;
+            s.spunInVain = false;
+        }
+        if (idle != 0) {
             wakep(s);
         }
     }

@@ -3,9 +3,11 @@ package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 import org.gmp4j.Go;
@@ -30,9 +32,13 @@ class LatencySpinTest {
             Scheduler s = gmp.scheduler();
             gmp.run(() -> {
                 GStack st = GStack.enter();
-                TestGmp.awaitAsleep(s, 1);
-                body.accept(st.machine());
-                GStack.exit(st);
+                try {
+                    TestGmp.awaitAsleep(s, 1);
+                    st.machine().hasStandIn = false;
+                    body.accept(st.machine());
+                } finally {
+                    GStack.exit(st);
+                }
             });
         }
     }
@@ -53,16 +59,19 @@ class LatencySpinTest {
         return n;
     }
 
-    /** Another M spins in its place. */
+    /** Another M spins in its place, and whether that finds something is seen from then on. */
     @Test
     void whoIsAloneHasASpinnerReady() {
         alone(m -> {
             m.s.spunInVain = false;
+            m.s.spinnerFound = true;
             long before = spins(m.s);
             found(m);
             while (spins(m.s) == before) {
                 Thread.onSpinWait();
             }
+            assertTrue(m.hasStandIn);
+            assertFalse(m.s.spinnerFound);
         });
     }
 
@@ -76,17 +85,49 @@ class LatencySpinTest {
         });
     }
 
-    /** While the M works another spins, and finds something or nothing; then the M has nothing to do and would spin as well. */
+    /** While the M worked another spun, and found something or nothing; now the M has nothing to do. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void whetherItWasInVain(boolean foundSomething) {
         alone(m -> {
             m.s.spunInVain = foundSomething;
-            long _ = Schedt.addSpinners(m.s.sched, Schedt.SPINS);
+            long _ = Schedt.addSpinners(m.s.sched, Schedt.SPINS); // So that it need not spin itself.
             m.hasStandIn = true;
             m.s.spinnerFound = foundSomething;
             assertFalse(Wakep.becomeSpinning(m));
             assertEquals(!foundSomething, m.s.spunInVain);
+            assertFalse(m.hasStandIn);
+            long _ = Schedt.addSpinners(m.s.sched, -Schedt.SPINS);
+        });
+    }
+
+    /** An M that lost its P, and slept until it got another, has no stand-in any more. */
+    @Test
+    void whoSleptHasNone() {
+        alone(m -> {
+            Machine other = m.s.machine(Schedt.midle(m.s.sched));
+            other.hasStandIn = true;
+            AtomicReference<Boolean> hasStandIn = new AtomicReference<>();
+            Go.go(() -> hasStandIn.set(other.hasStandIn));
+            while (hasStandIn.get() == null) {
+                Thread.onSpinWait();
+            }
+            assertEquals(false, hasStandIn.get());
+        });
+    }
+
+    /** An M that was woken to spin, where enough others do, has found nothing and needs nobody in its place. */
+    @Test
+    void whoNeedNotSpinHasNone() {
+        alone(m -> {
+            m.s.spunInVain = false;
+            m.s.spinnerFound = true;
+            long _ = Schedt.addSpinners(m.s.sched, Schedt.SPINS + Schedt.IS_ON_ITS_WAY);
+            M.setSpinningOpaque(m.mp, 1);
+            Wakep.begun(m);
+            assertEquals(Schedt.SPINS, Schedt.spinnersVolatile(m.s.sched));
+            assertFalse(m.hasStandIn);
+            assertTrue(m.s.spinnerFound);
             long _ = Schedt.addSpinners(m.s.sched, -Schedt.SPINS);
         });
     }
@@ -99,6 +140,7 @@ class LatencySpinTest {
             AtomicBoolean inVain = new AtomicBoolean(true);
             gmp.run(() -> {
                 s.spunInVain = true;
+                s.spinnerFound = false;
                 AtomicBoolean ran = new AtomicBoolean();
                 Go.go(() -> { // It is stolen: its starter keeps its own P.
                     inVain.set(s.spunInVain);
@@ -109,6 +151,7 @@ class LatencySpinTest {
                 }
             });
             assertFalse(inVain.get());
+            assertTrue(s.spinnerFound);
         }
     }
 
