@@ -162,7 +162,7 @@ public final class GStack extends Stack {
         Headroom.checkAll();
         GStack st = current();
         if (st != null && st.room != Headroom.toTake() && M.locksOpaque(st.machine().mp) == 0) {
-            throw st.overflow();
+            st.checkRoom(Long.MAX_VALUE);
         }
     }
 
@@ -214,7 +214,7 @@ public final class GStack extends Stack {
 
     private void acquirem(long left) {
         if (left < room && M.locksOpaque(machine().mp) == 0) {
-            throw overflow();
+            checkRoom(left);
         }
         acquirechecked();
     }
@@ -242,13 +242,19 @@ public final class GStack extends Stack {
         return deep;
     }
 
-    /** There is too little room; if because of too many frames on the heap, it is refused once, and again when a look still finds so. */
-    private StackOverflowError overflow() {
-        if (room == Headroom.toTake()) {
-            return Headroom.overflow();
-        }
+    /**
+     * There is too little room, or a look of the M found too many frames on the heap. If they are still too many that is refused once, and
+     * again when a look still finds so; the recursion may be over by now.
+     */
+    private void checkRoom(long left) {
+        boolean tooMany = room != Headroom.toTake();
         room = Headroom.toTake();
-        return new StackOverflowError("goroutine stack exceeds " + s.config.maxStack() + "-byte limit");
+        if (tooMany && JdkThreads.frozen(this) > s.config.maxStack()) {
+            throw new StackOverflowError("goroutine stack exceeds " + s.config.maxStack() + "-byte limit");
+        }
+        if (left < room) {
+            throw Headroom.overflow();
+        }
     }
 
     /**

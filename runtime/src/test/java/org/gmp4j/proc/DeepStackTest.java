@@ -53,6 +53,36 @@ class DeepStackTest {
         }
     }
 
+    /** Parks on its way to the limit, where it has its frames counted. */
+    private static int toTheLimit() {
+        GStack st = GStack.mine();
+        if (JdkThreads.frozen(st) > STACK) {
+            for (int i = 0; i < 5000; i++) {
+                st.parked();
+            }
+            return 0;
+        }
+        Go.gosched();
+        return toTheLimit() + 1;
+    }
+
+    /** A recursion that has returned before its next call of the runtime is not refused afterwards. */
+    @Test
+    void framesThatAreGoneDoNotCount() {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).maxStack(STACK))) {
+            for (int i = 0; i < 2; i++) {
+                boolean operation = i == 0;
+                gmp.run(() -> {
+                    assertTrue(toTheLimit() > 100);
+                    if (operation) {
+                        GStack.checkAll();
+                    }
+                    Go.gosched();
+                });
+            }
+        }
+    }
+
     /** A stack that stays in the limit, parking again and again at the bottom. */
     @Test
     void whatFitsIsLeftAlone() {
