@@ -8,10 +8,12 @@ import java.time.Duration;
 
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A goroutine calls {@code System.exit}, and a shutdown hook closes its scheduler. Each in a JVM of its own. */
+@Tag("children")
 class ShutdownTest {
     /** The program. */
     static final class Program {
