@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A JDK 25 AOT cache, made and used as the guide says. */
-@Tag("children")
+@Tag("beside")
 class AotCacheTest {
     /** A service's main class, which ends at once. */
     static final class Program {

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Programs that start virtual threads as the JDK has them, which are goroutines by a flag. Each in a JVM of its own. */
-@Tag("children")
+@Tag("beside")
 class DefaultModeTest {
     /** Needs preview features, which these tests are compiled without. */
     private static final String STRUCTURED = """

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Settings of GMPDEBUG, each in a process of its own. */
-@Tag("children")
+@Tag("beside")
 class DiagnosisTest {
     private static final int ABORTED = 134;
 

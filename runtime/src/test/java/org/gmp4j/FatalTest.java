@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Fatal errors but for deadlocks: those of Go's {@code crash_test.go}. Each program runs in a JVM of its own. */
-@Tag("children")
+@Tag("beside")
 class FatalTest {
     /** The programs, by name. */
     static final class Program {

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a program is started with: variables, flags, the agent, a jar's manifest; no test file of Go's is like it. */
-@Tag("children")
+@Tag("beside")
 class LaunchTest {
     /** Needs preview features, which these tests are compiled without. */
     private static final String STRUCTURED = """

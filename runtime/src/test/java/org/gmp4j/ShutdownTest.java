@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A goroutine calls {@code System.exit}, and a shutdown hook closes its scheduler. Each in a JVM of its own. */
-@Tag("children")
+@Tag("beside")
 class ShutdownTest {
     /** The program. */
     static final class Program {

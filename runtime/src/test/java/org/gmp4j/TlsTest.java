@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The JDK's TLS sockets, both ends on goroutines. */
-@Tag("children")
+@Tag("beside")
 class TlsTest {
     private static final String PASSWORD = "changeit";
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code ./gmp run} itself, and what a program of its starts with. */
-@Tag("children")
+@Tag("beside")
 @Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class GmpRunTest {
     private static final String FROM_CACHE = " source: shared objects file";

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The servers of Redis' protocol as redis-cli and redis-benchmark see them, where those are installed. */
-@Tag("children")
+@Tag("beside")
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RespTest {
     private static final String SESSION = """

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** {@code gmp scale} with small sizes; its JVMs check the results of what they measure. */
-@Tag("children")
+@Tag("beside")
 @Timeout(value = 4, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ScaleCommandTest {
     @TempDir

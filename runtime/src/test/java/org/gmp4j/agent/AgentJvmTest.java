@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The agent in JVMs of its own. */
-@Tag("children")
+@Tag("beside")
 class AgentJvmTest {
     @TempDir
     static Path folder;

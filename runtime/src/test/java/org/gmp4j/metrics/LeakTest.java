@@ -40,7 +40,7 @@ class LeakTest {
             """;
 
     /** Neither one too many nor one too few, and what is alive goes on afterwards; with collectors that differ. */
-    @Tag("children")
+    @Tag("beside")
     @ParameterizedTest
     @ValueSource(strings = {"-XX:+UseSerialGC", "-XX:+UseParallelGC -XX:+ExplicitGCInvokesConcurrent", "-XX:+UseG1GC"})
     void leaked(String collector) {
@@ -50,7 +50,7 @@ class LeakTest {
     }
 
     /** Said, not taken for no leaks. */
-    @Tag("children")
+    @Tag("beside")
     @ParameterizedTest
     @ValueSource(strings = {"-XX:+DisableExplicitGC", "-XX:+UseG1GC -XX:+ExplicitGCInvokesConcurrent", "-XX:+UseZGC"})
     void notInThisJvm(String option) {
@@ -61,7 +61,7 @@ class LeakTest {
     }
 
     /** Without memory for a report there is none, and no goroutine loses its stack. */
-    @Tag("children")
+    @Tag("beside")
     @Test
     void withAFullHeap() {
         Result r = new ChildJvm(LeakFullHeapProgram.class).with("-Xmx24m", "-XX:+UseSerialGC").run();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Goroutines that wait for the network are not deadlocked; when none does any more all may be. */
-@Tag("children")
+@Tag("beside")
 class NetDeadlockTest {
     /** The programs, by name. */
     static final class Program {

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the kernel hands from a thread to those that it creates: nothing of a stranger to an M, nothing of an M to anybody. */
-@Tag("children")
+@Tag("beside")
 class CleanStartTest {
     @SuppressWarnings("restricted") // libc
     static final class Program {

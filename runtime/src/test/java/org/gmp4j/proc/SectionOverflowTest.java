@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * has happened. From goroutines and plain threads, interpreted and compiled by either compiler, the first time and later, while
  * others use the same objects. Afterwards no lock is held, no goroutine is lost, all that was sent has been received.
  */
-@Tag("children")
+@Tag("beside")
 class SectionOverflowTest {
     private static final String INTERPRETED = "-Xint";
     private static final String MIXED = "-Xmixed";

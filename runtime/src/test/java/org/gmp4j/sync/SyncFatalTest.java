@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Misuse and deadlocks in program mode: Go's {@code TestMutexMisuse} and the like, each in a JVM of its own. */
-@Tag("children")
+@Tag("beside")
 class SyncFatalTest {
     /** The programs, by name. */
     static final class Program {

@@ -273,7 +273,7 @@ class TraceTest {
     }
 
     /** Whatever step the memory does not suffice for: tracing can be ended, and begun again. */
-    @Tag("children")
+    @Tag("beside")
     @ParameterizedTest
     @ValueSource(strings = {"trace", "flight", "watch", "invariants"})
     void withAFullHeap(String what) {
@@ -402,7 +402,7 @@ class TraceTest {
         }
     }
 
-    @Tag("children")
+    @Tag("beside")
     @Test
     void byGmpdebug() throws Exception {
         Path file = dir.resolve("debug");

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A program whose jar was woven, in JVMs that are started in all the ways there are. */
-@Tag("children")
+@Tag("beside")
 class WovenProgramTest {
     private static final String PROGRAM = """
             package com.acme;

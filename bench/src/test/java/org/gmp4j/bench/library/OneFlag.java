@@ -20,6 +20,9 @@ import org.junit.jupiter.api.Assumptions;
 
 /** What starts a program that was not written for goroutines, with the agent's option {@code default} and without. */
 final class OneFlag {
+    /** Instead of the flag: nothing of ours runs then, and so the JVM may save on compiling. */
+    static final List<String> WITHOUT = List.of("-XX:TieredStopAtLevel=1");
+
     final Path agent;
     final Path folder;
 

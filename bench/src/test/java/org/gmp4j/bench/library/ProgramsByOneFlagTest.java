@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Programs on virtual threads of libraries, unchanged, with the agent's option {@code default} and without: they print the same. */
-@Tag("children")
+@Tag("beside")
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ProgramsByOneFlagTest {
     @TempDir
@@ -117,9 +117,7 @@ class ProgramsByOneFlagTest {
 
     private static void print(String lines, List<String> program, boolean flag) throws Exception {
         List<String> flags = new ArrayList<>(List.of("-Dslf4j.internal.verbosity=ERROR"));
-        if (flag) {
-            flags.add("-javaagent:" + with.agent + "=default");
-        }
+        flags.addAll(flag ? List.of("-javaagent:" + with.agent + "=default") : OneFlag.WITHOUT);
         Path out = Files.createTempFile(folder, "out", ".txt");
         Process p = new ProcessBuilder(OneFlag.java(flags, program))
                 .redirectOutput(out.toFile())

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Each {@link FrameworkService}, with the agent's option {@code default} and without, answers the same, on goroutines with the flag, and
  * stops on SIGTERM as before: the request under way is answered.
  */
-@Tag("children")
+@Tag("beside")
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ServicesByOneFlagTest {
     @TempDir
@@ -33,7 +33,7 @@ class ServicesByOneFlagTest {
     @CsvSource({"SPRING, false", "SPRING, true", "WOVEN, true", "HELIDON, false", "HELIDON, true", "VERTX, false", "VERTX, true",
             "MICRONAUT, false", "MICRONAUT, true"})
     void answersAndStops(FrameworkService service, boolean flag) throws Exception {
-        List<String> flags = flag ? service.flags(with, "schedtrace=500") : List.of();
+        List<String> flags = flag ? service.flags(with, "schedtrace=500") : OneFlag.WITHOUT;
         try (RunningService running = new RunningService(OneFlag.java(flags, service.command(with)))) {
             running.answersAndStops(flag);
         }
