@@ -90,13 +90,16 @@ class DeadlockTest {
         /** Work for which there was no stack, say: it readies this goroutine, a while after that has gone to sleep. */
         private static void leftToSysmon() {
             Chan<Integer> c = Chan.make(1);
-            assertTrue(Deferred.add(new Deferred() {
+            Deferred send = new Deferred() {
                 @Override
                 protected void run() {
                     LockSupport.parkNanos(100_000_000);
                     c.trySend(1);
                 }
-            }));
+            };
+            while (!Deferred.add(send)) {
+                Thread.onSpinWait(); // Until sysmon has begun.
+            }
             c.recv();
         }
 
