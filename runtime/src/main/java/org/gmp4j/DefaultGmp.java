@@ -20,7 +20,7 @@ final class DefaultGmp {
     private static final String PROPERTY = "gmp.default";
     private static final String VARIABLE = "GMP_DEFAULT";
     private static final List<String> SETTINGS = List.of("procs", "spin", "quantum", "affinity", "steal", "realtime", "hugepages",
-            "nodequeues", "stalled", "debug");
+            "nodequeues", "stalled", "debug", "warm");
     private static final String KNOWN = String.join(", ", SETTINGS);
 
     private static final String ON = "on";
@@ -59,11 +59,16 @@ final class DefaultGmp {
     private static synchronized Gmp makeOnce() {
         if (made == null) {
             Settings settings = new Settings();
-            new DefaultGmp(System.getProperties(), System.getenv()).apply(settings);
+            DefaultGmp wanted = new DefaultGmp(System.getProperties(), System.getenv());
+            wanted.apply(settings);
+            Duration warm = wanted.warm();
             Gmp gmp = settings.build();
             boolean done = false;
             try {
                 gmp.run(new First()); // It has its first M now: later the system may have no thread left.
+                if (warm != null) {
+                    WarmUp.run(gmp, warm);
+                }
                 DefaultPool.become(gmp.s);
                 done = true;
             } finally {
@@ -133,6 +138,13 @@ final class DefaultGmp {
             b.nodeQueues(nodeQueues.isOn());
         }
         debug(b);
+    }
+
+    /** How long to warm up; null for not at all. */
+    @Nullable Duration warm() {
+        Setting warm = setting("warm");
+        return warm == null || warm.is(OFF) ? null
+                : warm.duration("off, or a duration from 1ms to 60s, such as 1500ms", WarmUp.SHORTEST, WarmUp.LONGEST);
     }
 
     /** Stalls are printed as GMPDEBUG=stall has it. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.Properties;
 
@@ -22,7 +23,10 @@ class DefaultSettingsTest {
     }
 
     private static String refusal(DefaultGmp settings) {
-        return assertThrows(IllegalArgumentException.class, () -> settings.apply(Gmp.builder())).getMessage();
+        return assertThrows(IllegalArgumentException.class, () -> {
+            settings.apply(Gmp.builder());
+            var _ = settings.warm();
+        }).getMessage();
     }
 
     @Test
@@ -49,6 +53,8 @@ class DefaultSettingsTest {
         "realtime|high|is \"high\": use a priority from 1 to 98, or 0",
         "hugepages|1|is \"1\": use on or off",
         "nodequeues|1|is \"1\": use on or off",
+        "warm|on|is \"on\": use off, or a duration from 1ms to 60s, such as 1500ms",
+        "warm|61s|is \"61s\": use off, or a duration from 1ms to 60s, such as 1500ms",
         "stalled|often|is \"often\": use on, off, or how often at most, from 1ms to 1000s",
         "stalled|0s|is \"0s\": use on, off, or how often at most, from 1ms to 1000s",
         "spin|fast|: spin policy \"fast\" is unknown: use go, busy, latency, or latency with a duration in ns, us, ms or s: "
@@ -66,6 +72,13 @@ class DefaultSettingsTest {
     }
 
     @Test
+    void warm() {
+        assertEquals(null, of(Map.of(), Map.of()).warm());
+        assertEquals(null, of(Map.of("gmp.default.warm", "off"), Map.of("GMP_DEFAULT_WARM", "1s")).warm());
+        assertEquals(Duration.ofMillis(1_500), of(Map.of(), Map.of("GMP_DEFAULT_WARM", "1500ms")).warm());
+    }
+
+    @Test
     void affinityThatIsNone() {
         assertTrue(refusal(of(Map.of("gmp.default.affinity", "near"), Map.of()))
                 .startsWith("gmp.default.affinity: affinity \"near\" is unknown: use none, compact, "));
@@ -74,7 +87,7 @@ class DefaultSettingsTest {
     @Test
     void unknownNames() {
         String has = " is no setting of the default scheduler; it has procs, spin, quantum, affinity, steal, realtime, hugepages, "
-                + "nodequeues, stalled, debug";
+                + "nodequeues, stalled, debug, warm";
         assertEquals("gmp.default.prcs" + has, refusal(of(Map.of("gmp.default.prcs", "2"), Map.of())));
         assertEquals("GMP_DEFAULT_PROC" + has, refusal(of(Map.of(), Map.of("GMP_DEFAULT_PROC", "2"))));
     }

@@ -6,6 +6,7 @@ import static org.gmp4j.net.Io.io;
 import static org.gmp4j.net.Io.text;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -14,10 +15,12 @@ import java.lang.foreign.ValueLayout;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.stream.Stream;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.WarmUp;
 import org.gmp4j.ffi.SocketIo;
 
 /** A service whose process runs out of descriptors for a while: see {@code ExhaustedTest}. */
@@ -85,7 +88,13 @@ final class ExhaustedProgram {
             Socket asksServed = new Socket();
             asksPlain.bind(null); // The descriptors of these two are there before.
             asksServed.bind(null);
+            WarmUp.run(gmp, Duration.ofMillis(1));
             limit(3);
+            try {
+                WarmUp.run(gmp, Duration.ofMinutes(1));
+            } catch (UncheckedIOException e) {
+                System.out.println(e.getMessage());
+            }
             IOException dial = gmp.call(() -> Io.thrown(() -> TcpConn.dial(text(l)).close()));
             System.out.println("dial " + cause(dial));
             System.out.println("listen " + cause(Io.thrown(() -> TcpListener.listen(LOOPBACK).close())));
@@ -93,7 +102,7 @@ final class ExhaustedProgram {
             asksServed.connect(l.addr());
             System.out.println("accept " + cause(gmp.call(() -> Io.thrown(() -> plain.accept().close()))));
             System.out.println("others " + gmp.call(() -> echoes(first)));
-            gmp.run(() -> Go.sleep(java.time.Duration.ofMillis(30))); // The loop meets it too.
+            gmp.run(() -> Go.sleep(Duration.ofMillis(30))); // The loop meets it too.
             limit(4000);
             System.out.println("accepted " + gmp.call(() -> {
                 try (TcpConn c = plain.accept()) {

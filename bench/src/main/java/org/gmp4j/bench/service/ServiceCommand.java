@@ -46,6 +46,7 @@ public final class ServiceCommand implements Callable<Integer> {
     private static final double MAX_RATE = 1_000_000;
     private static final double LEAST_REQUESTS = 100;
     private static final int MAX_RUNS = 1000;
+    private static final int MOST_WARM = 60_000;
     private static final int MAX_CONNECTIONS = 10_000;
     /** Files that a JVM has open itself, with much to spare. */
     private static final int OTHER_FILES = 200;
@@ -101,6 +102,15 @@ public final class ServiceCommand implements Callable<Integer> {
                     + " (default: ${DEFAULT-VALUE}).",
             defaultValue = "go")
     private List<String> spins;
+
+    @Option(
+            names = "--warm",
+            paramLabel = "MS",
+            split = ",",
+            description = "For how many milliseconds this scheduler's servers warm up before they listen, by WarmUp.run"
+                    + " (default: ${DEFAULT-VALUE}).",
+            defaultValue = "0")
+    private List<Integer> warm;
 
     @Option(
             names = "--peers",
@@ -237,6 +247,9 @@ public final class ServiceCommand implements Callable<Integer> {
         if (slices.contains(null)) {
             throw bad("--quantum is a list of numbers from 200 to 60000000, or of two of these, as 200..1000");
         }
+        if (!warm.stream().allMatch(ms -> ms >= 0 && ms <= MOST_WARM)) {
+            throw bad("--warm is a list of numbers from 0 to " + MOST_WARM);
+        }
         for (String spin : spins) {
             SpinPolicy policy;
             try {
@@ -244,9 +257,11 @@ public final class ServiceCommand implements Callable<Integer> {
             } catch (IllegalArgumentException e) {
                 throw bad("--spin: " + e.getMessage().replaceAll("\\.$", ""));
             }
-            slices.forEach(q -> all.add(Variant.ours(q, policy)));
-            if (peers.contains("net")) {
-                slices.forEach(q -> all.add(Variant.net(q, policy)));
+            for (int ms : warm) {
+                slices.forEach(q -> all.add(Variant.ours(q, policy, ms)));
+                if (peers.contains("net")) {
+                    slices.forEach(q -> all.add(Variant.net(q, policy, ms)));
+                }
             }
         }
         return all.stream().distinct().toList();

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Stream;
+
+import org.gmp4j.synctest.Synctest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@link WarmUp}: it does what services do, and leaves nothing behind. */
+class WarmUpTest {
+    private static final Duration SHORT = Duration.ofMillis(50);
+
+    private static Gmp one() {
+        return Gmp.builder().procs(1).quantum(Duration.ofNanos(200_000)).build();
+    }
+
+    private static long read(Gmp gmp, String metric) {
+        return (long) gmp.metrics().read(metric);
+    }
+
+    private static long pipes() throws IOException {
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            return all.filter(p -> {
+                try {
+                    return Files.readSymbolicLink(p).toString().startsWith("pipe:");
+                } catch (IOException e) {
+                    return false; // Closed meanwhile.
+                }
+            }).count();
+        }
+    }
+
+    @Test
+    void goroutinesWaitSleepStartOthersAndArePreempted() throws IOException {
+        long before = pipes();
+        try (Gmp gmp = one()) {
+            for (String metric : new String[] {"/sched/netpoll/ready:goroutines", "/sched/preemptions/points:events"}) {
+                while (read(gmp, metric) < 10) {
+                    WarmUp.run(gmp, SHORT);
+                }
+            }
+            assertTrue(read(gmp, "/sched/goroutines-created:goroutines") > 4 * 16, gmp::dump);
+            assertEquals(0, read(gmp, "/sched/goroutines:goroutines"), gmp::dump);
+        }
+        assertEquals(before, pipes());
+    }
+
+    /** Beside nothing else on one P, where it is a goroutine that waits for the others. */
+    @Test
+    void fromAGoroutine() {
+        try (Gmp gmp = one()) {
+            long asked = System.nanoTime();
+            gmp.run(() -> WarmUp.run(gmp, SHORT));
+            assertTrue(System.nanoTime() - asked >= SHORT.toNanos());
+        }
+    }
+
+    /** There the clock stands still; those that warm up sleep by the machine's. */
+    @Test
+    void inABubble() {
+        try (Gmp gmp = one()) {
+            gmp.run(() -> Synctest.test(() -> WarmUp.run(gmp, SHORT)));
+        }
+    }
+
+    @Test
+    void anInterruptStays() {
+        try (Gmp gmp = one()) {
+            Thread.currentThread().interrupt();
+            WarmUp.run(gmp, SHORT);
+            assertTrue(Thread.interrupted());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"PT0S", "PT-1S", "PT0.000999999S", "PT1M0.000000001S"})
+    void outOfRange(String d) {
+        Duration bad = Duration.parse(d);
+        try (Gmp gmp = one()) {
+            assertEquals("the warm-up is " + bad + ": use 1 ms to 1 minute",
+                    assertThrows(IllegalArgumentException.class, () -> WarmUp.run(gmp, bad)).getMessage());
+        }
+    }
+
+    @Test
+    void afterTheEnd() throws IOException {
+        long before = pipes();
+        Gmp gmp = one();
+        gmp.close();
+        assertThrows(RejectedExecutionException.class, () -> WarmUp.run(gmp, SHORT));
+        assertEquals(before, pipes());
+    }
+}
