@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -11,6 +12,7 @@ import java.util.function.Function;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.config.DebugVars;
+import org.gmp4j.print.Stderr;
 import org.gmp4j.proc.DefaultPool;
 import org.gmp4j.struct.ProcessFlag;
 import org.jspecify.annotations.Nullable;
@@ -66,9 +68,6 @@ final class DefaultGmp {
             boolean done = false;
             try {
                 gmp.run(new First()); // It has its first M now: later the system may have no thread left.
-                if (warm != null) {
-                    WarmUp.run(gmp, warm);
-                }
                 DefaultPool.become(gmp.s);
                 done = true;
             } finally {
@@ -77,8 +76,20 @@ final class DefaultGmp {
                 }
             }
             made = gmp;
+            if (warm != null) {
+                warmUp(gmp, warm);
+            }
         }
         return made;
+    }
+
+    /** After the scheduler is the default, so that what compilers make of the JDK's classes meanwhile knows it. A service works without. */
+    private static void warmUp(Gmp gmp, Duration d) {
+        try {
+            WarmUp.run(gmp, d);
+        } catch (UncheckedIOException e) {
+            Stderr.print("gmp4j: " + e.getMessage() + "\n");
+        }
     }
 
     /** The first goroutine, for which the scheduler makes its first M. */

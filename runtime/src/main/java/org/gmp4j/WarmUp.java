@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.gmp4j.proc.Bubble;
-import org.gmp4j.sync.WaitGroup;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Has a scheduler compiled before anybody waits for an answer. In a young JVM the compilers take a CPU for a second or two, and what is
- * asked of a service meanwhile waits. A service that warms up before it listens starts later by so much, and answers from the first
- * request on as one that has run for a while; only its own code, which this does not know, is as cold as ever.
+ * asked of a service meanwhile waits. A service that warms up before it listens starts later by so much. Its own code, which this does not
+ * know, is as cold as ever.
  *
  * <p>Goroutines in pairs send each other some bytes through pipes, as a client and the handler of its connection do, start others, wait
  * for these by a channel, sleep for a moment, and now and then need the CPU for longer than their time slice. A pipe waits where a socket
@@ -28,28 +31,31 @@ public final class WarmUp {
     static final Duration SHORTEST = Duration.ofMillis(1);
     static final Duration LONGEST = Duration.ofMinutes(1);
     private static final int PAIRS = 16;
-    /** In one of so many rounds a client starts a goroutine and sleeps; in one of so many the first handler overruns. */
+    /** In one of so many rounds a client starts a goroutine and sleeps. */
     private static final int SLEEP_EVERY = 16;
-    private static final int OVERRUN_EVERY = 8;
     private static final Duration PAUSE = Duration.ofNanos(200_000);
-    private static final int QUANTA = 3;
-    private static final long LONGEST_OVERRUN = 5_000_000;
+    /** Of the first pair's time it needs the CPU for one part in so many. */
+    private static final int OVERRUN_PART = 10;
+    private static final long LONGEST_OVERRUN = 20_000_000;
 
     private final Gmp gmp;
     private final long end;
     private final long overrun;
-    private final WaitGroup running = new WaitGroup();
+    private final List<Pipe> pipes = new ArrayList<>();
+    /** The caller, and the goroutines that have not ended. */
+    private final Phaser running = new Phaser(1);
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
     private WarmUp(Gmp gmp, long nanos) {
         this.gmp = gmp;
         end = System.nanoTime() + nanos;
-        overrun = Math.min(QUANTA * gmp.s.config.leastQuantumNanos(), LONGEST_OVERRUN);
+        long quantum = gmp.s.config.leastQuantumNanos();
+        overrun = Math.min(quantum + quantum / 2, LONGEST_OVERRUN);
     }
 
     /**
-     * Has goroutines of a scheduler do for so long what those of services do; returns when they have ended. Others may run meanwhile. With
-     * 1 to 2 s on one CPU most is compiled. It has 64 descriptors meanwhile.
+     * Has goroutines of a scheduler do for so long what those of services do; returns when they have ended. Others may run meanwhile. It
+     * has 64 descriptors until then.
      *
      * @param gmp the scheduler that is to serve
      * @param d 1 ms to 1 minute
@@ -63,7 +69,7 @@ public final class WarmUp {
         }
         Optional<Throwable> failure = Bubble.outside(() -> new WarmUp(gmp, d.toNanos()).run());
         if (failure.orElse(null) instanceof IOException e) {
-            throw new UncheckedIOException("the warm-up had no pipe: " + e.getMessage(), e);
+            throw new UncheckedIOException("the warm-up has no pipe: " + e.getMessage(), e);
         }
         failure.ifPresent(t -> {
             throw Go.<RuntimeException>sneaky(t);
@@ -73,107 +79,118 @@ public final class WarmUp {
     /** Returns what failed first. */
     private Optional<Throwable> run() {
         try {
+            for (int i = 0; i < 2 * PAIRS; i++) {
+                pipes.add(Pipe.open());
+            }
             for (int i = 0; i < PAIRS; i++) {
-                startPair(i == 0);
+                boolean overruns = i == 0;
+                Pipe request = pipes.get(2 * i);
+                Pipe answer = pipes.get(2 * i + 1);
+                start(() -> serve(request.source(), answer.sink(), overruns), answer.sink());
+                start(() -> ask(request.sink(), answer.source()), request.sink());
             }
         } catch (IOException | RuntimeException | Error e) {
             failed(e);
+            closePipes();
         }
-        running.await();
+        int _ = running.awaitAdvance(running.arriveAndDeregister());
+        closePipes();
         return Optional.ofNullable(failure.get());
     }
 
-    private void startPair(boolean overruns) throws IOException {
-        Pipe request = Pipe.open();
-        Pipe answer = null;
-        boolean done = false;
-        try {
-            Pipe back = Pipe.open();
-            answer = back;
-            start(() -> serve(request.source(), back.sink(), overruns));
-            start(() -> ask(request.sink(), back.source()));
-            done = true;
-        } finally {
-            if (!done) {
-                close(request);
-                if (answer != null) {
-                    close(answer);
-                }
-            }
+    /** After that what others throw is of no interest: it comes from this. */
+    private void failed(Throwable t) {
+        boolean _ = failure.compareAndSet(null, t);
+    }
+
+    private void closePipes() {
+        for (Pipe p : pipes) {
+            close(p.sink());
+            close(p.source());
         }
     }
 
-    private static void close(Pipe p) throws IOException {
-        p.sink().close();
-        p.source().close();
+    private void close(Closeable c) {
+        try {
+            c.close();
+        } catch (IOException e) {
+            failed(e);
+        }
     }
 
-    /** Half of a pair; when it ends it closes its ends of the pipes, and so ends the other half. */
+    /** Half of a pair; when it has ended the other ends too, for the pipe that it wrote to is closed. */
     private interface Half {
         void run() throws IOException;
     }
 
-    private void start(Half half) {
+    private void start(Half half, Pipe.SinkChannel to) {
         Thread t = gmp.threadFactory().newThread(() -> {
             try {
                 half.run();
             } catch (Throwable e) {
                 failed(e);
             } finally {
-                running.done();
+                close(to);
+                int _ = running.arriveAndDeregister();
             }
         });
-        running.add(1);
+        int _ = running.register();
         boolean started = false;
         try {
             t.start();
             started = true;
         } finally {
             if (!started) {
-                running.done();
+                int _ = running.arriveAndDeregister();
             }
         }
-    }
-
-    private void failed(Throwable t) {
-        boolean _ = failure.compareAndSet(null, t);
     }
 
     /** Asks until it is time to end, or something has failed. */
     private void ask(Pipe.SinkChannel to, Pipe.SourceChannel from) throws IOException {
-        try (to; from) {
-            ByteBuffer b = ByteBuffer.allocateDirect(Long.BYTES);
-            Chan<Integer> done = Chan.make();
-            for (int round = 0; System.nanoTime() - end < 0 && failure.get() == null; round++) {
-                to.write(b.clear());
-                if (from.read(b.clear()) < 0) {
-                    return;
-                }
-                if (round % SLEEP_EVERY == 0) {
-                    int n = round;
-                    Go.go(() -> done.send(n));
-                    Integer _ = done.recv();
-                    Go.sleep(PAUSE);
-                }
+        ByteBuffer b = ByteBuffer.allocateDirect(Long.BYTES);
+        for (int round = 0; System.nanoTime() - end < 0 && failure.get() == null; round++) {
+            to.write(b.clear());
+            if (from.read(b.clear()) < 0) {
+                return;
+            }
+            if (round % SLEEP_EVERY == 0) {
+                startAnother();
+                Go.sleep(PAUSE);
             }
         }
     }
 
-    private void serve(Pipe.SourceChannel from, Pipe.SinkChannel to, boolean overruns) throws IOException {
-        try (from; to) {
-            ByteBuffer b = ByteBuffer.allocateDirect(Long.BYTES);
-            for (int round = 1; from.read(b.clear()) >= 0; round++) {
-                if (overruns && round % OVERRUN_EVERY == 0) {
-                    overrun();
-                }
-                to.write(b.clear());
+    private void startAnother() {
+        Chan<WarmUp> done = Chan.make(1);
+        Go.go(() -> {
+            try {
+                done.send(this);
+            } catch (Throwable e) {
+                failed(e);
+            } finally {
+                done.close();
             }
+        });
+        WarmUp _ = done.recv();
+    }
+
+    private void serve(Pipe.SourceChannel from, Pipe.SinkChannel to, boolean overruns) throws IOException {
+        ByteBuffer b = ByteBuffer.allocateDirect(Long.BYTES);
+        long next = System.nanoTime();
+        while (from.read(b.clear()) >= 0) {
+            if (overruns && System.nanoTime() - next >= 0) {
+                overrun();
+                next = System.nanoTime() + overrun * (OVERRUN_PART - 1);
+            }
+            to.write(b.clear());
         }
     }
 
     /** The agent leaves our own classes alone: so this has a point of its own. */
     private void overrun() {
-        for (long until = System.nanoTime() + overrun; System.nanoTime() < until;) {
+        long until = System.nanoTime() + overrun;
+        while (System.nanoTime() - until < 0) {
             Go.preemptPoint();
         }
     }

@@ -24,13 +24,11 @@ import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.Raw;
 import org.gmp4j.timer.TimerHeaps;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Fatal errors but for deadlocks: those of Go's {@code crash_test.go}. Each program runs in a JVM of its own. */
-@Tag("beside")
 class FatalTest {
     /** The programs, by name. */
     static final class Program {

@@ -247,13 +247,12 @@ public final class GStack extends Stack {
      * again when a look still finds so; the recursion may be over by now.
      */
     private void checkRoom(long left) {
-        boolean tooMany = room != Headroom.toTake();
-        room = Headroom.toTake();
-        if (tooMany && JdkThreads.frozen(this) > s.config.maxStack()) {
-            throw new StackOverflowError("goroutine stack exceeds " + s.config.maxStack() + "-byte limit");
-        }
-        if (left < room) {
+        if (left < Headroom.toTake()) {
             throw Headroom.overflow();
+        }
+        room = Headroom.toTake();
+        if (JdkThreads.frozen(this) > s.config.maxStack()) {
+            throw new StackOverflowError("goroutine stack exceeds " + s.config.maxStack() + "-byte limit");
         }
     }
 

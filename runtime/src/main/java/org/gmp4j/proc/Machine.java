@@ -85,6 +85,7 @@ public final class Machine extends Host {
         op = Mcall.JDK;
         pick = 0;
         spinUntil = 0;
+        hasStandIn = false;
         rung = 0;
         listed = false;
         untold = 0;

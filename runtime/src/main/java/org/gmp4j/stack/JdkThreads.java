@@ -304,8 +304,8 @@ public final class JdkThreads {
     }
 
     /**
-     * How many bytes of frames an unmounted stack has on the heap; 0 with {@code -Dgmp.mount=jdk}. A stack that was mounted and
-     * unmounted while it grew has them in many chunks: the time is proportional to their number.
+     * How many bytes of frames a stack has on the heap, an unmounted one or that of the caller; 0 with {@code -Dgmp.mount=jdk}. A stack
+     * that was mounted and unmounted while it grew has them in many chunks: the time is proportional to their number.
      */
     public static long frozen(Stack st) {
         long words = 0;

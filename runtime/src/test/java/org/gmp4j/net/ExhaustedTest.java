@@ -15,7 +15,7 @@ class ExhaustedTest {
         assertEquals("""
                 first true
                 limit 0
-                the warm-up had no pipe: Too many open files
+                the warm-up has no pipe: Too many open files
                 dial ExhaustedException EMFILE (Too many open files)
                 listen ExhaustedException EMFILE (Too many open files)
                 accept ExhaustedException EMFILE (Too many open files)

@@ -16,11 +16,9 @@ import org.gmp4j.Go;
 import org.gmp4j.net.Io.Pair;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Goroutines that wait for the network are not deadlocked; when none does any more all may be. */
-@Tag("beside")
 class NetDeadlockTest {
     /** The programs, by name. */
     static final class Program {

@@ -46,7 +46,7 @@ public final class ServiceCommand implements Callable<Integer> {
     private static final double MAX_RATE = 1_000_000;
     private static final double LEAST_REQUESTS = 100;
     private static final int MAX_RUNS = 1000;
-    private static final int MOST_WARM = 60_000;
+    private static final int MOST_WARM = 10_000;
     private static final int MAX_CONNECTIONS = 10_000;
     /** Files that a JVM has open itself, with much to spare. */
     private static final int OTHER_FILES = 200;
@@ -104,7 +104,7 @@ public final class ServiceCommand implements Callable<Integer> {
     private List<String> spins;
 
     @Option(
-            names = "--warm",
+            names = "--warm-servers",
             paramLabel = "MS",
             split = ",",
             description = "For how many milliseconds this scheduler's servers warm up before they listen, by WarmUp.run"
@@ -248,7 +248,7 @@ public final class ServiceCommand implements Callable<Integer> {
             throw bad("--quantum is a list of numbers from 200 to 60000000, or of two of these, as 200..1000");
         }
         if (!warm.stream().allMatch(ms -> ms >= 0 && ms <= MOST_WARM)) {
-            throw bad("--warm is a list of numbers from 0 to " + MOST_WARM);
+            throw bad("--warm-servers is a list of numbers from 0 to " + MOST_WARM);
         }
         for (String spin : spins) {
             SpinPolicy policy;
@@ -308,7 +308,8 @@ public final class ServiceCommand implements Callable<Integer> {
         Trial trial = new Trial(settings(), cpus, go(results));
         List<Variant> found = results.variants().stream().filter(v -> !results.missing().containsKey(v)).toList();
         int all = results.loads().size() * runs * found.size();
-        double minutes = all * (START_SECONDS + warmup + seconds) / 60;
+        double warmed = warm.stream().mapToInt(ms -> ms).average().orElse(0) / 1_000;
+        double minutes = all * (START_SECONDS + warmed + warmup + seconds) / 60;
         err.println("gmp service: " + all + (all == 1 ? " run" : " runs") + ", some "
                 + (minutes < 1 ? "seconds" : Math.round(minutes) + " minutes"));
         int n = 0;

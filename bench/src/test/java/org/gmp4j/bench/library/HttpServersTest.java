@@ -9,7 +9,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.Gmp;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -17,7 +16,6 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Web servers whose threads are goroutines, under a load of clients that are goroutines of the same scheduler: every
  * request was answered on a goroutine, with the right body, in order on its connection.
  */
-@Tag("beside")
 class HttpServersTest {
     private static final int CONNECTIONS = 24;
     private static final int REQUESTS = 100;
