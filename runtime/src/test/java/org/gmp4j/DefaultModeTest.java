@@ -87,6 +87,12 @@ class DefaultModeTest {
                 """, jvm("default"), "first", "kinds", "others", "close");
     }
 
+    /** What compilers make of the JDK's code while the scheduler warms up knows of it. */
+    @Test
+    void afterItHasWarmedUp() {
+        prints("first true\nwarmed true\nkinds 6 12\n", jvm("default,warm=500ms"), "first", "warmed", "kinds");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"-XX:+UseG1GC", "-XX:+UseZGC", "-Dgmp.mount=jdk"})
     void theyWaitAsBefore(String flag) {
