@@ -9,11 +9,9 @@ import java.nio.channels.Pipe;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicReference;
 
-import org.gmp4j.proc.Bubble;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,17 +65,17 @@ public final class WarmUp {
         if (d.compareTo(SHORTEST) < 0 || d.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException("the warm-up is " + d + ": use 1 ms to 1 minute");
         }
-        Optional<Throwable> failure = Bubble.outside(() -> new WarmUp(gmp, d.toNanos()).run());
-        if (failure.orElse(null) instanceof IOException e) {
+        Throwable failed = new WarmUp(gmp, d.toNanos()).run();
+        if (failed instanceof IOException e) {
             throw new UncheckedIOException("the warm-up has no pipe: " + e.getMessage(), e);
         }
-        failure.ifPresent(t -> {
-            throw Go.<RuntimeException>sneaky(t);
-        });
+        if (failed != null) {
+            throw Go.<RuntimeException>sneaky(failed);
+        }
     }
 
-    /** Returns what failed first. */
-    private Optional<Throwable> run() {
+    /** Returns what failed first, or null. */
+    private @Nullable Throwable run() {
         try {
             for (int i = 0; i < 2 * PAIRS; i++) {
                 pipes.add(Pipe.open());
@@ -95,7 +93,7 @@ public final class WarmUp {
         }
         int _ = running.awaitAdvance(running.arriveAndDeregister());
         closePipes();
-        return Optional.ofNullable(failure.get());
+        return failure.get();
     }
 
     /** After that what others throw is of no interest: it comes from this. */
