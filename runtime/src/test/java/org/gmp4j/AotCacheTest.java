@@ -12,12 +12,10 @@ import java.util.spi.ToolProvider;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A JDK 25 AOT cache, made and used as the guide says. */
-@Tag("beside")
 class AotCacheTest {
     /** A service's main class, which ends at once. */
     static final class Program {

@@ -33,11 +33,9 @@ import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import org.gmp4j.ffi.Memory;
 import org.jspecify.annotations.NullMarked;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The floors of {@code ARCHITECTURE.md}: each uses what is below it; and what of it the world sees. */
-@Tag("beside")
 class ArchitectureTest {
     private static final String ROOT = "org.gmp4j";
 

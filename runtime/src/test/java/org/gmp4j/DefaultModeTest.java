@@ -14,7 +14,6 @@ import java.util.jar.Manifest;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +21,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Programs that start virtual threads as the JDK has them, which are goroutines by a flag. Each in a JVM of its own. */
-@Tag("beside")
 class DefaultModeTest {
     /** Needs preview features, which these tests are compiled without. */
     private static final String STRUCTURED = """

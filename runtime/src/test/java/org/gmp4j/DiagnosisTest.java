@@ -14,12 +14,10 @@ import java.util.regex.Pattern;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.TestGmp;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Settings of GMPDEBUG, each in a process of its own. */
-@Tag("beside")
 class DiagnosisTest {
     private static final int ABORTED = 134;
 

@@ -22,7 +22,6 @@ import org.gmp4j.ffi.Shims;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,7 +29,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a program is started with: variables, flags, the agent, a jar's manifest; no test file of Go's is like it. */
-@Tag("beside")
 class LaunchTest {
     /** Needs preview features, which these tests are compiled without. */
     private static final String STRUCTURED = """

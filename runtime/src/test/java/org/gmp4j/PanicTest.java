@@ -15,13 +15,11 @@ import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.PinningCall;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What goroutines throw and nobody catches: the panics of Go's {@code crash_test.go}. Each runs in a JVM of its own. */
-@Tag("beside")
 class PanicTest {
     /** The programs, by name. */
     static final class Program {

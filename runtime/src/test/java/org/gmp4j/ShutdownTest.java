@@ -8,12 +8,10 @@ import java.time.Duration;
 
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A goroutine calls {@code System.exit}, and a shutdown hook closes its scheduler. Each in a JVM of its own. */
-@Tag("beside")
 class ShutdownTest {
     /** The program. */
     static final class Program {

@@ -21,13 +21,11 @@ import javax.net.ssl.TrustManagerFactory;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.TestGmp;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The JDK's TLS sockets, both ends on goroutines. */
-@Tag("beside")
 class TlsTest {
     private static final String PASSWORD = "changeit";
 

@@ -18,7 +18,6 @@ import java.util.spi.ToolProvider;
 import org.gmp4j.Gmp;
 import org.gmp4j.ffi.NativeException;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,7 +25,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code ./gmp run} itself, and what a program of its starts with. */
-@Tag("beside")
 @Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class GmpRunTest {
     private static final String FROM_CACHE = " source: shared objects file";

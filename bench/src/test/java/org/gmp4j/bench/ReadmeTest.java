@@ -22,13 +22,11 @@ import java.util.stream.Stream;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.ffi.NativeException;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The README's programs compile and do what it says. */
-@Tag("beside")
 @Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ReadmeTest {
     private static final Path README = Path.of("../README.md");

@@ -18,14 +18,12 @@ import java.util.concurrent.TimeUnit;
 import org.gmp4j.bench.peers.Toolchains;
 import org.gmp4j.bench.resp.RespProcess;
 import org.gmp4j.bench.resp.RespServer;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The servers of Redis' protocol as redis-cli and redis-benchmark see them, where those are installed. */
-@Tag("beside")
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RespTest {
     private static final String SESSION = """

@@ -13,7 +13,7 @@ import picocli.CommandLine;
 
 /** {@code gmp preempt soak}; {@code -Dgmp.soak.seconds} sets how long. */
 class SoakTest {
-    private static final int SECONDS = Integer.getInteger("gmp.soak.seconds", 60);
+    private static final int SECONDS = Integer.getInteger("gmp.soak.seconds", 32);
     private static final int COLLECTORS = 4;
 
     @Test

@@ -20,13 +20,11 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Thousands of classes that others wrote and several compilers compiled. */
-@Tag("beside")
 class PointCorpusTest {
     /** The JDK's classes: each is, but for its points, what it was. */
     @ParameterizedTest

@@ -18,7 +18,6 @@ import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -40,7 +39,6 @@ class LeakTest {
             """;
 
     /** Neither one too many nor one too few, and what is alive goes on afterwards; with collectors that differ. */
-    @Tag("beside")
     @ParameterizedTest
     @ValueSource(strings = {"-XX:+UseSerialGC", "-XX:+UseParallelGC -XX:+ExplicitGCInvokesConcurrent", "-XX:+UseG1GC"})
     void leaked(String collector) {
@@ -50,7 +48,6 @@ class LeakTest {
     }
 
     /** Said, not taken for no leaks. */
-    @Tag("beside")
     @ParameterizedTest
     @ValueSource(strings = {"-XX:+DisableExplicitGC", "-XX:+UseG1GC -XX:+ExplicitGCInvokesConcurrent", "-XX:+UseZGC"})
     void notInThisJvm(String option) {
@@ -61,7 +58,6 @@ class LeakTest {
     }
 
     /** Without memory for a report there is none, and no goroutine loses its stack. */
-    @Tag("beside")
     @Test
     void withAFullHeap() {
         Result r = new ChildJvm(LeakFullHeapProgram.class).with("-Xmx24m", "-XX:+UseSerialGC").run();

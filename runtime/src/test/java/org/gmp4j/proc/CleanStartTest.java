@@ -32,13 +32,11 @@ import org.gmp4j.ffi.Signals;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the kernel hands from a thread to those that it creates: nothing of a stranger to an M, nothing of an M to anybody. */
-@Tag("beside")
 class CleanStartTest {
     @SuppressWarnings("restricted") // libc
     static final class Program {

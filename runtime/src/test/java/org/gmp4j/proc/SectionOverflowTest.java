@@ -4,7 +4,6 @@ package org.gmp4j.proc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.gmp4j.testing.ChildJvm;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -14,7 +13,6 @@ import org.junit.jupiter.params.provider.CsvSource;
  * has happened. From goroutines and plain threads, interpreted and compiled by either compiler, the first time and later, while
  * others use the same objects. Afterwards no lock is held, no goroutine is lost, all that was sent has been received.
  */
-@Tag("beside")
 class SectionOverflowTest {
     private static final String INTERPRETED = "-Xint";
     private static final String MIXED = "-Xmixed";

@@ -11,13 +11,11 @@ import org.gmp4j.Go;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.TestGmp;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Misuse and deadlocks in program mode: Go's {@code TestMutexMisuse} and the like, each in a JVM of its own. */
-@Tag("beside")
 class SyncFatalTest {
     /** The programs, by name. */
     static final class Program {

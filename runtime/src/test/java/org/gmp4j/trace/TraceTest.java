@@ -24,7 +24,6 @@ import org.gmp4j.struct.PStat;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.TestGmp;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -273,7 +272,6 @@ class TraceTest {
     }
 
     /** Whatever step the memory does not suffice for: tracing can be ended, and begun again. */
-    @Tag("beside")
     @ParameterizedTest
     @ValueSource(strings = {"trace", "flight", "watch", "invariants"})
     void withAFullHeap(String what) {
@@ -402,7 +400,6 @@ class TraceTest {
         }
     }
 
-    @Tag("beside")
     @Test
     void byGmpdebug() throws Exception {
         Path file = dir.resolve("debug");

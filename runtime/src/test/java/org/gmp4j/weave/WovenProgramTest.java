@@ -21,7 +21,6 @@ import org.gmp4j.ffi.Shims;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,7 +28,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A program whose jar was woven, in JVMs that are started in all the ways there are. */
-@Tag("beside")
 class WovenProgramTest {
     private static final String PROGRAM = """
             package com.acme;

@@ -3,14 +3,12 @@ package org.gmp4j.bench.library;
 
 import java.nio.file.Path;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** HikariCP with H2, with pgjdbc and a real PostgreSQL, and with MariaDB's driver and server, used by goroutines: see {@link Bank}. */
-@Tag("beside")
 class DatabasesTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2})

@@ -19,13 +19,11 @@ import org.gmp4j.bench.library.app.GrpcProgram;
 import org.gmp4j.bench.library.app.MariaDbProgram;
 import org.gmp4j.bench.library.app.RedisProgram;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Programs on virtual threads of libraries, unchanged, with the agent's option {@code default} and without: they print the same. */
-@Tag("beside")
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ProgramsByOneFlagTest {
     @TempDir

@@ -17,7 +17,6 @@ import javax.xml.parsers.DocumentBuilderFactory;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.Topology;
 import org.gmp4j.bench.CommandLineRun;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,7 +24,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.xml.sax.InputSource;
 
 /** {@code gmp topo} on recorded machines; the answers were worked out by hand from what their makers document. */
-@Tag("beside")
 class TopoTest {
     @TempDir
     private Path root;
