@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * know, is as cold as ever.
  *
  * <p>Goroutines in pairs send each other some bytes through pipes, as a client and the handler of its connection do, start others, wait
- * for these by a channel, sleep for a moment, and now and then need the CPU for longer than their time slice. A pipe waits where a socket
- * of the JDK does, and needs no port.
+ * for these by a channel, sleep for a moment, and now and then need the CPU for longer than a time slice of up to 13 ms. A pipe waits
+ * where a socket of the JDK does, and needs no port.
  *
  * <p>From any thread, and several at once; in a bubble of {@code Synctest} the wait holds the clock. An interrupt does not shorten it.
  */
