@@ -70,7 +70,7 @@ final class FindRunnable {
             if (gp != 0) {
                 return gp;
             }
-            gp = beforeGlobal(s, pp);
+            gp = beforeGlobal(m, pp);
             if (gp != 0) {
                 return gp;
             }
@@ -78,7 +78,7 @@ final class FindRunnable {
             if (gp != 0) {
                 return gp;
             }
-            gp = poll(s, pp);
+            gp = poll(m, pp);
             if (gp != 0) {
                 return gp;
             }
@@ -215,14 +215,23 @@ final class FindRunnable {
 
     /**
      * Polls the network without blocking, unless no goroutine waits for it, or an M sleeps in the poller, which then finds what is
-     * ready first. Queues all goroutines but the first, which it returns.
+     * ready first. Under a latency policy the M that spins polls all the same: it is awake when a packet comes, and the other is not. (The
+     * kernel wakes that one too, but when it runs it finds nothing, and sleeps on.) Queues all goroutines but the first, which it returns.
      */
-    private static long poll(Scheduler s, long pp) {
-        if (!s.netpoll.anyWaiters(s) || Schedt.lastpollVolatile(s.sched) == 0) {
+    private static long poll(Machine m, long pp) {
+        Scheduler s = m.s;
+        boolean besideSleeper = Schedt.lastpollVolatile(s.sched) == 0;
+        if (!s.netpoll.anyWaiters(s) || besideSleeper && (m.spinUntil == 0 || M.spinning(m.mp) == 0)) {
             return 0;
         }
         long list = s.netpoll.poll(s, 0);
-        return list == 0 ? 0 : first(s, pp, list);
+        if (list == 0) {
+            return 0;
+        }
+        if (besideSleeper && s.config.deadlockDetection() && !s.netpoll.anyWaiters(s)) {
+            s.netpoll.wake(s); // That M counts as awake, and now sleeps for no goroutine.
+        }
+        return first(s, pp, list);
     }
 
     /**
@@ -238,7 +247,8 @@ final class FindRunnable {
         return last != 0 && System.nanoTime() - last >= POLL_EVERY;
     }
 
-    private static long beforeGlobal(Scheduler s, long pp) {
+    private static long beforeGlobal(Machine m, long pp) {
+        Scheduler s = m.s;
         if (Schedt.runqsizeOpaque(s.sched) == 0 || Schedt.runqpolledOpaque(s.sched) != 0 || !pollDue(s)) {
             return 0; // At the head of the queue may be what an earlier poll found: that comes before what this one would find.
         }
@@ -246,7 +256,7 @@ final class FindRunnable {
         if (last == 0 || !Schedt.casLastpoll(s.sched, last, System.nanoTime())) { // Else sysmon would poll as well.
             return 0; // Another M polls.
         }
-        return poll(s, pp);
+        return poll(m, pp);
     }
 
     /** Takes the first of a list of Gs that the poller found, to run it on {@code pp}, and readies the others. */

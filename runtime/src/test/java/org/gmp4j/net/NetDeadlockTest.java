@@ -9,14 +9,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.SpinPolicy;
 import org.gmp4j.net.Io.Pair;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.struct.SchedStat;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Goroutines that wait for the network are not deadlocked; when none does any more all may be. */
 class NetDeadlockTest {
@@ -40,6 +48,8 @@ class NetDeadlockTest {
                 later.start();
                 Gmp.main(io(() -> l.accept().close()));
                 System.out.println("accepted");
+            } else if (args[0].equals("FoundBySpinner")) {
+                foundBySpinner(l);
             } else {
                 Gmp.main(io(() -> {
                     Pair p = Pair.open();
@@ -59,6 +69,46 @@ class NetDeadlockTest {
                 }));
             }
         }
+
+        /** The last that a goroutine waits for comes while one M spins and another sleeps in the poller, and is found by the first. */
+        private static void foundBySpinner(TcpListener l) throws IOException {
+            Gmp gmp = Gmp.builder().procs(2).spin(SpinPolicy.latency(Duration.ofMillis(200))).deadlockDetection(true).build();
+            AtomicInteger wanted = new AtomicInteger();
+            AtomicLong sched = new AtomicLong();
+            gmp.go(io(() -> {
+                sched.set(sched());
+                TcpConn c = l.accept();
+                for (boolean found = false; !found;) {
+                    long looks = SchedStat.NREADY.getOpaque(sched.get());
+                    wanted.incrementAndGet();
+                    int _ = c.read(new byte[1], 0, 1);
+                    found = SchedStat.NREADY.getOpaque(sched.get()) > looks;
+                    for (long end = System.nanoTime() + 2_000_000; found && System.nanoTime() < end;) {
+                        found = Schedt.lastpollVolatile(sched.get()) == 0; // It may have been woken to spin instead.
+                    }
+                }
+                Chan.make().recv();
+            }));
+            TcpConn c = TcpConn.dial(text(l));
+            for (int written = 0;; written++) {
+                while (wanted.get() == written || Schedt.netpollWaitersVolatile(sched.get()) == 0) {
+                    Thread.onSpinWait();
+                }
+                for (int i = 0; i < 100_000 && Schedt.lastpollVolatile(sched.get()) != 0; i++) {
+                    Thread.onSpinWait(); // For another to sleep.
+                }
+                c.write(new byte[1], 0, 1); // All else would wake that too.
+            }
+        }
+
+        private static long sched() {
+            GStack st = GStack.enter();
+            try {
+                return st.scheduler().sched;
+            } finally {
+                GStack.exit(st);
+            }
+        }
     }
 
     @Test
@@ -68,8 +118,9 @@ class NetDeadlockTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
-    @Test
-    void netpollDeadlock() {
-        new ChildJvm(Program.class).fatal("NetpollDeadlock", "fatal error: all goroutines are asleep - deadlock!\n");
+    @ParameterizedTest
+    @ValueSource(strings = {"NetpollDeadlock", "FoundBySpinner"})
+    void netpollDeadlock(String program) {
+        new ChildJvm(Program.class).fatal(program, "fatal error: all goroutines are asleep - deadlock!\n");
     }
 }

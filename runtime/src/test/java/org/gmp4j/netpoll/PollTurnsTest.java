@@ -16,9 +16,11 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.gmp4j.SpinPolicy;
 import org.gmp4j.ffi.EventFd;
 import org.gmp4j.ffi.Fd;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -186,6 +188,36 @@ class PollTurnsTest {
                     Thread.onSpinWait();
                 }
             });
+            Fd.close(fd);
+        }
+    }
+
+    /** Under a latency policy the M that spins finds it, though another sleeps in the poller; that needs the CPU, so not each time. */
+    @Test
+    void aSpinnerPollsBesideTheSleeper() {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).spin(SpinPolicy.busy()))) {
+            int fd = EventFd.create();
+            int times = 200;
+            AtomicInteger heard = new AtomicInteger();
+            gmp.go(() -> {
+                while (heard.get() < times) {
+                    await(fd, 0);
+                    heard.incrementAndGet();
+                }
+            });
+            long sched = gmp.scheduler().sched; // It asks a goroutine.
+            long before = SchedStat.NREADY.getOpaque(sched);
+            for (int i = 0; i < times; i++) {
+                awaitWaiters(gmp, 1);
+                while (Schedt.lastpollVolatile(sched) != 0 || Schedt.spinnersVolatile(sched) == 0) {
+                    Thread.onSpinWait();
+                }
+                add(fd);
+                while (heard.get() == i) {
+                    Thread.onSpinWait();
+                }
+            }
+            assertTrue(SchedStat.NREADY.getOpaque(sched) > before);
             Fd.close(fd);
         }
     }
