@@ -89,6 +89,8 @@ final class DefaultGmp {
             WarmUp.run(gmp, d);
         } catch (UncheckedIOException e) {
             Stderr.print("gmp4j: " + e.getMessage() + "\n");
+        } catch (Error e) {
+            Stderr.print("gmp4j: the warm-up has failed: " + e + "\n");
         }
     }
 

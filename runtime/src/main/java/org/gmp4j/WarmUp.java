@@ -9,9 +9,12 @@ import java.nio.channels.Pipe;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Phaser;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.proc.GStack;
+import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +32,11 @@ public final class WarmUp {
     static final Duration SHORTEST = Duration.ofMillis(1);
     static final Duration LONGEST = Duration.ofMinutes(1);
     private static final int PAIRS = 16;
+    /**
+     * Opened and closed before the first wait, with which the JDK's pollers begin: theirs are open for good, and a class that has no
+     * descriptor for one when it is initialised can never be used.
+     */
+    private static final int SPARE = 8;
     /** In one of so many rounds a client starts a goroutine and sleeps. */
     private static final int SLEEP_EVERY = 16;
     private static final Duration PAUSE = Duration.ofNanos(200_000);
@@ -39,9 +47,10 @@ public final class WarmUp {
     private final Gmp gmp;
     private final long end;
     private final long overrun;
-    private final List<Pipe> pipes = new ArrayList<>();
-    /** The caller, and the goroutines that have not ended. */
-    private final Phaser running = new Phaser(1);
+    private final List<Pipe> pipes = new ArrayList<>(2 * PAIRS + SPARE);
+    private final Thread caller = Thread.currentThread();
+    /** Goroutines that use the pipes. */
+    private final AtomicInteger running = new AtomicInteger();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
     private WarmUp(Gmp gmp, long nanos) {
@@ -52,14 +61,15 @@ public final class WarmUp {
     }
 
     /**
-     * Has goroutines of a scheduler do for so long what those of services do; returns when they have ended. Others may run meanwhile. It
-     * has 64 descriptors until then.
+     * Has goroutines of a scheduler do for so long what those of services do; returns when they are about to end. Others may run meanwhile.
+     * It has 80 descriptors at the beginning, and 64 until the end. On a virtual thread the wait is pinned.
      *
      * @param gmp the scheduler that is to serve
      * @param d 1 ms to 1 minute
      * @throws IllegalArgumentException when it is out of range
      * @throws java.util.concurrent.RejectedExecutionException when {@code gmp} is closed
      * @throws UncheckedIOException when there are too few descriptors
+     * @throws StackOverflowError when there is too little room on the caller's stack: then nothing has happened
      */
     public static void run(Gmp gmp, Duration d) {
         if (d.compareTo(SHORTEST) < 0 || d.compareTo(LONGEST) > 0) {
@@ -67,7 +77,7 @@ public final class WarmUp {
         }
         Throwable failed = new WarmUp(gmp, d.toNanos()).run();
         if (failed instanceof IOException e) {
-            throw new UncheckedIOException("the warm-up has no pipe: " + e.getMessage(), e);
+            throw new UncheckedIOException("the warm-up has failed: " + e.getMessage(), e);
         }
         if (failed != null) {
             throw Go.<RuntimeException>sneaky(failed);
@@ -76,24 +86,46 @@ public final class WarmUp {
 
     /** Returns what failed first, or null. */
     private @Nullable Throwable run() {
+        GStack.checkAll(); // What is started must be waited for, and closed.
         try {
-            for (int i = 0; i < 2 * PAIRS; i++) {
-                pipes.add(Pipe.open());
-            }
-            for (int i = 0; i < PAIRS; i++) {
-                boolean overruns = i == 0;
-                Pipe request = pipes.get(2 * i);
-                Pipe answer = pipes.get(2 * i + 1);
-                start(() -> serve(request.source(), answer.sink(), overruns), answer.sink());
-                start(() -> ask(request.sink(), answer.source()), request.sink());
-            }
-        } catch (IOException | RuntimeException | Error e) {
+            startAll();
+        } catch (Throwable e) {
             failed(e);
-            closePipes();
+            closePipes(0);
         }
-        int _ = running.awaitAdvance(running.arriveAndDeregister());
-        closePipes();
+        await();
+        closePipes(0);
         return failure.get();
+    }
+
+    private void startAll() throws IOException {
+        for (int i = 0; i < 2 * PAIRS + SPARE; i++) {
+            pipes.add(Pipe.open());
+        }
+        closePipes(2 * PAIRS);
+        for (int i = 0; i < PAIRS; i++) {
+            boolean overruns = i == 0;
+            Pipe request = pipes.get(2 * i);
+            Pipe answer = pipes.get(2 * i + 1);
+            start(() -> serve(request.source(), answer.sink(), overruns), answer);
+            start(() -> ask(request.sink(), answer.source()), request);
+        }
+    }
+
+    private void await() {
+        boolean interrupted = false;
+        JdkThreads.pin(); // The heap may have no room for the caller's stack, or never has: a StackOverflowError, from half a region on.
+        try {
+            while (running.get() != 0) {
+                LockSupport.park(this);
+                interrupted |= Thread.interrupted();
+            }
+        } finally {
+            JdkThreads.unpin();
+        }
+        if (interrupted) {
+            caller.interrupt();
+        }
     }
 
     /** After that what others throw is of no interest: it comes from this. */
@@ -101,18 +133,20 @@ public final class WarmUp {
         boolean _ = failure.compareAndSet(null, t);
     }
 
-    private void closePipes() {
-        for (Pipe p : pipes) {
-            close(p.sink());
-            close(p.source());
+    private void closePipes(int from) {
+        for (int i = from; i < pipes.size(); i++) {
+            boolean _ = close(pipes.get(i).sink());
+            boolean _ = close(pipes.get(i).source());
         }
     }
 
-    private void close(Closeable c) {
+    private boolean close(Closeable c) {
         try {
             c.close();
-        } catch (IOException e) {
+            return true;
+        } catch (Throwable e) {
             failed(e);
+            return false;
         }
     }
 
@@ -121,26 +155,34 @@ public final class WarmUp {
         void run() throws IOException;
     }
 
-    private void start(Half half, Pipe.SinkChannel to) {
+    private void start(Half half, Pipe to) {
         Thread t = gmp.threadFactory().newThread(() -> {
             try {
                 half.run();
             } catch (Throwable e) {
                 failed(e);
             } finally {
-                close(to);
-                int _ = running.arriveAndDeregister();
+                if (!close(to.sink())) {
+                    boolean _ = close(to.source()); // So that the other does not wait for its end.
+                }
+                ends();
             }
         });
-        int _ = running.register();
+        int _ = running.incrementAndGet();
         boolean started = false;
         try {
             t.start();
             started = true;
         } finally {
             if (!started) {
-                int _ = running.arriveAndDeregister();
+                ends();
             }
+        }
+    }
+
+    private void ends() {
+        if (running.decrementAndGet() == 0) {
+            LockSupport.unpark(caller);
         }
     }
 

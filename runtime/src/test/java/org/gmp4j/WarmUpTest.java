@@ -13,6 +13,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
+import org.gmp4j.stack.Headroom;
 import org.gmp4j.synctest.Synctest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** {@link WarmUp}: it does what services do, and leaves nothing behind. */
 class WarmUpTest {
     private static final Duration SHORT = Duration.ofMillis(50);
+    /** Bytes, more than half a region of G1's in a heap of up to 8 GB. */
+    private static final long DEEP = 3 << 20;
 
     private static Gmp one() {
         return Gmp.builder().procs(1).quantum(Duration.ofNanos(200_000)).build();
@@ -114,5 +117,49 @@ class WarmUpTest {
         gmp.close();
         assertThrows(RejectedExecutionException.class, () -> WarmUp.run(gmp, SHORT));
         assertEquals(before, pipes());
+    }
+
+    /** The others, which run already and would for a minute, end at once. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 17, 32})
+    void oneCannotBeStarted(int which) throws IOException {
+        long before = pipes();
+        InheritableThreadLocal<Integer> started = new InheritableThreadLocal<>() {
+            @Override
+            protected Integer childValue(Integer parent) {
+                set(parent + 1);
+                if (parent + 1 == which) {
+                    throw new IllegalStateException("not this one");
+                }
+                return parent;
+            }
+        };
+        try (Gmp gmp = one()) {
+            started.set(0);
+            assertEquals("not this one",
+                    assertThrows(IllegalStateException.class, () -> WarmUp.run(gmp, Duration.ofMinutes(1))).getMessage());
+            assertEquals(which, started.get());
+        } finally {
+            started.remove();
+        }
+        assertEquals(before, pipes());
+    }
+
+    /** The heap's collector may move no stack of such a size: the goroutine waits without leaving its thread. */
+    @Test
+    void fromADeepGoroutine() throws IOException {
+        long before = pipes();
+        try (Gmp gmp = one()) {
+            gmp.run(() -> atDepth(Headroom.left() - DEEP, () -> WarmUp.run(gmp, SHORT)));
+        }
+        assertEquals(before, pipes());
+    }
+
+    private static int atDepth(long left, Runnable act) {
+        if (Headroom.left() > left) {
+            return atDepth(left, act) + 1;
+        }
+        act.run();
+        return 0;
     }
 }

@@ -24,6 +24,8 @@ public final class GStack extends Stack {
     private static final int MOST_LOOK = 1024;
     /** After a look that counted n chunks of frames, at least n divided by this switches pass before the next: looks cost little. */
     private static final int CHUNK_SHARE = 2;
+    /** Bytes of a stack that any collector moves to the heap. */
+    private static final long MOVABLE = 256 << 10;
 
     /** The scheduler. */
     final Scheduler s;
@@ -228,14 +230,19 @@ public final class GStack extends Stack {
 
     /**
      * Before a wait in the JDK for something of the runtime's. HotSpot takes interpreted frames off a thread by a recursion, and throws
-     * a StackOverflowError where that has no room, from a third of the stack's depth on. It would come out of the middle of the JDK's
-     * lock, which is then left with a waiter that never comes. So the wait is pinned there.
+     * a StackOverflowError where that has no room, from a third of the stack's depth on; or where G1 would need more than half a
+     * region for them, which is 512 KiB at the least. It would come out of the middle of the JDK's lock, which is then left with a waiter
+     * that never comes. So the wait is pinned there.
      *
      * @return whether {@code JdkThreads.unpin} is to follow
      */
     public static boolean pinIfDeep() {
         GStack st = current();
-        boolean deep = st != null && Headroom.left() < (st.s.config.maxStack() + Headroom.OF_THREAD) / 4 * 3;
+        boolean deep = false;
+        if (st != null) {
+            long all = st.s.config.maxStack() + Headroom.OF_THREAD;
+            deep = all - Headroom.left() > Math.min(all / 4, MOVABLE);
+        }
         if (deep) {
             JdkThreads.pin();
         }

@@ -5,6 +5,9 @@ import static org.gmp4j.net.Io.LOOPBACK;
 import static org.gmp4j.net.Io.io;
 import static org.gmp4j.net.Io.text;
 
+import java.io.Closeable;
+import java.io.FileInputStream;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -12,10 +15,14 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.stream.Stream;
 
 import org.gmp4j.Gmp;
@@ -72,8 +79,51 @@ final class ExhaustedProgram {
         return c.read(new byte[1], 0, 1) == 1;
     }
 
+    /** A first warm-up has so many, too few; afterwards the JDK's sockets, of which it was the first to use a part, work. */
+    private static void young(int descriptors) throws Throwable {
+        try (Gmp gmp = Gmp.builder().procs(2).build()) {
+            gmp.run(() -> { });
+            var _ = ClassLoader.getSystemResource("none"); // All jars are open.
+            limit(400);
+            Deque<Closeable> held = new ArrayDeque<>();
+            try {
+                while (true) {
+                    held.push(new FileInputStream("/dev/null"));
+                }
+            } catch (FileNotFoundException e) { // All are taken.
+                for (int i = 0; i < descriptors; i++) {
+                    held.pop().close();
+                }
+            }
+            try {
+                WarmUp.run(gmp, Duration.ofMillis(30));
+            } catch (UncheckedIOException e) {
+                System.out.println(e.getMessage());
+            }
+            limit(4000);
+            int answer = gmp.call(() -> {
+                try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+                    Go.go(io(() -> {
+                        try (Socket s = new Socket(server.getInetAddress(), server.getLocalPort())) {
+                            Go.sleep(Duration.ofMillis(10));
+                            s.getOutputStream().write(5);
+                        }
+                    }));
+                    try (Socket s = server.accept()) {
+                        return s.getInputStream().read();
+                    }
+                }
+            });
+            System.out.println("answer " + answer);
+        }
+    }
+
     public static void main(String[] args) throws Throwable {
         loadAll();
+        if (args.length > 0) {
+            young(Integer.parseInt(args[0]));
+            return;
+        }
         try (Gmp gmp = Gmp.builder().procs(2).build()) {
             TcpListener l = TcpListener.listen(LOOPBACK);
             gmp.go(io(() -> l.serve(c -> io(() -> {

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** No descriptors are left: a call that wants one hears of it, others go on, and it is over when there are some again. */
 class ExhaustedTest {
@@ -15,7 +17,7 @@ class ExhaustedTest {
         assertEquals("""
                 first true
                 limit 0
-                the warm-up has no pipe: Too many open files
+                the warm-up has failed: Too many open files
                 dial ExhaustedException EMFILE (Too many open files)
                 listen ExhaustedException EMFILE (Too many open files)
                 accept ExhaustedException EMFILE (Too many open files)
@@ -24,6 +26,20 @@ class ExhaustedTest {
                 accepted true
                 served 9
                 closed
+                """, r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
+    /** The JDK initialises classes with a first socket; where one finds no descriptor it can never be used. */
+    @ParameterizedTest
+    @ValueSource(strings = {"65", "67"})
+    void whileAYoungJvmWarmsUp(String descriptors) {
+        Result r = new ChildJvm(ExhaustedProgram.class).run(descriptors);
+        assertEquals("""
+                limit 0
+                the warm-up has failed: Too many open files
+                limit 0
+                answer 5
                 """, r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.gmp4j.Go;
@@ -50,6 +51,26 @@ class DeepStackTest {
                     Go.gosched();
                 }
             });
+        }
+    }
+
+    private static int atDepth(long left, Runnable act) {
+        if (Headroom.left() > left) {
+            return atDepth(left, act) + 1;
+        }
+        act.run();
+        return 0;
+    }
+
+    /** A stack that is larger than half a region of G1's stays where it is: the JDK's locks, too, would be left by an error otherwise. */
+    @Test
+    void waitsInTheRuntimeFromDeepDown() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> atDepth(Headroom.left() - (3L << 20), () -> {
+                TestGmp other = TestGmp.procs(1);
+                other.go(() -> Go.sleep(Duration.ofMillis(20)));
+                other.close();
+            }));
         }
     }
 
