@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Semaphore;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
@@ -21,6 +22,12 @@ import org.gmp4j.time.Timer;
  * Looks up names of hosts by the system's resolver: a call that may take seconds, and blocks its thread meanwhile.
  */
 final class Lookup {
+    /**
+     * How many look-ups of goroutines block a thread at a time. Where the resolver hangs, each dial that has given up leaves one behind;
+     * more than these wait as goroutines. Go has the same limit, or less where fewer descriptors are allowed.
+     */
+    static final Semaphore BLOCKING = new Semaphore(500);
+
     private Lookup() {
     }
 
@@ -29,12 +36,20 @@ final class Lookup {
         if (!Go.inGoroutine()) {
             return InetAddress.getAllByName(host);
         }
+        return blocking(() -> InetAddress.getAllByName(host));
+    }
+
+    /** In a goroutine: asks the resolver. */
+    static InetAddress[] blocking(Callable<InetAddress[]> lookUp) throws UnknownHostException {
+        BLOCKING.acquireUninterruptibly();
         try {
-            return Go.blocking(() -> InetAddress.getAllByName(host));
+            return Go.blocking(lookUp);
         } catch (UnknownHostException | RuntimeException e) {
             throw e;
         } catch (Exception e) {
             throw new IllegalStateException(e); // It throws no other.
+        } finally {
+            BLOCKING.release();
         }
     }
 

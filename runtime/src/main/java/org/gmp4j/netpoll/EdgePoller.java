@@ -8,4 +8,7 @@ sealed interface EdgePoller permits Netpoller, OutsidePoller {
 
     /** Has a descriptor reported from now on, with a struct of its cache; 0, or an error number. */
     int registerForGood(int fd, long pd);
+
+    /** Whether its scheduler has ended: what it knew of descriptors is over. */
+    boolean isClosed();
 }

@@ -39,7 +39,7 @@ abstract class FdWaits {
     /** Written under the lock; read by a waiter after its word: see {@link Registration}. */
     private volatile int flags;
     /** The registrations, the newest first. Written under the lock; given back when the last user has left. */
-    private volatile @Nullable Registration registrations;
+    volatile @Nullable Registration registrations;
     /** Under the lock; null until first set. */
     private @Nullable Deadline readDeadline;
     private @Nullable Deadline writeDeadline;
@@ -241,12 +241,26 @@ abstract class FdWaits {
             if (added) {
                 r.next = registrations;
                 registrations = r;
+                dropClosed(r);
             }
             return e;
         } finally { // Also when a call of C code finds no memory.
             lock.unlock();
             if (!added) {
                 poller.cache().give(r.pd);
+            }
+        }
+    }
+
+    /** Under the lock, behind one of a poller that is open: those of schedulers that have ended, whose goroutines wait for nothing. */
+    private static void dropClosed(Registration first) {
+        for (Registration r = first; r.next != null;) {
+            Registration next = r.next;
+            if (next.poller.isClosed()) {
+                r.next = next.next; // Whoever walks past it meanwhile goes on from there.
+                next.poller.cache().give(next.pd);
+            } else {
+                r = next;
             }
         }
     }

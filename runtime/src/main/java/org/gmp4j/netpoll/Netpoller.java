@@ -64,14 +64,16 @@ import org.gmp4j.struct.Throw;
 public final class Netpoller implements Netpoll, EdgePoller {
     /** Events that one epoll_wait takes. */
     private static final int EVENTS = 128;
+    private static final long ASK_AGAIN = 1_000_000_000;
     private static final long BREAK = -1;
     private static final long WRITERS = -2;
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
 
     /** Whether there is an epoll instance. Written once, under the lock, after all that belongs to it. */
     private volatile boolean open;
-    /** Whether none could be made when the JDK's sockets first wanted one: they never ask again then. */
-    private volatile boolean failed;
+    /** When none could be made for the JDK's sockets; they ask again a second later. 0 for never. */
+    private volatile long failedAt;
+    private volatile boolean closed;
     private int readers = -1;
     private int writers = -1;
     private int breaker = -1;
@@ -127,9 +129,11 @@ public final class Netpoller implements Netpoll, EdgePoller {
         if (Schedt.xchgPollingNet(s.sched, 1) != 0) {
             return 0; // Another looks, and finds what there is.
         }
-        long list = poll(s, 0, buffers + (long) EVENTS * Epoll.EVENT_BYTES, looking);
-        Schedt.setPollingNetRelease(s.sched, 0);
-        return list;
+        try {
+            return poll(s, 0, buffers + (long) EVENTS * Epoll.EVENT_BYTES, looking);
+        } finally { // Without memory for a call it looks again.
+            Schedt.setPollingNetRelease(s.sched, 0);
+        }
     }
 
     private long poll(Scheduler s, long delay, long events, Found found) {
@@ -229,7 +233,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
      */
     int register(GStack st, int fd, boolean write) {
         Scheduler s = st.scheduler();
-        if (!open && (failed || !open(s))) {
+        if (!open && !open(s)) {
             return -1;
         }
         long pd = existing(fd);
@@ -313,6 +317,11 @@ public final class Netpoller implements Netpoll, EdgePoller {
         return PollCache.register(readers, fd, pd);
     }
 
+    @Override
+    public boolean isClosed() {
+        return closed;
+    }
+
     /**
      * Before {@link #registerForGood}.
      *
@@ -325,11 +334,14 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     private boolean open(Scheduler s) {
+        if (failedAt != 0 && System.nanoTime() - failedAt < ASK_AGAIN) {
+            return false;
+        }
         try {
             make(s);
             return true;
         } catch (NativeException e) {
-            failed = true; // The JDK's pollers have theirs, and serve this scheduler too.
+            failedAt = System.nanoTime() | 1; // The JDK's pollers have theirs, and serve this scheduler too.
             return false;
         }
     }
@@ -428,6 +440,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
     public void close(Scheduler s) {
         GStack caller = GStack.enterChecked(); // The caller may be a goroutine of another scheduler.
         try {
+            closed = true;
             release(); // Also what was made before memory ran out.
             cache.close();
             long[] all = descs;

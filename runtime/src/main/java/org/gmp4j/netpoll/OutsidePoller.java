@@ -92,6 +92,11 @@ non-sealed class OutsidePoller implements EdgePoller {
         return PollCache.register(epfd, fd, pd);
     }
 
+    @Override
+    public boolean isClosed() {
+        return false;
+    }
+
     /** What the thread does. No lambda: one for which there is no memory when it is first needed can never be linked. */
     private record Serving(OutsidePoller of) implements Runnable {
         @Override

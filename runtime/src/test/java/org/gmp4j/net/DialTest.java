@@ -25,6 +25,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.context.Context;
 import org.gmp4j.netpoll.PollFd;
@@ -378,6 +380,34 @@ class DialTest {
         assertSame(unknown, assertThrows(UnknownHostException.class, () -> Lookup.apart(() -> {
             throw unknown;
         }, PollFd.NO_LIMIT, ctx, "tcp x:1")));
+    }
+
+    /** A resolver that hangs does not take a thread for each that asks it. */
+    @Test
+    void lookUpsThatBlockAreLimited() {
+        int others = Lookup.BLOCKING.availablePermits() - 1;
+        Lookup.BLOCKING.acquireUninterruptibly(others);
+        CountDownLatch answers = new CountDownLatch(1);
+        AtomicInteger asked = new AtomicInteger();
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            for (int i = 0; i < 2; i++) {
+                gmp.go(io(() -> {
+                    InetAddress[] _ = Lookup.blocking(() -> {
+                        asked.incrementAndGet();
+                        answers.await();
+                        return new InetAddress[0];
+                    });
+                }));
+            }
+            while (asked.get() == 0 || !Lookup.BLOCKING.hasQueuedThreads()) {
+                Thread.onSpinWait();
+            }
+            assertEquals(1, asked.get());
+            answers.countDown();
+        } finally {
+            Lookup.BLOCKING.release(others);
+        }
+        assertEquals(2, asked.get());
     }
 
     @Test

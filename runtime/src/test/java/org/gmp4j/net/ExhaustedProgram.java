@@ -27,6 +27,7 @@ import java.util.stream.Stream;
 
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.Task;
 import org.gmp4j.WarmUp;
 import org.gmp4j.ffi.SocketIo;
 
@@ -118,10 +119,47 @@ final class ExhaustedProgram {
         }
     }
 
+    /** A scheduler has no descriptor for a poller when its goroutines first wait for a socket of the JDK's; later it has. */
+    private static void later() throws Throwable {
+        try (Gmp gmp = Gmp.builder().procs(1).build();
+                ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket writer = new Socket(server.getInetAddress(), server.getLocalPort());
+                Socket reader = server.accept()) {
+            try (Gmp other = Gmp.builder().procs(1).build()) {
+                while (ready(other) == 0) { // The JDK's pollers are replaced as soon as sysmon has seen a socket.
+                    WarmUp.run(other, Duration.ofMillis(10));
+                }
+            }
+            limit(3);
+            System.out.println("read " + read(gmp, reader, writer) + ", by our poller " + ready(gmp));
+            limit(4000);
+            while (ready(gmp) == 0) {
+                int _ = read(gmp, reader, writer);
+            }
+            System.out.println("by our poller");
+        }
+    }
+
+    private static long ready(Gmp gmp) {
+        return (long) gmp.metrics().read("/sched/netpoll/ready:goroutines");
+    }
+
+    /** A goroutine waits for a byte. */
+    private static int read(Gmp gmp, Socket reader, Socket writer) throws Exception {
+        Task<Integer> read = gmp.submit(() -> reader.getInputStream().read());
+        Thread.sleep(20); // It should wait by then; if not, there is another time.
+        writer.getOutputStream().write(5);
+        return read.get();
+    }
+
     public static void main(String[] args) throws Throwable {
         loadAll();
         if (args.length > 0) {
-            young(Integer.parseInt(args[0]));
+            if (args[0].equals("later")) {
+                later();
+            } else {
+                young(Integer.parseInt(args[0]));
+            }
             return;
         }
         try (Gmp gmp = Gmp.builder().procs(2).build()) {

@@ -43,4 +43,17 @@ class ExhaustedTest {
                 """, r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }
+
+    /** The JDK's sockets are in the scheduler as soon as there is a descriptor for its poller. */
+    @Test
+    void aPollerComesLater() {
+        Result r = new ChildJvm(ExhaustedProgram.class).run("later");
+        assertEquals("""
+                limit 0
+                read 5, by our poller 0
+                limit 0
+                by our poller
+                """, r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
 }
