@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.proc.GStack;
+import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
@@ -33,10 +34,10 @@ public final class WarmUp {
     static final Duration LONGEST = Duration.ofMinutes(1);
     private static final int PAIRS = 16;
     /**
-     * Opened and closed before the first wait, with which the JDK's pollers begin: theirs are open for good, and a class that has no
-     * descriptor for one when it is initialised can never be used.
+     * Pipes that are opened and closed again where the JDK's pollers, or ours, are about to open what they keep: one for each CPU up to 32,
+     * and a few. A class of the JDK's that has no descriptor for one when it is initialised can never be used.
      */
-    private static final int SPARE = 8;
+    private static final int SPARE = 20;
     /** In one of so many rounds a client starts a goroutine and sleeps. */
     private static final int SLEEP_EVERY = 16;
     private static final Duration PAUSE = Duration.ofNanos(200_000);
@@ -62,7 +63,7 @@ public final class WarmUp {
 
     /**
      * Has goroutines of a scheduler do for so long what those of services do; returns when they are about to end. Others may run meanwhile.
-     * It has 80 descriptors at the beginning, and 64 until the end. On a virtual thread the wait is pinned.
+     * It has 64 descriptors until the end, and 40 more at the beginning. For threads, interrupts and bubbles see above.
      *
      * @param gmp the scheduler that is to serve
      * @param d 1 ms to 1 minute
@@ -98,10 +99,12 @@ public final class WarmUp {
         return failure.get();
     }
 
-    private void startAll() throws IOException {
-        for (int i = 0; i < 2 * PAIRS + SPARE; i++) {
-            pipes.add(Pipe.open());
-        }
+    private void startAll() throws IOException, ClassNotFoundException {
+        open(SPARE);
+        closePipes(0);
+        pipes.clear();
+        JdkPollers.initialize();
+        open(2 * PAIRS + SPARE);
         closePipes(2 * PAIRS);
         for (int i = 0; i < PAIRS; i++) {
             boolean overruns = i == 0;
@@ -112,15 +115,27 @@ public final class WarmUp {
         }
     }
 
+    private void open(int n) throws IOException {
+        for (int i = 0; i < n; i++) {
+            pipes.add(Pipe.open());
+        }
+    }
+
     private void await() {
         boolean interrupted = false;
-        JdkThreads.pin(); // The heap may have no room for the caller's stack, or never has: a StackOverflowError, from half a region on.
-        try {
-            while (running.get() != 0) {
+        boolean pinned = false;
+        while (running.get() != 0) {
+            try {
                 LockSupport.park(this);
-                interrupted |= Thread.interrupted();
+            } catch (StackOverflowError e) { // A virtual thread's stack that is larger than half a region of G1's cannot be moved.
+                if (!pinned) {
+                    JdkThreads.pin(); // Not before: on a thread of the JDK's scheduler it may have the only one on which its pollers run.
+                    pinned = true;
+                }
             }
-        } finally {
+            interrupted |= Thread.interrupted();
+        }
+        if (pinned) {
             JdkThreads.unpin();
         }
         if (interrupted) {

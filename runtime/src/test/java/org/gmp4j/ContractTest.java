@@ -100,6 +100,7 @@ class ContractTest {
             Map.entry("CpuProfiler#close", "as stop"),
             Map.entry("Trace#stop", "waits until the file is written"),
             Map.entry("Trace#close", "as stop"),
+            Map.entry("WarmUp#run", "its argument is the limit"),
             Map.entry("LeakCheck#assertNoLeaks", "its argument is the limit"));
 
     private static final List<Member> MEMBERS = members();

@@ -91,6 +91,16 @@ class DefaultModeTest {
         prints("first true\nwarmed true\nkinds 6 12\n", jvm("default,warm=500ms"), "first", "warmed", "kinds");
     }
 
+    /** The service starts without. */
+    @Test
+    void theWarmUpFails() {
+        Result r = jvm("default,warm=500ms").with("-XX:MaxDirectMemorySize=1").run("first");
+        assertEquals("first true\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+        assertTrue(r.err().startsWith("gmp4j: the warm-up has failed: java.lang.OutOfMemoryError: "), r::toString);
+        assertEquals(1, r.err().lines().count(), r::toString);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"-XX:+UseG1GC", "-XX:+UseZGC", "-Dgmp.mount=jdk"})
     void theyWaitAsBefore(String flag) {

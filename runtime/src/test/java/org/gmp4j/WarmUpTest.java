@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.synctest.Synctest;
+import org.gmp4j.testing.ChildJvm;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -153,6 +154,28 @@ class WarmUpTest {
             gmp.run(() -> atDepth(Headroom.left() - DEEP, () -> WarmUp.run(gmp, SHORT)));
         }
         assertEquals(before, pipes());
+    }
+
+    /** On a thread of the JDK's scheduler that has no other. */
+    static final class OnTheOnlyCarrier {
+        private OnTheOnlyCarrier() {
+        }
+
+        public static void main(String[] args) throws InterruptedException {
+            try (Gmp gmp = one()) {
+                Thread.startVirtualThread(() -> WarmUp.run(gmp, SHORT)).join();
+            }
+            System.out.println("done");
+        }
+    }
+
+    /** The JDK's pollers run there too, and goroutines may wait for them at first. */
+    @ParameterizedTest
+    @ValueSource(strings = {"-Dgmp.pollers=gmp", "-Dgmp.pollers=jdk"})
+    void onTheOnlyCarrier(String pollers) {
+        ChildJvm.Result r = new ChildJvm(OnTheOnlyCarrier.class).with(pollers, "-Djdk.virtualThreadScheduler.parallelism=1",
+                "-Djdk.virtualThreadScheduler.maxPoolSize=1").run();
+        assertEquals("done\n", r.out(), r::toString);
     }
 
     private static int atDepth(long left, Runnable act) {

@@ -15,18 +15,20 @@ import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.context.Context;
 import org.gmp4j.netpoll.IoResult;
 import org.gmp4j.netpoll.PollFd;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.time.Time;
 import org.gmp4j.time.Timer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks up names of hosts by the system's resolver: a call that may take seconds, and blocks its thread meanwhile.
  */
 final class Lookup {
-    /**
-     * How many look-ups of goroutines block a thread at a time. Where the resolver hangs, each dial that has given up leaves one behind;
-     * more than these wait as goroutines. Go has the same limit, or less where fewer descriptors are allowed.
-     */
-    static final Semaphore BLOCKING = new Semaphore(500);
+    private static final int MOST = 500;
+
+    /** Made when first needed: a class whose initialiser had no memory for it could never be used. */
+    private static @Nullable Semaphore blocking;
 
     private Lookup() {
     }
@@ -39,9 +41,28 @@ final class Lookup {
         return blocking(() -> InetAddress.getAllByName(host));
     }
 
+    /**
+     * How many look-ups of goroutines may yet block a thread. Where the resolver hangs, each dial that has given up leaves one behind; more
+     * than {@value #MOST} wait as goroutines. Go has the same limit, or less where fewer descriptors are allowed.
+     */
+    static synchronized Semaphore limit() {
+        Semaphore s = blocking;
+        if (s == null) {
+            s = new Semaphore(MOST);
+            blocking = s;
+        }
+        return s;
+    }
+
     /** In a goroutine: asks the resolver. */
     static InetAddress[] blocking(Callable<InetAddress[]> lookUp) throws UnknownHostException {
-        BLOCKING.acquireUninterruptibly();
+        GStack.checkAll(); // What is taken is given back.
+        Semaphore limit = limit();
+        boolean deep = GStack.pinIfDeep();
+        limit.acquireUninterruptibly();
+        if (deep) {
+            JdkThreads.unpin();
+        }
         try {
             return Go.blocking(lookUp);
         } catch (UnknownHostException | RuntimeException e) {
@@ -49,7 +70,7 @@ final class Lookup {
         } catch (Exception e) {
             throw new IllegalStateException(e); // It throws no other.
         } finally {
-            BLOCKING.release();
+            limit.release();
         }
     }
 

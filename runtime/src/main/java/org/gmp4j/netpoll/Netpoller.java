@@ -133,6 +133,17 @@ public final class Netpoller implements Netpoll, EdgePoller {
             return poll(s, 0, buffers + (long) EVENTS * Epoll.EVENT_BYTES, looking);
         } finally { // Without memory for a call it looks again.
             Schedt.setPollingNetRelease(s.sched, 0);
+            noneWaits(s);
+        }
+    }
+
+    /**
+     * After the last wait may have ended other than by the M that sleeps in the poller: that one counts as awake, and would sleep for no
+     * goroutine. It says that it sleeps before it looks whether any waits; here the count was changed before.
+     */
+    static void noneWaits(Scheduler s) {
+        if (s.config.deadlockDetection() && Schedt.netpollWaitersVolatile(s.sched) == 0 && Schedt.lastpollVolatile(s.sched) == 0) {
+            s.netpoll().wake(s);
         }
     }
 
@@ -272,11 +283,9 @@ public final class Netpoller implements Netpoll, EdgePoller {
         }
         if (word != PollDesc.READY && PollDesc.casWaiter(pd, write, word, 0)) {
             Scheduler s = st.scheduler();
-            int waiters = Schedt.addNetpollWaiters(s.sched, -1);
+            int _ = Schedt.addNetpollWaiters(s.sched, -1);
             int _ = Epoll.control(write ? writers : readers, Epoll.DELETE, fd, 0, 0); // ENOENT after a close.
-            if (waiters == 0 && s.config.deadlockDetection() && Schedt.lastpollVolatile(s.sched) == 0) {
-                wake(s); // The M that sleeps in the poller counts as awake, and now sleeps for no goroutine.
-            }
+            noneWaits(s);
         } else {
             PollDesc.setWaiterVolatile(pd, write, 0);
         }

@@ -48,7 +48,7 @@ abstract sealed class Registration {
 
     final EdgePoller poller;
     final long pd;
-    /** The next of the same descriptor; written before this one is seen. */
+    /** The next of the same descriptor; written under its lock. One that is left out of the list keeps it, for whoever walks past. */
     @Nullable Registration next;
 
     /** No lambda: with no memory to link it the class could never be initialised. */
@@ -158,11 +158,11 @@ abstract sealed class Registration {
         }
 
         private static void count(Scheduler s, int n) {
-            int waiters = Schedt.addNetpollWaiters(s.sched, n);
+            int _ = Schedt.addNetpollWaiters(s.sched, n);
             if (s.config.deadlockDetection()) {
                 long _ = Schedt.addNjdkwait(s.sched, n); // As one that waits for the JDK's sockets: see Checkdead.
-                if (waiters == 0 && n < 0 && Schedt.lastpollVolatile(s.sched) == 0) {
-                    s.netpoll().wake(s); // As in Netpoller.deregister.
+                if (n < 0) {
+                    Netpoller.noneWaits(s);
                 }
             }
         }

@@ -216,22 +216,16 @@ final class FindRunnable {
     /**
      * Polls the network without blocking, unless no goroutine waits for it, or an M sleeps in the poller, which then finds what is
      * ready first. Under a latency policy the M that spins polls all the same: it is awake when a packet comes, and the other is not. (The
-     * kernel wakes that one too, but when it runs it finds nothing, and sleeps on.) Queues all goroutines but the first, which it returns.
+     * kernel wakes that one too, but when it runs it finds nothing.) Queues all goroutines but the first, which it returns.
      */
     private static long poll(Machine m, long pp) {
         Scheduler s = m.s;
-        boolean besideSleeper = Schedt.lastpollVolatile(s.sched) == 0;
-        if (!s.netpoll.anyWaiters(s) || besideSleeper && (m.spinUntil == 0 || M.spinning(m.mp) == 0)) {
+        if (!s.netpoll.anyWaiters(s)
+                || Schedt.lastpollVolatile(s.sched) == 0 && (m.spinUntil == 0 || M.spinning(m.mp) == 0)) {
             return 0;
         }
         long list = s.netpoll.poll(s, 0);
-        if (list == 0) {
-            return 0;
-        }
-        if (besideSleeper && s.config.deadlockDetection() && !s.netpoll.anyWaiters(s)) {
-            s.netpoll.wake(s); // That M counts as awake, and now sleeps for no goroutine.
-        }
-        return first(s, pp, list);
+        return list == 0 ? 0 : first(s, pp, list);
     }
 
     /**

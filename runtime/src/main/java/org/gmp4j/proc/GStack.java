@@ -24,8 +24,8 @@ public final class GStack extends Stack {
     private static final int MOST_LOOK = 1024;
     /** After a look that counted n chunks of frames, at least n divided by this switches pass before the next: looks cost little. */
     private static final int CHUNK_SHARE = 2;
-    /** Bytes of a stack that any collector moves to the heap. */
-    private static final long MOVABLE = 256 << 10;
+    /** Bytes of a stack, with its guard zones, that any collector moves to the heap. */
+    private static final long MOVABLE = 448 << 10;
 
     /** The scheduler. */
     final Scheduler s;

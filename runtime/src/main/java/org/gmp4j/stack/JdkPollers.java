@@ -15,6 +15,7 @@ import java.util.function.IntPredicate;
 import java.util.stream.Stream;
 
 import org.gmp4j.ffi.Inheritance;
+import org.gmp4j.ffi.NativeException;
 
 /**
  * Puts pollers of ours in the place of the JDK's ({@code sun.nio.ch.Poller} of JDK 25), through which virtual threads wait for
@@ -62,6 +63,7 @@ public final class JdkPollers {
     private static final List<String> FIRST = List.of("sun.nio.ch.Net", "sun.nio.ch.NioSocketImpl", "java.net.Inet6Address",
             POLLER);
     private static final long PATIENCE = 5_000_000_000L;
+    private static final long RETRY_MILLIS = 1_000;
 
     private static final AtomicBoolean BEGUN = new AtomicBoolean(JDK);
     /** There is one before sysmon looks the first time. */
@@ -108,14 +110,19 @@ public final class JdkPollers {
         }
     }
 
+    /** Initialises what each socket goes through, with the descriptors that the JDK's pollers keep. */
+    public static void initialize() throws ClassNotFoundException {
+        for (String name : FIRST) {
+            Class<?> _ = Class.forName(name, true, null);
+        }
+    }
+
     private static void change() {
         Inheritance.beginPlain(); // Sysmon has started it, and it may start the JDK's pollers.
         try {
-            for (String name : FIRST) {
-                Class<?> _ = Class.forName(name, true, null);
-            }
+            initialize();
             JdkThreads.openToUs("sun.nio.ch");
-            waits.rehearse();
+            rehearse();
             new Change(Class.forName(POLLER, true, null)).all();
         } catch (OutOfMemoryError e) {
             System.err.printf("gmp4j leaves the JDK's socket pollers on the JDK's threads, and blocking sockets are slower: %s%n",
@@ -125,6 +132,19 @@ public final class JdkPollers {
                     + "threads, and blocking sockets are slower%n", Runtime.version(), t);
         } finally {
             until = 0;
+        }
+    }
+
+    /** It opens some descriptors for a moment: where there are none it tries again each second. */
+    private static void rehearse() throws InterruptedException {
+        for (;;) {
+            try {
+                waits.rehearse();
+                return;
+            } catch (NativeException e) {
+                until = 0;
+                Thread.sleep(RETRY_MILLIS);
+            }
         }
     }
 

@@ -385,8 +385,8 @@ class DialTest {
     /** A resolver that hangs does not take a thread for each that asks it. */
     @Test
     void lookUpsThatBlockAreLimited() {
-        int others = Lookup.BLOCKING.availablePermits() - 1;
-        Lookup.BLOCKING.acquireUninterruptibly(others);
+        int others = Lookup.limit().availablePermits() - 1;
+        Lookup.limit().acquireUninterruptibly(others);
         CountDownLatch answers = new CountDownLatch(1);
         AtomicInteger asked = new AtomicInteger();
         try (TestGmp gmp = TestGmp.procs(1)) {
@@ -399,13 +399,16 @@ class DialTest {
                     });
                 }));
             }
-            while (asked.get() == 0 || !Lookup.BLOCKING.hasQueuedThreads()) {
-                Thread.onSpinWait();
+            try {
+                while (asked.get() == 0 || !Lookup.limit().hasQueuedThreads()) {
+                    Thread.onSpinWait();
+                }
+                assertEquals(1, asked.get());
+            } finally {
+                answers.countDown();
             }
-            assertEquals(1, asked.get());
-            answers.countDown();
         } finally {
-            Lookup.BLOCKING.release(others);
+            Lookup.limit().release(others);
         }
         assertEquals(2, asked.get());
     }

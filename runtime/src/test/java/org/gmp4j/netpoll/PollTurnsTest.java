@@ -6,6 +6,7 @@ import static org.gmp4j.netpoll.EventWaits.await;
 import static org.gmp4j.netpoll.EventWaits.awaitWaiters;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -195,6 +196,7 @@ class PollTurnsTest {
     /** Under a latency policy the M that spins finds it, though another sleeps in the poller; that needs the CPU, so not each time. */
     @Test
     void aSpinnerPollsBesideTheSleeper() {
+        assumeTrue(Runtime.getRuntime().availableProcessors() > 1, "one CPU");
         try (TestGmp gmp = TestGmp.with(b -> b.procs(2).spin(SpinPolicy.busy()))) {
             int fd = EventFd.create();
             int times = 200;
