@@ -89,7 +89,7 @@ final class DefaultGmp {
             WarmUp.run(gmp, d);
         } catch (UncheckedIOException e) {
             Stderr.print("gmp4j: " + e.getMessage() + "\n");
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             Stderr.print("gmp4j: the warm-up has failed: " + e + "\n");
         }
     }

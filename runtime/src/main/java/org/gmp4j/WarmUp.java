@@ -13,8 +13,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.ffi.EventFd;
+import org.gmp4j.ffi.Fd;
+import org.gmp4j.ffi.NativeException;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
@@ -34,10 +36,12 @@ public final class WarmUp {
     static final Duration LONGEST = Duration.ofMinutes(1);
     private static final int PAIRS = 16;
     /**
-     * Pipes that are opened and closed again where the JDK's pollers, or ours, are about to open what they keep: one for each CPU up to 32,
-     * and a few. A class of the JDK's that has no descriptor for one when it is initialised can never be used.
+     * Descriptors that have to be there, the pipes' and those that sockets take when a process first uses them: the JDK's pollers one for
+     * each CPU, up to 32, and a few. A class of the JDK's that has none when it is initialised can never be used.
      */
-    private static final int SPARE = 20;
+    private static final int DESCRIPTORS = 4 * PAIRS + 40;
+    /** How long after its end a wait that keeps the only carrier goes on. */
+    private static final long GRACE = 1_000_000_000;
     /** In one of so many rounds a client starts a goroutine and sleeps. */
     private static final int SLEEP_EVERY = 16;
     private static final Duration PAUSE = Duration.ofNanos(200_000);
@@ -48,7 +52,7 @@ public final class WarmUp {
     private final Gmp gmp;
     private final long end;
     private final long overrun;
-    private final List<Pipe> pipes = new ArrayList<>(2 * PAIRS + SPARE);
+    private final List<Pipe> pipes = new ArrayList<>(2 * PAIRS);
     private final Thread caller = Thread.currentThread();
     /** Goroutines that use the pipes. */
     private final AtomicInteger running = new AtomicInteger();
@@ -63,7 +67,7 @@ public final class WarmUp {
 
     /**
      * Has goroutines of a scheduler do for so long what those of services do; returns when they are about to end. Others may run meanwhile.
-     * It has 64 descriptors until the end, and 40 more at the beginning. For threads, interrupts and bubbles see above.
+     * It has 64 descriptors until the end, and 104 for a moment at the beginning. For threads, interrupts and bubbles see above.
      *
      * @param gmp the scheduler that is to serve
      * @param d 1 ms to 1 minute
@@ -99,13 +103,11 @@ public final class WarmUp {
         return failure.get();
     }
 
-    private void startAll() throws IOException, ClassNotFoundException {
-        open(SPARE);
-        closePipes(0);
-        pipes.clear();
-        JdkPollers.initialize();
-        open(2 * PAIRS + SPARE);
-        closePipes(2 * PAIRS);
+    private void startAll() throws IOException {
+        makeSureOfDescriptors();
+        for (int i = 0; i < 2 * PAIRS; i++) {
+            pipes.add(Pipe.open());
+        }
         for (int i = 0; i < PAIRS; i++) {
             boolean overruns = i == 0;
             Pipe request = pipes.get(2 * i);
@@ -115,9 +117,21 @@ public final class WarmUp {
         }
     }
 
-    private void open(int n) throws IOException {
-        for (int i = 0; i < n; i++) {
-            pipes.add(Pipe.open());
+    /** By calls that initialise no class of the JDK's. */
+    private static void makeSureOfDescriptors() throws IOException {
+        int[] all = new int[DESCRIPTORS];
+        int n = 0;
+        try {
+            while (n < all.length) {
+                all[n] = EventFd.create();
+                n++;
+            }
+        } catch (NativeException e) {
+            throw new IOException(e.getMessage(), e);
+        } finally {
+            while (n > 0) {
+                Fd.close(all[--n]);
+            }
         }
     }
 
@@ -126,12 +140,15 @@ public final class WarmUp {
         boolean pinned = false;
         while (running.get() != 0) {
             try {
-                LockSupport.park(this);
+                LockSupport.parkNanos(this, GRACE);
             } catch (StackOverflowError e) { // A virtual thread's stack that is larger than half a region of G1's cannot be moved.
                 if (!pinned) {
-                    JdkThreads.pin(); // Not before: on a thread of the JDK's scheduler it may have the only one on which its pollers run.
+                    JdkThreads.pin(); // Not before: a thread of the JDK's scheduler may keep its pollers from running, and goroutines wait.
                     pinned = true;
                 }
+            }
+            if (pinned && System.nanoTime() - end > GRACE) {
+                closePipes(0);
             }
             interrupted |= Thread.interrupted();
         }

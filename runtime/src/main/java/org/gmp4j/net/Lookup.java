@@ -59,9 +59,12 @@ final class Lookup {
         GStack.checkAll(); // What is taken is given back.
         Semaphore limit = limit();
         boolean deep = GStack.pinIfDeep();
-        limit.acquireUninterruptibly();
-        if (deep) {
-            JdkThreads.unpin();
+        try {
+            limit.acquireUninterruptibly();
+        } finally {
+            if (deep) {
+                JdkThreads.unpin();
+            }
         }
         try {
             return Go.blocking(lookUp);

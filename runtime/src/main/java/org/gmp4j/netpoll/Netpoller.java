@@ -133,14 +133,10 @@ public final class Netpoller implements Netpoll, EdgePoller {
             return poll(s, 0, buffers + (long) EVENTS * Epoll.EVENT_BYTES, looking);
         } finally { // Without memory for a call it looks again.
             Schedt.setPollingNetRelease(s.sched, 0);
-            noneWaits(s);
         }
     }
 
-    /**
-     * After the last wait may have ended other than by the M that sleeps in the poller: that one counts as awake, and would sleep for no
-     * goroutine. It says that it sleeps before it looks whether any waits; here the count was changed before.
-     */
+    /** After a wait has ended by its waiter: as {@code Inject.look}. */
     static void noneWaits(Scheduler s) {
         if (s.config.deadlockDetection() && Schedt.netpollWaitersVolatile(s.sched) == 0 && Schedt.lastpollVolatile(s.sched) == 0) {
             s.netpoll().wake(s);
@@ -265,6 +261,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         if (e != 0) {
             PollDesc.setWaiterVolatile(pd, write, 0); // No event can have come.
             var _ = Schedt.addNetpollWaiters(s.sched, -1);
+            noneWaits(s);
         }
         return e;
     }

@@ -224,7 +224,7 @@ final class FindRunnable {
                 || Schedt.lastpollVolatile(s.sched) == 0 && (m.spinUntil == 0 || M.spinning(m.mp) == 0)) {
             return 0;
         }
-        long list = s.netpoll.poll(s, 0);
+        long list = Inject.look(s);
         return list == 0 ? 0 : first(s, pp, list);
     }
 

@@ -78,6 +78,18 @@ final class Inject {
     }
 
     /**
+     * Polls without blocking. After the last wait has ended by that, an M that sleeps in the poller sleeps for no goroutine, and counts as
+     * awake: it is woken. (It says that it sleeps before it looks whether any waits; here the count has been changed before.)
+     */
+    static long look(Scheduler s) {
+        long list = s.netpoll.poll(s, 0);
+        if (s.config.deadlockDetection() && !s.netpoll.anyWaiters(s) && Schedt.lastpollVolatile(s.sched) == 0) {
+            s.netpoll.wake(s);
+        }
+        return list;
+    }
+
+    /**
      * Counts that Gs which the JDK had parked are runnable. Not earlier: {@link Checkdead} takes a spinning M, and sysmon, which may have
      * called the poller, for threads that can ready nothing, so in between it would find all asleep.
      */

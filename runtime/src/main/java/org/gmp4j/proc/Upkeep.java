@@ -120,7 +120,7 @@ public final class Upkeep {
 
     /** Polls the network, and readies the goroutines that it finds. The caller has taken {@code sched.lastpoll}. */
     public void pollNetwork() {
-        long list = s.netpoll.poll(s, 0);
+        long list = Inject.look(s);
         if (list != 0) {
             Inject.injectPolled(s, list);
         }

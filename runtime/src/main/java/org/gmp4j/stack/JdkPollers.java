@@ -11,9 +11,11 @@ import java.lang.reflect.Modifier;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntPredicate;
 import java.util.stream.Stream;
 
+import org.gmp4j.ffi.Errno;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.NativeException;
 
@@ -63,13 +65,13 @@ public final class JdkPollers {
     private static final List<String> FIRST = List.of("sun.nio.ch.Net", "sun.nio.ch.NioSocketImpl", "java.net.Inet6Address",
             POLLER);
     private static final long PATIENCE = 5_000_000_000L;
-    private static final long RETRY_MILLIS = 1_000;
+    private static final long RETRY_NANOS = 1_000_000_000;
 
     private static final AtomicBoolean BEGUN = new AtomicBoolean(JDK);
     /** There is one before sysmon looks the first time. */
     @SuppressWarnings("NullAway.Init")
     private static volatile Waits waits;
-    /** Until when, in nanoTime, sysmon is to be patient; 0 when the change is done, or has not begun. */
+    /** Until when, in nanoTime, sysmon is to be patient; 0 when the change is done, waits for descriptors, or has not begun. */
     private static volatile long until;
 
     private JdkPollers() {
@@ -110,17 +112,12 @@ public final class JdkPollers {
         }
     }
 
-    /** Initialises what each socket goes through, with the descriptors that the JDK's pollers keep. */
-    public static void initialize() throws ClassNotFoundException {
-        for (String name : FIRST) {
-            Class<?> _ = Class.forName(name, true, null);
-        }
-    }
-
     private static void change() {
         Inheritance.beginPlain(); // Sysmon has started it, and it may start the JDK's pollers.
         try {
-            initialize();
+            for (String name : FIRST) {
+                Class<?> _ = Class.forName(name, true, null);
+            }
             JdkThreads.openToUs("sun.nio.ch");
             rehearse();
             new Change(Class.forName(POLLER, true, null)).all();
@@ -135,15 +132,19 @@ public final class JdkPollers {
         }
     }
 
-    /** It opens some descriptors for a moment: where there are none it tries again each second. */
-    private static void rehearse() throws InterruptedException {
+    /** It opens some descriptors for a moment: where there are none just now it tries again each second. */
+    private static void rehearse() {
         for (;;) {
             try {
                 waits.rehearse();
                 return;
             } catch (NativeException e) {
+                if (e.errno() != Errno.EMFILE && e.errno() != Errno.ENFILE) {
+                    throw e;
+                }
                 until = 0;
-                Thread.sleep(RETRY_MILLIS);
+                LockSupport.parkNanos(RETRY_NANOS);
+                boolean _ = Thread.interrupted();
             }
         }
     }
