@@ -96,10 +96,10 @@ public final class WarmUp {
             startAll();
         } catch (Throwable e) {
             failed(e);
-            closePipes(0);
+            closePipes();
         }
         await();
-        closePipes(0);
+        closePipes();
         return failure.get();
     }
 
@@ -148,7 +148,7 @@ public final class WarmUp {
                 }
             }
             if (pinned && System.nanoTime() - end > GRACE) {
-                closePipes(0);
+                closePipes();
             }
             interrupted |= Thread.interrupted();
         }
@@ -165,10 +165,10 @@ public final class WarmUp {
         boolean _ = failure.compareAndSet(null, t);
     }
 
-    private void closePipes(int from) {
-        for (int i = from; i < pipes.size(); i++) {
-            boolean _ = close(pipes.get(i).sink());
-            boolean _ = close(pipes.get(i).source());
+    private void closePipes() {
+        for (Pipe p : pipes) {
+            boolean _ = close(p.sink());
+            boolean _ = close(p.source());
         }
     }
 
