@@ -35,7 +35,8 @@ public final class SpinPolicy {
     }
 
     /**
-     * Search for a time, then sleep.
+     * Search for a time, also in the network, then sleep. An M that finds something while all others are idle wakes another to search in
+     * its place, unless the last one that did found nothing.
      *
      * @param spin how long, above 0 and at most 1 hour
      * @return the policy

@@ -38,7 +38,7 @@ abstract class FdWaits {
     private boolean empty;
     /** Written under the lock; read by a waiter after its word: see {@link Registration}. */
     private volatile int flags;
-    /** The registrations, the newest first. Written under the lock; given back when the last user has left. */
+    /** The registrations, the newest first. Written under the lock; given back when the last user has left. Counted by a test. */
     volatile @Nullable Registration registrations;
     /** Under the lock; null until first set. */
     private @Nullable Deadline readDeadline;

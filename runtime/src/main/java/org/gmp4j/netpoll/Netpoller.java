@@ -25,8 +25,8 @@ import org.gmp4j.struct.Throw;
 
 /**
  * {@code netpoll}: epoll, one instance for each scheduler, made when a goroutine first waits for a descriptor. An M polls without blocking
- * when its P has nothing else to run, one M at a time. The M that would be the last to watch timers sleeps in the poller. Sysmon polls when
- * no M did for 10 ms. No other thread does.
+ * when its P has nothing else to run, one M at a time. The M that would be the last to watch timers sleeps in the poller; beside it none
+ * polls, but for one that spins under a latency policy. Sysmon polls when no M did for 10 ms. No other thread does.
  *
  * <p>A registration serves one wait (EPOLLONESHOT), as the JDK's do, because the JDK may close a descriptor between two waits without
  * telling us. The kernel knows a descriptor only once in an instance, but one goroutine may read while another writes. So there are two
@@ -71,8 +71,9 @@ public final class Netpoller implements Netpoll, EdgePoller {
 
     /** Whether there is an epoll instance. Written once, under the lock, after all that belongs to it. */
     private volatile boolean open;
-    /** When none could be made for the JDK's sockets; they ask again a second later. 0 for never. */
+    /** When a goroutine found that none could be made for the JDK's sockets; the next asks again a second later. 0 for never. */
     private volatile long failedAt;
+    /** Written by {@link #close}, when all goroutines have ended; read by whoever registers a descriptor of {@code org.gmp4j.net}. */
     private volatile boolean closed;
     private int readers = -1;
     private int writers = -1;
