@@ -202,6 +202,7 @@ final class Settings implements Gmp.Builder {
 
     Scheduler start(boolean program) {
         JdkThreads.check();
+        Mem.checkSettings();
         checkBindings();
         GStack.checkAll(); // Half a scheduler would be left.
         boolean byHand = procs != null || !variable(PROCS_VARIABLE).isEmpty();

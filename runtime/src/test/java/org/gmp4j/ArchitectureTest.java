@@ -54,11 +54,11 @@ class ArchitectureTest {
     private static final Set<String> EXPORTED = Set.of("", "sync", "time", "context", "synctest", "net", "affinity",
             "metrics", "trace", "memory");
 
-    /** The classes that know what the JDK keeps to itself, the tools of the first, and the one that carries a field for it. */
+    /** The classes that know what the JDK keeps to itself, their tools, one that carries a field, and the two of raw access to structs. */
     private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkMembers", "stack.JdkPollers", "stack.JdkScheduler", "stack.Ark",
             "agent.JdkPoint");
     private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.ThreadCalls",
-            "stack.SwitchCalls", "stack.JdkContainer", "stack.Stack");
+            "stack.SwitchCalls", "stack.JdkContainer", "stack.Stack", "struct.RawInt", "struct.RawLong");
 
     private static final Path PROC_USES = Path.of("src/test/resources/proc-uses.txt");
 

@@ -3,7 +3,7 @@ package org.gmp4j.events;
 
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.Ticks;
-import org.gmp4j.struct.LongWord;
+import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * sched.lock, and its ring with it. A thread without a P writes to the ring of {@link Tracer#outside}, under a lock.
  */
 public final class EventRing {
-    private static final LongWord WORDS = Mem.LONG;
+    private static final LongField WORDS = Mem.LONG;
     private static final int TWO_WORDS = 2 * Long.BYTES;
 
     private final int id;

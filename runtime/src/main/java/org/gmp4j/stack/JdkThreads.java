@@ -359,6 +359,15 @@ public final class JdkThreads {
         CALLS.setContainer(vt, (ThreadContainer) container);
     }
 
+    /** Opens a package of java.base to the runtime, for classes that link to it. False where the JDK is not opened to us. */
+    public static boolean openToRuntime(String packageName) {
+        if (PROBLEM != null) {
+            return false;
+        }
+        openToUs(packageName);
+        return true;
+    }
+
     /** Lets us reflect on a package of java.base, for a boundary class beside this one. */
     static void openToUs(String packageName) {
         CALLS.open(Object.class.getModule(), packageName, JdkThreads.class.getModule());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.gmp.gmp_h;
 
 /**
@@ -35,19 +34,19 @@ public record Buckets(long offset, Mem.Arena arena) {
     }
 
     private long at(long struct, int i) {
-        return Mem.at(struct, offset, arena) + ((long) i << 3);
+        return Mem.within(struct, offset + ((long) i << 3), arena);
     }
 
     /** Counts a duration; the writer only. */
     public void add(long struct, long nanos) {
         long at = at(struct, bucket(nanos));
-        LongWord.AT.setOpaque(Memory.ALL, at, (long) LongWord.AT.getOpaque(Memory.ALL, at) + 1);
+        Mem.LONG.addOpaque(at, 1);
     }
 
     /** Adds the counts to {@code sums}, one each bucket. Each is as it was at some moment while this runs. */
     public void addTo(long struct, long[] sums) {
         for (int i = 0; i < N; i++) {
-            sums[i] += (long) LongWord.AT.getOpaque(Memory.ALL, at(struct, i));
+            sums[i] += Mem.LONG.getOpaque(at(struct, i));
         }
     }
 }

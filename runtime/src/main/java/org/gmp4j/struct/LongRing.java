@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.Memory;
-
 /**
  * A field of a struct that is a ring of longs; see {@link LongField}.
  *
@@ -12,14 +10,14 @@ import org.gmp4j.ffi.Memory;
  */
 public record LongRing(long offset, int last, Mem.Arena arena) {
     private long at(long struct, int i) {
-        return Mem.at(struct, offset, arena) + ((long) (i & last) << 3);
+        return Mem.within(struct, offset + ((long) (i & last) << 3), arena);
     }
 
     public long getOpaque(long struct, int i) {
-        return (long) LongWord.AT.getOpaque(Memory.ALL, at(struct, i));
+        return Mem.LONG.getOpaque(at(struct, i));
     }
 
     public void setOpaque(long struct, int i, long v) {
-        LongWord.AT.setOpaque(Memory.ALL, at(struct, i), v);
+        Mem.LONG.setOpaque(at(struct, i), v);
     }
 }

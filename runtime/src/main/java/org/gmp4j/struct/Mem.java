@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentMap;
 
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.stack.JdkThreads;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Off-heap memory for the scheduler's structs, and the handles that reach their fields.
@@ -20,43 +21,43 @@ import org.gmp4j.stack.JdkThreads;
  * <p>Structs come from anonymous mappings and go back to a free list of their kind, never to the kernel: an address that
  * once held a {@code struct g} holds one for ever, so a stale pointer reads a recycled struct and never faults.
  *
- * <p>A field ({@link IntField}, {@link LongField}) is reached from the struct's address, through one unbounded segment.
- * Before the segment checks bounds and alignment of an address, it is rounded down to what every address of user space is,
- * at most 56 bits and a multiple of a word. That changes no valid address, and it is one instruction for each struct; C2 then
- * knows that the segment's checks hold and drops them, which would be four for each field. A bad address that the rounding would
- * hide is found by {@code -Dgmp.checkptr=true}: it checks before each access that the address is the start of a struct of the
- * right kind.
+ * <p>A field ({@link IntField}, {@link LongField}) is reached from the struct's address; {@link Access} says how. A bad address is found
+ * by {@code -Dgmp.checkptr=true}: it checks before each access that the address is the start of a struct of the right kind.
  */
 public final class Mem {
     /** Whether each access checks its address. */
-    public static final boolean CHECKPTR = ProcessFlag.isSet("checkptr");
+    public static final boolean CHECKPTR = Access.CHECKPTR;
 
     /** Bytes between contended words: two cache lines, because of the adjacent-line prefetcher. */
     public static final int LINE = 128;
 
-    /** An int anywhere off-heap. */
-    public static final IntWord INT = new IntWord();
+    /** An int anywhere off-heap, by its own address. */
+    public static final IntField INT = Access.intWord();
 
-    /** A long anywhere off-heap. */
-    public static final LongWord LONG = new LongWord();
+    /** A long anywhere off-heap, by its own address. */
+    public static final LongField LONG = Access.longWord();
 
-    static final long LONGS = 0x00ff_ffff_ffff_fff8L;
-    static final long INTS = 0x00ff_ffff_ffff_fffcL;
+    private static final long USER_SPACE = 0x00ff_ffff_ffff_ffffL;
 
-    /** The address of a field, for {@link IntWord#AT} and {@link LongWord#AT}. */
-    static long at(long struct, long offset, Arena arena) {
+    /**
+     * The address that a segment's checks accept. It is rounded down to a multiple of the word and to 56 bits, which changes no valid
+     * address and lets C2 drop the segment's own checks.
+     *
+     * @param address of a struct, or of a word
+     * @param arena where that kind of struct comes from; null for a word
+     * @param word the word's bytes
+     * @throws IllegalStateException with {@code gmp.checkptr}, when it is no such address
+     */
+    static long checked(long address, @Nullable Arena arena, int word) {
+        long valid = address & USER_SPACE & -word;
         if (CHECKPTR) {
-            long _ = arena.check(struct);
+            if (arena != null) {
+                arena.check(address);
+            } else if (address != valid) {
+                throw new IllegalStateException("gmp.checkptr: 0x%x is no address of a word".formatted(address));
+            }
         }
-        return (struct & LONGS) + offset;
-    }
-
-    /** The address of a word that is in no struct, likewise. */
-    static long word(long address, long mask) {
-        if (CHECKPTR && (address & ~mask) != 0) {
-            throw new IllegalStateException("gmp.checkptr: 0x%x is no address of a word".formatted(address));
-        }
-        return address & mask;
+        return valid;
     }
 
     private static final ConcurrentMap<String, Arena> ARENAS = new ConcurrentHashMap<>();
@@ -65,6 +66,23 @@ public final class Mem {
     private static volatile boolean hugePages;
 
     private Mem() {
+    }
+
+    /**
+     * Checks the settings that structs are reached by.
+     *
+     * @throws IllegalArgumentException with one sentence that says what to change
+     */
+    public static void checkSettings() {
+        Access.check();
+    }
+
+    /** The address of a word inside a struct, which is checked as the struct's fields are. */
+    static long within(long struct, long offset, Arena arena) {
+        if (CHECKPTR) {
+            arena.check(struct);
+        }
+        return struct + offset;
     }
 
     /** Where structs of one kind come from. Thread-safe; cold. */
@@ -165,10 +183,10 @@ public final class Mem {
             return -1;
         }
 
-        long check(long addr) {
+        void check(long addr) {
             for (long[] c : published) {
                 if (addr >= c[0] && addr < c[1] && (addr - c[0]) % stride == 0) {
-                    return addr;
+                    return;
                 }
             }
             throw new IllegalStateException(
@@ -243,12 +261,12 @@ public final class Mem {
 
     /** A field that gmp.h declares as an int. */
     public static IntField intField(GroupLayout layout, String... path) {
-        return new IntField(offset(layout, ValueLayout.OfInt.class, path), arena(layout));
+        return Access.intField(offset(layout, ValueLayout.OfInt.class, path), arena(layout));
     }
 
     /** A field that gmp.h declares as a long or an address. */
     public static LongField longField(GroupLayout layout, String... path) {
-        return new LongField(offset(layout, ValueLayout.OfLong.class, path), arena(layout));
+        return Access.longField(offset(layout, ValueLayout.OfLong.class, path), arena(layout));
     }
 
     /** A field that is a ring of {@code n} longs, a power of two. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.gmp.p;
 
 /**
@@ -37,7 +36,7 @@ public final class PStat {
         NSTEALOK.addOpaque(thief, 1);
         P.setNstealOpaque(thief, P.nstealOpaque(thief) + n);
         long at = STOLENFROM.getOpaque(thief) + ((long) P.id(victim) << 3);
-        LongWord.AT.setOpaque(Memory.ALL, at, (long) LongWord.AT.getOpaque(Memory.ALL, at) + n);
+        Mem.LONG.addOpaque(at, n);
     }
 
     /** Sets where the counters of steals by victim are; nobody holds the P. */
@@ -47,6 +46,6 @@ public final class PStat {
 
     /** How many Gs {@code thief} has stolen from the P of that id, which was one of its scheduler's when that array was made. */
     public static long stolenFrom(long thief, int victim) {
-        return (long) LongWord.AT.getOpaque(Memory.ALL, STOLENFROM.getOpaque(thief) + ((long) victim << 3));
+        return Mem.LONG.getOpaque(STOLENFROM.getOpaque(thief) + ((long) victim << 3));
     }
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.struct;
+
+import org.gmp4j.stack.JdkThreads;
+
+/**
+ * How words off-heap are read and written: decided once for the process, behind {@link IntField} and {@link LongField}.
+ *
+ * <table>
+ * <caption>The two implementations, by {@code -Dgmp.access}</caption>
+ * <tr><td>{@code raw}</td><td>{@link RawInt}, {@link RawLong}</td><td>the default</td></tr>
+ * <tr><td>{@code varhandle}</td><td>{@link HandleInt}, {@link HandleLong}</td><td>also with {@code gmp.checkptr}, since raw access checks
+ * nothing, and where the JDK is not opened to us: goroutines cannot run there, but structs can be read</td></tr>
+ * </table>
+ *
+ * Both have the same memory orders under the same names: a {@code VarHandle} over a segment ends in the intrinsic that raw access calls.
+ */
+final class Access {
+    static final String PROPERTY = "gmp.access";
+    private static final String RAW = "raw";
+    private static final String VARHANDLE = "varhandle";
+
+    /** Whether each access checks its address. */
+    static final boolean CHECKPTR = ProcessFlag.isSet("checkptr");
+
+    private static final String SETTING = System.getProperty(PROPERTY, RAW);
+
+    /** Whether fields are {@link RawInt} and {@link RawLong}. */
+    static final boolean IS_RAW = isRaw(SETTING, CHECKPTR) && JdkThreads.openToRuntime("jdk.internal.misc");
+
+    private Access() {
+    }
+
+    static boolean isRaw(String setting, boolean checkptr) {
+        return !VARHANDLE.equals(setting) && !checkptr;
+    }
+
+    /** Throws {@link IllegalArgumentException} with one sentence when the property has a value that it cannot have. */
+    static void check(String setting) {
+        if (!RAW.equals(setting) && !VARHANDLE.equals(setting)) {
+            throw new IllegalArgumentException("%s is \"%s\": use %s or %s".formatted(PROPERTY, setting, RAW, VARHANDLE));
+        }
+    }
+
+    static void check() {
+        check(SETTING);
+    }
+
+    static IntField intField(long offset, Mem.Arena arena) {
+        return IS_RAW ? new RawInt(offset) : new HandleInt(offset, arena);
+    }
+
+    static LongField longField(long offset, Mem.Arena arena) {
+        return IS_RAW ? new RawLong(offset) : new HandleLong(offset, arena);
+    }
+
+    static IntField intWord() {
+        return IS_RAW ? new RawInt(0) : new HandleInt(0, null);
+    }
+
+    static LongField longWord() {
+        return IS_RAW ? new RawLong(0) : new HandleLong(0, null);
+    }
+}

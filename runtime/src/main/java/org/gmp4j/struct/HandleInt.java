@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.struct;
+
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.Memory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An int off-heap by a {@code VarHandle} over one unbounded segment: the reference for {@link RawInt}, and the one that checks addresses
+ * with {@code gmp.checkptr}. All fields share the layout's own handle: with combinators around it, the JVM would generate classes for
+ * each field and access mode.
+ *
+ * @param offset bytes from the struct's address to the field; 0 for a word
+ * @param arena where structs of that kind come from; null for a word, which is in none
+ */
+record HandleInt(long offset, Mem.@Nullable Arena arena) implements IntField {
+    /** Its coordinates are {@link Memory#ALL} and an address that is a multiple of the word's size. */
+    private static final VarHandle AT = ValueLayout.JAVA_INT.varHandle().withInvokeExactBehavior();
+
+    private long at(long struct) {
+        return Mem.checked(struct, arena, Integer.BYTES) + offset;
+    }
+
+    @Override
+    public int get(long struct) {
+        return (int) AT.get(Memory.ALL, at(struct));
+    }
+
+    @Override
+    public void set(long struct, int v) {
+        AT.set(Memory.ALL, at(struct), v);
+    }
+
+    @Override
+    public int getOpaque(long struct) {
+        return (int) AT.getOpaque(Memory.ALL, at(struct));
+    }
+
+    @Override
+    public void setOpaque(long struct, int v) {
+        AT.setOpaque(Memory.ALL, at(struct), v);
+    }
+
+    @Override
+    public int getAcquire(long struct) {
+        return (int) AT.getAcquire(Memory.ALL, at(struct));
+    }
+
+    @Override
+    public void setRelease(long struct, int v) {
+        AT.setRelease(Memory.ALL, at(struct), v);
+    }
+
+    @Override
+    public int getVolatile(long struct) {
+        return (int) AT.getVolatile(Memory.ALL, at(struct));
+    }
+
+    @Override
+    public void setVolatile(long struct, int v) {
+        AT.setVolatile(Memory.ALL, at(struct), v);
+    }
+
+    @Override
+    public boolean compareAndSet(long struct, int expected, int v) {
+        return AT.compareAndSet(Memory.ALL, at(struct), expected, v);
+    }
+
+    @Override
+    public boolean weakCompareAndSetRelease(long struct, int expected, int v) {
+        return AT.weakCompareAndSetRelease(Memory.ALL, at(struct), expected, v);
+    }
+
+    @Override
+    public int getAndAdd(long struct, int v) {
+        return (int) AT.getAndAdd(Memory.ALL, at(struct), v);
+    }
+
+    @Override
+    public int getAndSet(long struct, int v) {
+        return (int) AT.getAndSet(Memory.ALL, at(struct), v);
+    }
+
+    @Override
+    public int getAndBitwiseOr(long struct, int v) {
+        return (int) AT.getAndBitwiseOr(Memory.ALL, at(struct), v);
+    }
+
+    @Override
+    public int getAndBitwiseAnd(long struct, int v) {
+        return (int) AT.getAndBitwiseAnd(Memory.ALL, at(struct), v);
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.struct;
+
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+import org.gmp4j.ffi.Memory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A long off-heap by a {@code VarHandle} over one unbounded segment: the reference for {@link RawLong}, and the one that checks addresses
+ * with {@code gmp.checkptr}. All fields share the layout's own handle: with combinators around it, the JVM would generate classes for
+ * each field and access mode.
+ *
+ * @param offset bytes from the struct's address to the field; 0 for a word
+ * @param arena where structs of that kind come from; null for a word, which is in none
+ */
+record HandleLong(long offset, Mem.@Nullable Arena arena) implements LongField {
+    /** Its coordinates are {@link Memory#ALL} and an address that is a multiple of the word's size. */
+    private static final VarHandle AT = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
+
+    private long at(long struct) {
+        return Mem.checked(struct, arena, Long.BYTES) + offset;
+    }
+
+    @Override
+    public long get(long struct) {
+        return (long) AT.get(Memory.ALL, at(struct));
+    }
+
+    @Override
+    public void set(long struct, long v) {
+        AT.set(Memory.ALL, at(struct), v);
+    }
+
+    @Override
+    public long getOpaque(long struct) {
+        return (long) AT.getOpaque(Memory.ALL, at(struct));
+    }
+
+    @Override
+    public void setOpaque(long struct, long v) {
+        AT.setOpaque(Memory.ALL, at(struct), v);
+    }
+
+    @Override
+    public long getAcquire(long struct) {
+        return (long) AT.getAcquire(Memory.ALL, at(struct));
+    }
+
+    @Override
+    public void setRelease(long struct, long v) {
+        AT.setRelease(Memory.ALL, at(struct), v);
+    }
+
+    @Override
+    public long getVolatile(long struct) {
+        return (long) AT.getVolatile(Memory.ALL, at(struct));
+    }
+
+    @Override
+    public void setVolatile(long struct, long v) {
+        AT.setVolatile(Memory.ALL, at(struct), v);
+    }
+
+    @Override
+    public boolean compareAndSet(long struct, long expected, long v) {
+        return AT.compareAndSet(Memory.ALL, at(struct), expected, v);
+    }
+
+    @Override
+    public long getAndAdd(long struct, long v) {
+        return (long) AT.getAndAdd(Memory.ALL, at(struct), v);
+    }
+
+    @Override
+    public long getAndSet(long struct, long v) {
+        return (long) AT.getAndSet(Memory.ALL, at(struct), v);
+    }
+}
