@@ -15,7 +15,9 @@ import org.gmp4j.classfile.ClassFileWriter;
  *     private final IntPredicate deregister; // whether we had
  *
  *     public GmpPoller(Poller jdk, IntPredicate register, IntPredicate deregister) { ... }
+ *     &#64;DontInline
  *     public void implRegister(int fd) throws IOException { if (!register.test(fd)) jdk.implRegister(fd); }
+ *     &#64;DontInline
  *     public void implDeregister(int fd, boolean polled) { if (!deregister.test(fd)) jdk.implDeregister(fd, polled); }
  *     public int poll(int timeout) throws IOException { return jdk.poll(timeout); }
  * }
@@ -28,6 +30,11 @@ final class PollerClass {
     private static final String A_POLLER = "L" + POLLER + ";";
     private static final String PREDICATE = "java/util/function/IntPredicate";
     private static final int PUBLIC = 0x0001;
+    /**
+     * C2 compiles these methods by themselves. Otherwise it copies the whole park of a goroutine into each of the JDK's reads, writes and
+     * accepts, and compiles it as often, while a young server waits.
+     */
+    private static final String BY_ITSELF = "Ljdk/internal/vm/annotation/DontInline;";
 
     private PollerClass() {
     }
@@ -47,12 +54,14 @@ final class PollerClass {
         int its = c.method(POLLER, "implRegister", "(I)V");
         c.addMethod(PUBLIC, "implRegister", "(I)V", 2, 2, 21,
                 new int[] {ALOAD_0, GETFIELD, register >> 8, register, ILOAD_1, INVOKEINTERFACE, test >> 8, test, 2, 0, IFNE,
-                        0, 11, ALOAD_0, GETFIELD, jdk >> 8, jdk, ILOAD_1, INVOKEVIRTUAL, its >> 8, its, RETURN});
+                        0, 11, ALOAD_0, GETFIELD, jdk >> 8, jdk, ILOAD_1, INVOKEVIRTUAL, its >> 8, its, RETURN},
+                BY_ITSELF);
         its = c.method(POLLER, "implDeregister", "(IZ)V");
         c.addMethod(PUBLIC, "implDeregister", "(IZ)V", 3, 3, 22,
                 new int[] {ALOAD_0, GETFIELD, deregister >> 8, deregister, ILOAD_1, INVOKEINTERFACE, test >> 8, test, 2, 0,
                         IFNE, 0, 12, ALOAD_0, GETFIELD, jdk >> 8, jdk, ILOAD_1, ILOAD_2, INVOKEVIRTUAL, its >> 8, its,
-                        RETURN});
+                        RETURN},
+                BY_ITSELF);
         its = c.method(POLLER, "poll", "(I)I");
         c.addMethod(PUBLIC, "poll", "(I)I", 2, 2, -1,
                 new int[] {ALOAD_0, GETFIELD, jdk >> 8, jdk, ILOAD_1, INVOKEVIRTUAL, its >> 8, its, IRETURN});
