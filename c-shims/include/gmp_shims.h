@@ -105,6 +105,8 @@ GMP_EXPORT int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns);
 GMP_EXPORT int32_t gmp_thread_plain(void);
 GMP_EXPORT int32_t gmp_thread_place(uint64_t mask, uint64_t bytes);
 GMP_EXPORT int32_t gmp_thread_hook(void);
+/* Stores the ids of HotSpot's compiler threads, at most so many; how many there are, or -errno. */
+GMP_EXPORT int32_t gmp_compiler_threads(uint64_t tids, int32_t most);
 
 /*
  * preempt.c: the preemption signal's handler (see there). Installs it for signo with SA_SIGINFO, SA_ONSTACK and

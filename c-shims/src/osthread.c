@@ -129,24 +129,44 @@ static bool proc_is_ours(void)
     return atoi(self) == getpid();
 }
 
-static pid_t find_reference(void)
+/* Stores the ids of at most so many threads of this process whose names begin so; how many there are, or -errno. */
+static int32_t find_threads(const char *const *names, int32_t n, int32_t *tids, int32_t most)
 {
-    pid_t found = 0;
-    DIR *tasks = proc_is_ours() ? opendir("/proc/self/task") : NULL;
+    int32_t found = 0;
+    DIR *tasks = opendir("/proc/self/task");
     if (tasks == NULL) {
-        return getpid();
+        return -errno;
     }
-    for (const struct dirent *e = readdir(tasks); e != NULL && found == 0; e = readdir(tasks)) {
+    for (const struct dirent *e = readdir(tasks); e != NULL && found < most; e = readdir(tasks)) {
         char path[64];
         char comm[32];
         int tid = atoi(e->d_name);
         snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
-        if (tid > 0 && read_line(path, "", comm, sizeof comm) && strcmp(comm, "VM Thread\n") == 0) {
-            found = tid;
+        if (tid <= 0 || !read_line(path, "", comm, sizeof comm)) {
+            continue;
+        }
+        for (int32_t i = 0; i < n; i++) {
+            if (strncmp(comm, names[i], strlen(names[i])) == 0) {
+                tids[found++] = tid;
+                break;
+            }
         }
     }
     closedir(tasks);
-    return found != 0 ? found : getpid();
+    return found;
+}
+
+static pid_t find_reference(void)
+{
+    static const char *const vm_thread[] = {"VM Thread\n"};
+    int32_t found = 0;
+    return proc_is_ours() && find_threads(vm_thread, 1, &found, 1) == 1 ? found : getpid();
+}
+
+int32_t gmp_compiler_threads(uint64_t tids, int32_t most)
+{
+    static const char *const compilers[] = {"C1 CompilerThre", "C2 CompilerThre", "JVMCI CompilerT"};
+    return proc_is_ours() ? find_threads(compilers, 3, (int32_t *)(uintptr_t)tids, most) : -ENOENT;
 }
 
 static bool get_attr(pid_t tid, attr_t *attr)

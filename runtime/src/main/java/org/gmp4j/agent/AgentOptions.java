@@ -73,6 +73,11 @@ final class AgentOptions {
         return wanted != null || !List.of(names).containsAll(points.keySet());
     }
 
+    /** Whether all virtual threads are to be goroutines. */
+    boolean asksForDefault() {
+        return wanted != null;
+    }
+
     /** Those about points. */
     Map<String, String> points() {
         return points;

@@ -2,12 +2,18 @@
 package org.gmp4j.agent;
 
 import java.lang.instrument.Instrumentation;
-import java.lang.instrument.UnmodifiableClassException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import org.gmp4j.agent.PointOptions.When;
+
 /** What the agent does, on a JDK that can read this class: access, points, the default scheduler. */
 final class AgentStart {
+    /** How many classes are transformed again in one pause: each pause takes milliseconds, whatever it changes. */
+    private static final int BATCH = 100;
+
     private AgentStart() {
     }
 
@@ -21,7 +27,8 @@ final class AgentStart {
     static void start(String args, Instrumentation instrumentation, boolean attached) {
         open(instrumentation);
         AgentOptions options = AgentOptions.of(args);
-        addPoints(PointOptions.of(options, System.getProperties()), instrumentation, attached);
+        When otherwise = options.asksForDefault() || DefaultStart.isAsked() ? When.DEMAND : When.LOAD;
+        addPoints(PointOptions.of(options, System.getProperties(), otherwise), instrumentation, attached);
         options.setProperties();
         DefaultStart.ifAsked();
     }
@@ -34,15 +41,19 @@ final class AgentStart {
     }
 
     private static void addPoints(PointOptions options, Instrumentation instrumentation, boolean attached) {
-        if (!options.on()) {
+        if (options.when() == When.OFF) {
             return;
         }
         if (JdkPoint.PROBLEM != null) {
             System.err.println(JdkPoint.PROBLEM);
             return;
         }
-        Points.setEager(options.eager());
+        Points.setEager(options.when() == When.EAGER);
         PointTransformer transformer = new PointTransformer(options);
+        if (options.when() == When.DEMAND && instrumentation.isRetransformClassesSupported()) {
+            OnDemand.start(instrumentation, transformer);
+            return;
+        }
         // A transformer that may change loaded classes makes the JVM keep the original of every class that it changes.
         boolean loaded = (attached || options.includesAny()) && instrumentation.isRetransformClassesSupported();
         instrumentation.addTransformer(transformer, loaded);
@@ -53,15 +64,15 @@ final class AgentStart {
 
     /** The classes that were there before us: those of the JDK that patterns name, and all others when we are attached. */
     private static void changeLoaded(PointTransformer transformer, Instrumentation instrumentation) {
+        List<Class<?>> meant = new ArrayList<>();
         for (Class<?> c : instrumentation.getAllLoadedClasses()) {
             if (instrumentation.isModifiableClass(c) && !c.isHidden() && transformer.isMeant(c.getModule(),
                     c.getClassLoader(), c.getName().replace('.', '/'), c.getProtectionDomain())) {
-                try {
-                    instrumentation.retransformClasses(c);
-                } catch (UnmodifiableClassException | LinkageError | InternalError e) {
-                    LeftAlone.FAILED.count();
-                }
+                meant.add(c);
             }
+        }
+        for (int i = 0; i < meant.size(); i += BATCH) {
+            Retransformation.of(instrumentation, meant.subList(i, Math.min(i + BATCH, meant.size())));
         }
     }
 }

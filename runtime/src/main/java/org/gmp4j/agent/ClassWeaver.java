@@ -4,6 +4,7 @@ package org.gmp4j.agent;
 import java.util.EnumMap;
 import java.util.Map;
 
+import org.gmp4j.agent.PointOptions.When;
 import org.gmp4j.agent.PointScan.MethodPoints;
 import org.jspecify.annotations.Nullable;
 
@@ -30,8 +31,8 @@ public final class ClassWeaver {
             throw new IllegalArgumentException("Where a jar is woven include and exclude may be said; the other options are for the "
                     + "program's start.");
         }
-        options = PointOptions.of(given, System.getProperties());
-        if (!options.on()) {
+        options = PointOptions.of(given, System.getProperties(), When.LOAD);
+        if (options.when() == When.OFF) {
             throw new IllegalArgumentException("gmp.points is off, so there is nothing to weave.");
         }
     }

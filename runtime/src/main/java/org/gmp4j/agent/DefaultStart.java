@@ -15,9 +15,14 @@ final class DefaultStart {
      * @throws IllegalStateException with one sentence, when the scheduler cannot run in this JVM
      */
     static void ifAsked() {
-        if (isSet(System.getProperty("gmp.default")) || isSet(System.getenv("GMP_DEFAULT"))) {
+        if (isAsked()) {
             makeDefault();
         }
+    }
+
+    /** Whether a property or a variable says something about it. */
+    static boolean isAsked() {
+        return isSet(System.getProperty("gmp.default")) || isSet(System.getenv("GMP_DEFAULT"));
     }
 
     private static boolean isSet(String value) {

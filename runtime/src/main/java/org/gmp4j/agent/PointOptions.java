@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * Which classes get points. From system properties {@code gmp.points} ({@code on}, {@code eager}, {@code off}),
+ * Which classes get points, and when. From system properties {@code gmp.points} ({@code demand}, {@code load}, {@code eager}, {@code off}),
  * {@code gmp.points.include} and {@code gmp.points.exclude} (patterns, comma-separated), and from the agent's argument,
  * which goes before them: {@code -javaagent:gmp4j-runtime.jar=include=com.acme.**,java.util.regex.*,exclude=com.acme.gen.**}.
  *
@@ -24,17 +24,33 @@ final class PointOptions {
             "jdk/internal/", "sun/"};
     private static final String UTIL = "java/util/";
 
-    private boolean on = true;
-    private boolean eager;
+    /** When a class gets points. */
+    enum When {
+        /** When a goroutine has overrun its quantum in it: {@link OnDemand}. */
+        DEMAND,
+        /** As it loads. */
+        LOAD,
+        /** As it loads, and each point is armed as it is linked: {@link Points#setEager}. */
+        EAGER,
+        /** Never. */
+        OFF
+    }
+
+    private When when;
     private List<ClassPattern> include = List.of();
     private List<ClassPattern> exclude = List.of();
 
-    private PointOptions() {
+    private PointOptions(When when) {
+        this.when = when;
     }
 
-    /** Throws {@link IllegalArgumentException} with one sentence for the user. */
-    static PointOptions of(AgentOptions agentOptions, Properties properties) {
-        PointOptions options = new PointOptions();
+    /**
+     * Throws {@link IllegalArgumentException} with one sentence for the user.
+     *
+     * @param otherwise when classes get points if neither says so
+     */
+    static PointOptions of(AgentOptions agentOptions, Properties properties, When otherwise) {
+        PointOptions options = new PointOptions(otherwise);
         for (String name : List.of("", ".include", ".exclude")) {
             String value = properties.getProperty(PREFIX + name);
             if (value != null) {
@@ -50,11 +66,14 @@ final class PointOptions {
     private void set(String name, String value) {
         switch (name) {
             case PREFIX, "points" -> {
-                on = !value.strip().equals("off");
-                eager = value.strip().equals("eager");
-                if (on && !eager && !value.strip().equals("on")) {
-                    throw new IllegalArgumentException("%s is on, eager or off, not \"%s\".".formatted(PREFIX, value));
-                }
+                when = switch (value.strip()) {
+                    case "demand" -> When.DEMAND;
+                    case "load", "on" -> When.LOAD;
+                    case "eager" -> When.EAGER;
+                    case "off" -> When.OFF;
+                    default -> throw new IllegalArgumentException(
+                            "%s is demand, load, eager or off, not \"%s\".".formatted(PREFIX, value));
+                };
             }
             case PREFIX + ".include", "include" -> include = patterns(value);
             case PREFIX + ".exclude", "exclude" -> exclude = patterns(value);
@@ -72,13 +91,8 @@ final class PointOptions {
         return List.copyOf(patterns);
     }
 
-    boolean on() {
-        return on;
-    }
-
-    /** {@link Points#setEager}. */
-    boolean eager() {
-        return eager;
+    When when() {
+        return when;
     }
 
     /** Whether a class of the JDK may be meant, so that classes that are loaded already must be looked at. */

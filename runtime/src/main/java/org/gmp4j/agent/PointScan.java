@@ -164,8 +164,13 @@ final class PointScan {
 
     /** The class's name, with slashes. */
     String name() {
-        int utf8 = pool[u2(b, pool[thisClass] + 1)];
-        return new String(b, utf8 + 3, u2(b, utf8 + 1), StandardCharsets.UTF_8);
+        return utf8(u2(b, pool[thisClass] + 1));
+    }
+
+    /** The text of a constant. */
+    String utf8(int constant) {
+        int at = pool[constant];
+        return new String(b, at + 3, u2(b, at + 1), StandardCharsets.UTF_8);
     }
 
     boolean isInterface() {

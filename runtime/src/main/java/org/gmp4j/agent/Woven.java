@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.agent;
 
+import org.gmp4j.agent.PointOptions.When;
+
 /**
  * A class that got its points before the program ran initialises this class before it links the first ({@link LinkMethod}). The
  * initialiser does what the agent does when the program starts, as far as that can still be done: it makes the class that points link
@@ -15,9 +17,9 @@ final class Woven {
 
     static {
         try {
-            PointOptions options = PointOptions.of(AgentOptions.of(null), System.getProperties());
-            if (options.on() && JdkPoint.PROBLEM == null) {
-                if (options.eager()) {
+            PointOptions options = PointOptions.of(AgentOptions.of(null), System.getProperties(), When.LOAD);
+            if (options.when() != When.OFF && JdkPoint.PROBLEM == null) {
+                if (options.when() == When.EAGER) {
                     Points.setEager(true);
                 }
                 Points.initialize();

@@ -4,7 +4,7 @@ package org.gmp4j.proc;
 import java.util.Arrays;
 
 /** The schedulers of this process that are not closed. */
-final class LiveSchedulers {
+public final class LiveSchedulers {
     private static final Scheduler[] NONE = {};
     /** Replaced under the class's monitor; read by all. */
     private static volatile Scheduler[] list = NONE;
@@ -13,7 +13,7 @@ final class LiveSchedulers {
     }
 
     /** All of them, in the order of their making; not to be written to. One may be in it twice. */
-    static Scheduler[] all() {
+    public static Scheduler[] all() {
         return list;
     }
 

@@ -20,7 +20,8 @@ import org.gmp4j.struct.M;
  * <li>The threads are nudged through their points, {@value #NUDGES} times at most.
  * <li>A millisecond later the outermost loops of what the goroutine runs are armed; then a level deeper each millisecond, or at
  * sysmon's next look.
- * <li>When there is nothing left to arm, or no class with points was loaded at all, the P is taken, if the goroutine has one.
+ * <li>When there is nothing left to arm, or no point of the JVM was ever reached, the P is taken, if the goroutine has one, and points
+ * are asked for where they are given on demand ({@link Demand}).
  * </ol>
  * The point at which a nudge stopped a goroutine is armed at the next look, for all that come there later ({@link
  * Points#armLearnt}). A point that is armed and stops nobody for a second is disarmed; each time that it has to be armed again it
@@ -119,6 +120,8 @@ final class ArmPoints {
                 want(PATIENCE);
                 o.cpu = ThreadState.cpuNanos(m);
                 o.nextNudge = o.cpu + FIRST_NUDGE_NANOS;
+            } else {
+                askForPoints(m);
             }
             return !o.helpless;
         }
@@ -141,8 +144,19 @@ final class ArmPoints {
             long gp = M.curgOpaque(m.mp);
             Stack st = gp == 0 ? null : GSlots.stack(gp);
             o.helpless = st == null || !Points.arm(st.thread.getStackTrace(), o.level);
+            if (o.helpless) {
+                askForPoints(m);
+            }
         }
         return !o.helpless;
+    }
+
+    private static void askForPoints(Machine m) {
+        long gp = M.curgOpaque(m.mp);
+        Stack st = gp == 0 ? null : GSlots.stack(gp);
+        if (st != null) {
+            Demand.ask(st.thread, (int) M.procid(m.mp));
+        }
     }
 
     /**

@@ -177,6 +177,7 @@ public final class Sysmon implements Monitor {
     public Sysmon(Scheduler s) {
         this.s = s;
         GcWatch.look(); // Loaded now: later there may be no memory for that.
+        Demand.begin();
         stalls = new Stalls(s.config.debug());
         retake = new Retake(s, stalls);
         end = new Step(this, true);

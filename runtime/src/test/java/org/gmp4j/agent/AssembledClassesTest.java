@@ -178,7 +178,8 @@ class AssembledClassesTest {
     @Test
     void brokenClassFiles() {
         byte[] good = notOurs(PointLoader.bytes(LoopShapes.class));
-        PointTransformer transformer = new PointTransformer(PointOptions.of(AgentOptions.of(null), new java.util.Properties()));
+        PointTransformer transformer = new PointTransformer(
+                PointOptions.of(AgentOptions.of(null), new java.util.Properties(), PointOptions.When.LOAD));
         ClassWeaver weaver = new ClassWeaver(null);
         Random random = new Random(42);
         for (int i = 0; i < 3_000; i++) {

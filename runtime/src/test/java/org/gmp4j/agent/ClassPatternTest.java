@@ -38,7 +38,7 @@ class ClassPatternTest {
         for (int i = 0; i < properties.length; i += 2) {
             p.setProperty(properties[i], properties[i + 1]);
         }
-        return PointOptions.of(AgentOptions.of(argument), p);
+        return PointOptions.of(AgentOptions.of(argument), p, PointOptions.When.LOAD);
     }
 
     private static boolean includes(PointOptions options, String name) {
@@ -49,7 +49,7 @@ class ClassPatternTest {
     void byDefaultAllButTheJdk() {
         for (String argument : new String[] {null, "", " "}) {
             PointOptions options = options(argument);
-            assertTrue(options.on());
+            assertEquals(PointOptions.When.LOAD, options.when());
             assertTrue(includes(options, "com.acme.Parser"));
             assertTrue(includes(options, "Parser"));
             assertFalse(includes(options, "java.util.regex.Pattern"));

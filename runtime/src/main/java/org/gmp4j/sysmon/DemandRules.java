@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sysmon;
+
+/**
+ * When a class gets points on demand: values in, a decision out. {@link Demand} asks, and does what these say.
+ *
+ * <p>A <em>sample</em> is a look at a goroutine that has overrun its quantum and that no point can stop: the innermost method on its stack
+ * that would have points.
+ *
+ * <table>
+ * <caption>Rules</caption>
+ * <tr><td>The program is not settled: the compilers had more than a part in {@value #COMPILING} of a CPU since the last look at them, which
+ * is made {@value #SETTLING} ns after the one before, at the earliest.</td><td>Samples do not count. Code that is not compiled yet overruns
+ * everywhere, once.</td></tr>
+ * <tr><td>{@value #SAMPLES} samples of a method within {@value #WINDOW} ns, each after {@value #SPACING} ns more of the thread's CPU
+ * time.</td><td>Its class is to have points. A thread whose CPU was taken from it shows the same method again and again, but uses no CPU time
+ * meanwhile.</td></tr>
+ * <tr><td>A stack holds a method of the class that is to have points.</td><td>Later: after {@value #FIRST_RETRY} ns, doubled up to
+ * {@value #LAST_RETRY} ns, {@value #RETRIES} times in all. A call that began before goes on in the old method, which HotSpot never compiles
+ * again.</td></tr>
+ * <tr><td>{@value #BURST} pauses were made, and since then {@value #EVERY} ns have passed for each further one.</td><td>No more now: each
+ * stops all threads for some milliseconds.</td></tr>
+ * </table>
+ */
+final class DemandRules {
+    static final int COMPILING = 4;
+    static final long SETTLING = 1_000_000_000;
+    static final int SAMPLES = 3;
+    static final long WINDOW = 10_000_000_000L;
+    static final long SPACING = 1_000_000;
+    static final long FIRST_RETRY = 50_000_000;
+    static final long LAST_RETRY = 10_000_000_000L;
+    static final int RETRIES = 20;
+    static final int BURST = 4;
+    static final long EVERY = 10_000_000_000L;
+
+    // All fields belong to the thread of Demand.
+    private long compilersAt;
+    private long compilers;
+    private boolean looked;
+    private boolean settled;
+    /** When the bucket of pauses was full. */
+    private long fullAt = Long.MIN_VALUE;
+
+    /** The samples of one method. */
+    static final class Samples {
+        private int count;
+        private long first;
+
+        /** Counts a sample; true when the class is to have points. */
+        boolean add(long now) {
+            if (count == 0 || now - first > WINDOW) {
+                count = 0;
+                first = now;
+            }
+            return ++count >= SAMPLES;
+        }
+
+        void clear() {
+            count = 0;
+        }
+    }
+
+    /** Whether it is time to read what CPU time the compilers have had. */
+    boolean readsCompilers(long now) {
+        return !looked || now - compilersAt >= SETTLING;
+    }
+
+    /** What CPU time they have had since they began, ns. */
+    void compilersHad(long cpuNanos, long now) {
+        settled = looked && (cpuNanos - compilers) * COMPILING <= now - compilersAt;
+        looked = true;
+        compilers = cpuNanos;
+        compilersAt = now;
+    }
+
+    boolean settled() {
+        return settled;
+    }
+
+    /** Whether another pause may be made now. */
+    boolean mayPause(long now) {
+        return fullAt == Long.MIN_VALUE || now - fullAt >= 0;
+    }
+
+    /** A pause was made. */
+    void paused(long now) {
+        long empty = now - BURST * EVERY; // Where the bucket's edge stands when no pause was made for long.
+        fullAt = Math.max(fullAt == Long.MIN_VALUE ? empty : fullAt, empty) + EVERY;
+    }
+
+    /** How long after a stack was found to hold the class it is looked for again, ns; -1 for never. */
+    static long retryAfter(int retries) {
+        return retries >= RETRIES ? -1 : Math.min(FIRST_RETRY << Math.min(retries, 10), LAST_RETRY);
+    }
+}

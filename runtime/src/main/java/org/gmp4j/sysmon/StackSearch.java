@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sysmon;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import org.gmp4j.proc.HiddenStacks;
+import org.gmp4j.proc.LiveSchedulers;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.GStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks for methods on the stacks of all goroutines and platform threads, parked ones included. Classes count by their names: one of
+ * another loader is found as well. Virtual threads of the JDK's own scheduler are not searched, since nobody knows them all.
+ *
+ * <p>A goroutine takes some ten microseconds, of this thread's time and for a moment of its own. Beyond {@value #MOST} goroutines the
+ * search gives up and says that it has found everything.
+ */
+final class StackSearch {
+    static final int MOST = 20_000;
+
+    private final List<String> types = new ArrayList<>();
+    private final List<@Nullable Set<String>> methods = new ArrayList<>();
+    private final List<Boolean> found = new ArrayList<>();
+    private int searched;
+
+    /** Adds a class to look for, and the methods that count; null for all. */
+    void add(String type, @Nullable Set<String> names) {
+        types.add(type);
+        methods.add(names);
+        found.add(false);
+    }
+
+    /** Searches. */
+    void run() {
+        for (Thread t : platformThreads()) {
+            look(t.getStackTrace());
+        }
+        for (Scheduler s : LiveSchedulers.all()) {
+            boolean _ = s.slots.all(gp -> goroutine(s, gp));
+        }
+    }
+
+    /** Whether the class that was added as the {@code i}th was found. */
+    boolean found(int i) {
+        return found.get(i);
+    }
+
+    private boolean goroutine(Scheduler s, long gp) {
+        int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
+        Stack st = status == GStatus.GDEAD || status == GStatus.GIDLE ? null : HiddenStacks.of(s, gp);
+        if (st == null) {
+            return true; // It has not begun, or has ended.
+        }
+        if (++searched > MOST) {
+            found.replaceAll(f -> true);
+            return false;
+        }
+        look(st.thread.getStackTrace());
+        return found.contains(false);
+    }
+
+    private static Thread[] platformThreads() {
+        ThreadGroup root = Thread.currentThread().getThreadGroup();
+        while (root.getParent() != null) {
+            root = root.getParent();
+        }
+        for (int room = 2 * root.activeCount() + 8;; room *= 2) {
+            Thread[] all = new Thread[room];
+            int n = root.enumerate(all);
+            if (n < room) {
+                return java.util.Arrays.copyOf(all, n);
+            }
+        }
+    }
+
+    private void look(StackTraceElement[] frames) {
+        for (StackTraceElement frame : frames) {
+            for (int i = 0; i < types.size(); i++) {
+                Set<String> names = methods.get(i);
+                if (types.get(i).equals(frame.getClassName()) && (names == null || names.contains(frame.getMethodName()))) {
+                    found.set(i, true);
+                }
+            }
+        }
+    }
+}
