@@ -75,7 +75,7 @@ class ServiceCommandTest {
         "--spin=latency:0us; --spin: ",
         "--peers=kotlin; --peers is a list of jdk, go, net; or none",
         "--peers=jdk,none; --peers is a list of jdk, go, net; or none",
-        "--points=some; --points is on, eager or off",
+        "--points=some; --points is demand, load, eager or off",
         "--burn=2; ",
         "--json=/; --json: cannot write to /: it is a directory",
         "--html=/no/such/dir/s.html; --html: cannot write to /no/such/dir/s.html: there is no such directory",

@@ -2,7 +2,6 @@
 package org.gmp4j.sysmon;
 
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -13,6 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.agent.OnDemand;
 import org.gmp4j.ffi.CompilerThreads;
 import org.gmp4j.ffi.OsThread;
+import org.gmp4j.report.StackSearch;
 import org.gmp4j.stack.JdkFrames;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +35,8 @@ final class Demand implements Runnable {
     private static final long LAST_PAUSE = 128_000_000;
 
     private static volatile @Nullable Demand demand;
+    /** How often a stack held a class that was to get points; written by the thread of this. */
+    private static volatile long refusals;
 
     private final OnDemand points;
     private final Thread thread;
@@ -67,7 +69,10 @@ final class Demand implements Runnable {
     private static final class Wish {
         private final Class<?> type;
         private final Methods methods;
+        /** When it is looked at next. */
         private long next;
+        /** The threads that had it on their stacks at the last search; null before the first. */
+        private @Nullable Set<Long> holders;
         private int retries;
 
         Wish(Class<?> type, Methods methods, long now) {
@@ -105,6 +110,11 @@ final class Demand implements Runnable {
             d.asked.setRelease(new Overrun(overran, tid)); // Partner: the getAcquire in run.
             LockSupport.unpark(d.thread);
         }
+    }
+
+    /** How often a class did not get its points since a stack held it. */
+    static long refusals() {
+        return refusals;
     }
 
     @Override
@@ -154,7 +164,7 @@ final class Demand implements Runnable {
     private boolean sampled(Overrun o) {
         boolean any = false;
         for (int i = 0; i < DemandRules.SAMPLES; i++) {
-            if (i > 0 && !ranOn(o)) {
+            if (i > 0 && !ranOn(o.tid)) {
                 return any;
             }
             Class<?> type = innermost(JdkFrames.of(o.thread));
@@ -174,11 +184,11 @@ final class Demand implements Runnable {
     }
 
     /** Waits until the M's thread has had so much more of the CPU; false when it does not get it. */
-    private static boolean ranOn(Overrun o) {
-        long from = OsThread.cpuNanos(o.tid);
+    static boolean ranOn(int tid) {
+        long from = OsThread.cpuNanos(tid);
         for (long end = System.nanoTime() + PATIENCE; from >= 0 && System.nanoTime() < end;) {
             LockSupport.parkNanos(LOOK);
-            if (OsThread.cpuNanos(o.tid) - from >= DemandRules.SPACING) {
+            if (OsThread.cpuNanos(tid) - from >= DemandRules.SPACING) {
                 return true;
             }
         }
@@ -214,7 +224,7 @@ final class Demand implements Runnable {
         return false;
     }
 
-    /** Gives points to the classes that are wished for and that no stack holds, all in one pause. */
+    /** Gives points to the classes that are wished for and in no call that lasts, all in one pause. */
     private void grant() {
         long now = System.nanoTime();
         List<Wish> due = new ArrayList<>();
@@ -232,18 +242,20 @@ final class Demand implements Runnable {
             }
             return;
         }
+        List<Class<?>> free = new ArrayList<>();
         StackSearch search = new StackSearch();
         for (Wish w : due) {
             search.add(w.type.getName(), w.methods.names);
         }
-        search.run();
-        List<Class<?>> free = new ArrayList<>();
+        boolean whole = search.run();
         for (int i = 0; i < due.size(); i++) {
             Wish w = due.get(i);
-            if (!search.found(i)) {
+            Set<Long> holders = search.holders(i);
+            if (whole && DemandRules.isFree(holders, w.holders)) {
                 free.add(w.type);
                 wishes.remove(w);
             } else {
+                w.holders = holders;
                 later(w, now);
             }
         }
@@ -256,6 +268,7 @@ final class Demand implements Runnable {
     }
 
     private void later(Wish w, long now) {
+        refusals++;
         long after = DemandRules.retryAfter(w.retries++);
         w.next = now + after;
         if (after < 0) {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sysmon;
 
+import java.util.Collections;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
 /**
  * When a class gets points on demand: values in, a decision out. {@link Demand} asks, and does what these say.
  *
@@ -9,17 +14,18 @@ package org.gmp4j.sysmon;
  *
  * <table>
  * <caption>Rules</caption>
- * <tr><td>The program is not settled: the compilers had more than a part in {@value #COMPILING} of a CPU since the last look at them, which
- * is made {@value #SETTLING} ns after the one before, at the earliest.</td><td>Samples do not count. Code that is not compiled yet overruns
- * everywhere, once.</td></tr>
- * <tr><td>{@value #SAMPLES} samples of a method within {@value #WINDOW} ns, each after {@value #SPACING} ns more of the thread's CPU
- * time.</td><td>Its class is to have points. A thread whose CPU was taken from it shows the same method again and again, but uses no CPU time
- * meanwhile.</td></tr>
- * <tr><td>A stack holds a method of the class that is to have points.</td><td>Later: after {@value #FIRST_RETRY} ns, doubled up to
- * {@value #LAST_RETRY} ns, {@value #RETRIES} times in all. A call that began before goes on in the old method, which HotSpot never compiles
- * again.</td></tr>
- * <tr><td>{@value #BURST} pauses were made, and since then {@value #EVERY} ns have passed for each further one.</td><td>No more now: each
- * stops all threads for some milliseconds.</td></tr>
+ * <tr><td>The compilers had more than one part in {@value #COMPILING} of a CPU since they were last looked at, which is at least
+ * {@value #SETTLING} ns ago: the program is not settled.</td><td>Samples do not count. Code that is not compiled yet overruns everywhere,
+ * once.</td></tr>
+ * <tr><td>{@value #SAMPLES} samples of a class within {@value #WINDOW} ns, each after {@value #SPACING} ns more of the thread's CPU
+ * time.</td><td>The class is to have points. A thread whose CPU was taken from it shows the same method again and again, but uses no CPU
+ * time meanwhile.</td></tr>
+ * <tr><td>A thread has a method of the class on its stack, and no search was made before, or it had one then too.</td><td>Later: after
+ * {@value #FIRST_RETRY} ns, doubled up to {@value #LAST_RETRY} ns, {@value #RETRIES} times in all. A call that began before its class
+ * was transformed goes on in the old method, which HotSpot interprets and never compiles again; so calls that last must not be under
+ * way.</td></tr>
+ * <tr><td>{@value #BURST} pauses were made, less one for each {@value #EVERY} ns that have passed.</td><td>No more now: each stops all
+ * threads for some milliseconds.</td></tr>
  * </table>
  */
 final class DemandRules {
@@ -39,8 +45,9 @@ final class DemandRules {
     private long compilers;
     private boolean looked;
     private boolean settled;
-    /** When the bucket of pauses was full. */
-    private long fullAt = Long.MIN_VALUE;
+    /** Before this there is no pause; in the past by as much as pauses are saved up. Set by the first one. */
+    private long nextPause;
+    private boolean everPaused;
 
     /** The samples of one method. */
     static final class Samples {
@@ -80,13 +87,24 @@ final class DemandRules {
 
     /** Whether another pause may be made now. */
     boolean mayPause(long now) {
-        return fullAt == Long.MIN_VALUE || now - fullAt >= 0;
+        return !everPaused || now - nextPause >= 0;
     }
 
     /** A pause was made. */
     void paused(long now) {
-        long empty = now - BURST * EVERY; // Where the bucket's edge stands when no pause was made for long.
-        fullAt = Math.max(fullAt == Long.MIN_VALUE ? empty : fullAt, empty) + EVERY;
+        long mostSaved = now - (BURST - 1) * EVERY;
+        nextPause = (everPaused ? Math.max(nextPause, mostSaved) : mostSaved) + EVERY;
+        everPaused = true;
+    }
+
+    /**
+     * Whether no call of a class's methods lasts.
+     *
+     * @param holders the threads that have one on their stacks
+     * @param before those that had one at the search before; null when there was none
+     */
+    static boolean isFree(Set<Long> holders, @Nullable Set<Long> before) {
+        return holders.isEmpty() || before != null && Collections.disjoint(holders, before);
     }
 
     /** How long after a stack was found to hold the class it is looked for again, ns; -1 for never. */

@@ -84,16 +84,16 @@ class ClassPatternTest {
 
     @Test
     void propertiesAndTheAgentsArgument() {
-        assertFalse(options(null, "gmp.points", "off").on());
-        assertTrue(options("points=on", "gmp.points", "off").on());
-        assertFalse(options("gmp.points=off,gmp.points.include=a.*,b.*").on());
+        assertEquals(PointOptions.When.OFF, options(null, "gmp.points", "off").when());
+        assertEquals(PointOptions.When.LOAD, options("points=on", "gmp.points", "off").when());
+        assertEquals(PointOptions.When.OFF, options("gmp.points=off,gmp.points.include=a.*,b.*").when());
         PointOptions options = options("include=a.*, b.**", "gmp.points.exclude", "b.c.*", "gmp.points.include", "x.*");
         assertTrue(includes(options, "b.d.E"));
         assertFalse(includes(options, "b.c.D"));
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"points=maybe|gmp.points is on, eager or off, not \"maybe\".",
+    @CsvSource(delimiter = '|', value = {"points=maybe|gmp.points is demand, load, eager or off, not \"maybe\".",
             "speed=high|The agent knows no option \"speed\"; it knows default, procs, spin, quantum, affinity, steal, realtime, "
                     + "hugepages, nodequeues, stalled, debug, warm, points, include, exclude.",
             "com.acme.**|The agent's option \"com.acme.**\" has no value.",

@@ -221,7 +221,7 @@ class WovenProgramTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-            "gmp.points=maybe|gmp4j: gmp.points is on, eager or off, not \"maybe\".",
+            "gmp.points=maybe|gmp4j: gmp.points is demand, load, eager or off, not \"maybe\".",
             "gmp.default=perhaps|gmp4j: gmp.default is \"perhaps\": "})
     void aBadSettingIsOneSentence(String property, String sentence) {
         Result r = run(jvm().with("-D" + property), true, "plain");

@@ -142,8 +142,8 @@ public final class ServiceCommand implements Callable<Integer> {
             defaultValue = "3")
     private int runs;
 
-    @Option(names = "--points", paramLabel = "OPTION", description = "The agent's points: on, eager or off (default: on).")
-    private String points = "on";
+    @Option(names = "--points", paramLabel = "OPTION", description = "The agent's points: demand, load, eager or off (default: load).")
+    private String points = "load";
 
     @Option(
             names = "--burn",
@@ -280,8 +280,8 @@ public final class ServiceCommand implements Callable<Integer> {
         if (runs < 1 || runs > MAX_RUNS) {
             throw bad("--runs is from 1 to 1000");
         }
-        if (!List.of("on", "off", "eager").contains(points)) {
-            throw bad("--points is on, eager or off");
+        if (!List.of("demand", "load", "eager", "off").contains(points)) {
+            throw bad("--points is demand, load, eager or off");
         }
         for (Load load : all) {
             if (load.rate() * seconds < LEAST_REQUESTS) {

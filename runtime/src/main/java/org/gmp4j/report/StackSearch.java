@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.sysmon;
+package org.gmp4j.report;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -14,39 +16,46 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Looks for methods on the stacks of all goroutines and platform threads, parked ones included. Classes count by their names: one of
- * another loader is found as well. Virtual threads of the JDK's own scheduler are not searched, since nobody knows them all.
+ * another loader is found as well. Virtual threads of the JDK's own scheduler are not searched: there is no list of them.
  *
- * <p>A goroutine takes some ten microseconds, of this thread's time and for a moment of its own. Beyond {@value #MOST} goroutines the
- * search gives up and says that it has found everything.
+ * <p>A goroutine takes some ten microseconds of this thread's time, and if it runs a moment of its own. A search of more than {@value
+ * #MOST} goroutines gives up.
  */
-final class StackSearch {
+public final class StackSearch {
     static final int MOST = 20_000;
 
     private final List<String> types = new ArrayList<>();
     private final List<@Nullable Set<String>> methods = new ArrayList<>();
-    private final List<Boolean> found = new ArrayList<>();
+    private final List<Set<Long>> holders = new ArrayList<>();
     private int searched;
 
     /** Adds a class to look for, and the methods that count; null for all. */
-    void add(String type, @Nullable Set<String> names) {
+    public void add(String type, @Nullable Set<String> names) {
         types.add(type);
         methods.add(names);
-        found.add(false);
+        holders.add(new HashSet<>());
     }
 
-    /** Searches. */
-    void run() {
+    /**
+     * Searches.
+     *
+     * @return false when it gave up
+     */
+    public boolean run() {
         for (Thread t : platformThreads()) {
-            look(t.getStackTrace());
+            look(t);
         }
         for (Scheduler s : LiveSchedulers.all()) {
-            boolean _ = s.slots.all(gp -> goroutine(s, gp));
+            if (!s.slots.all(gp -> goroutine(s, gp))) {
+                return false;
+            }
         }
+        return true;
     }
 
-    /** Whether the class that was added as the {@code i}th was found. */
-    boolean found(int i) {
-        return found.get(i);
+    /** The ids of the threads that have a method of the class that was added as the {@code i}th on their stacks. */
+    public Set<Long> holders(int i) {
+        return holders.get(i);
     }
 
     private boolean goroutine(Scheduler s, long gp) {
@@ -56,11 +65,10 @@ final class StackSearch {
             return true; // It has not begun, or has ended.
         }
         if (++searched > MOST) {
-            found.replaceAll(f -> true);
             return false;
         }
-        look(st.thread.getStackTrace());
-        return found.contains(false);
+        look(st.thread);
+        return true;
     }
 
     private static Thread[] platformThreads() {
@@ -72,17 +80,17 @@ final class StackSearch {
             Thread[] all = new Thread[room];
             int n = root.enumerate(all);
             if (n < room) {
-                return java.util.Arrays.copyOf(all, n);
+                return Arrays.copyOf(all, n);
             }
         }
     }
 
-    private void look(StackTraceElement[] frames) {
-        for (StackTraceElement frame : frames) {
+    private void look(Thread t) {
+        for (StackTraceElement frame : t.getStackTrace()) {
             for (int i = 0; i < types.size(); i++) {
                 Set<String> names = methods.get(i);
                 if (types.get(i).equals(frame.getClassName()) && (names == null || names.contains(frame.getMethodName()))) {
-                    found.set(i, true);
+                    boolean _ = holders.get(i).add(t.threadId());
                 }
             }
         }

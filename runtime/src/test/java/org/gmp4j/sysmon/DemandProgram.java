@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sysmon;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.ref.WeakReference;
+import java.net.URL;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongUnaryOperator;
+
+import org.gmp4j.Chan;
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.agent.OnDemand;
+import org.gmp4j.agent.Points;
+import org.gmp4j.sync.WaitGroup;
+
+/** Goroutines that overrun their quanta in a JVM with points on demand. The arguments name what is tried; it prints each with "ok". */
+final class DemandProgram {
+    private static final long ROUNDS = 20_000_000;
+    private static final long PATIENCE = 60_000_000_000L;
+    private static volatile long sink;
+    private static volatile boolean stop;
+
+    private DemandProgram() {
+    }
+
+    /** Each of the classes below has one loop of some ten milliseconds. */
+    static final class Again implements LongUnaryOperator {
+        @Override
+        public long applyAsLong(long n) {
+            long h = n;
+            for (long i = 0; i < n; i++) {
+                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
+            }
+            return h;
+        }
+    }
+
+    static final class Endless implements LongUnaryOperator {
+        @Override
+        public long applyAsLong(long n) {
+            long h = n;
+            for (long i = 0; i < n || !stop && n == 0; i++) {
+                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
+            }
+            return h;
+        }
+    }
+
+    static final class Parked implements LongUnaryOperator {
+        private static Chan<Integer> chan;
+
+        @Override
+        public long applyAsLong(long n) {
+            long h = n;
+            for (long i = 0; i < n; i++) {
+                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
+            }
+            return h;
+        }
+
+        static int waits() {
+            int sum = 0;
+            for (int i = 0; i < 2; i++) {
+                sum += chan.recv();
+            }
+            return sum;
+        }
+    }
+
+    static final class OnThread implements LongUnaryOperator {
+        @Override
+        public long applyAsLong(long n) {
+            long h = n;
+            for (long i = 0; i < n; i++) {
+                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
+            }
+            for (; n == 0 && !stop;) {
+                LockSupport.park();
+            }
+            return h;
+        }
+    }
+
+    /** {@link OtherAgent} changes it. */
+    static final class Work implements LongUnaryOperator {
+        @Override
+        public long applyAsLong(long n) {
+            long h = n;
+            for (long i = 0; i < n; i++) {
+                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
+            }
+            return h;
+        }
+
+        static String changedBy() {
+            return "no agent";
+        }
+    }
+
+    static final class Unread implements LongUnaryOperator {
+        @Override
+        public long applyAsLong(long n) {
+            long h = n;
+            for (long i = 0; i < n; i++) {
+                h = h * 6_364_136_223_846_793_005L + (h >>> 7);
+            }
+            return h;
+        }
+    }
+
+    /** Defines the class {@link Unread} anew, without a resource. */
+    private static final class Maker extends ClassLoader {
+        Maker() {
+            super(DemandProgram.class.getClassLoader());
+        }
+
+        LongUnaryOperator make() throws IOException, ReflectiveOperationException {
+            try (InputStream in = Unread.class.getResourceAsStream("DemandProgram$Unread.class")) {
+                byte[] b = in.readAllBytes();
+                var made = defineClass(Unread.class.getName(), b, 0, b.length).getDeclaredConstructor();
+                made.setAccessible(true);
+                return (LongUnaryOperator) made.newInstance();
+            }
+        }
+
+        @Override
+        public URL getResource(String name) {
+            return null;
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        try (Gmp gmp = Gmp.builder().procs(1).quantum(Duration.ofMillis(1)).build()) {
+            for (String what : args) {
+                gmp.call(() -> {
+                    stop = false;
+                    tried(what);
+                    return null;
+                });
+                System.out.println(what + " ok");
+            }
+        }
+    }
+
+    private static void tried(String what) throws Exception {
+        switch (what) {
+            case "again" -> again();
+            case "heldByTheHog" -> heldByTheHog();
+            case "heldByAParkedGoroutine" -> heldByAParkedGoroutine();
+            case "heldByAThread" -> heldByAThread();
+            case "kinds" -> kinds();
+            case "madeAtRunTime" -> givesPoints(new Maker().make());
+            case "loaderGone" -> loaderGone();
+            case "fullHeap" -> fullHeap();
+            case "otherAgent" -> otherAgent();
+            default -> throw new IllegalArgumentException(what);
+        }
+    }
+
+    /** Calls it in goroutines, beside one that yields, until that is so. */
+    private static void call(LongUnaryOperator work, BooleanSupplier until) {
+        for (long end = System.nanoTime() + PATIENCE; !until.getAsBoolean();) {
+            if (System.nanoTime() - end > 0) {
+                throw new AssertionError(OnDemand.counts() + " " + Points.counters() + " " + Demand.refusals());
+            }
+            WaitGroup calls = new WaitGroup();
+            calls.go(() -> sink += work.applyAsLong(ROUNDS));
+            calls.await();
+        }
+    }
+
+    private static boolean has(Object work) {
+        return OnDemand.get().has(work.getClass());
+    }
+
+    private static void givesPoints(LongUnaryOperator work) {
+        long before = OnDemand.counts().classes();
+        call(work, () -> OnDemand.counts().classes() > before);
+        check(has(work), "another class got them");
+    }
+
+    private static void check(boolean ok, String otherwise) {
+        if (!ok) {
+            throw new AssertionError(otherwise);
+        }
+    }
+
+    private static void again() {
+        check(Points.counters().points() == 0, "no class has points at first");
+        LongUnaryOperator work = new Again();
+        givesPoints(work);
+        check(Points.counters().points() == 1, "its class alone was changed: " + Points.counters());
+        long reached = Points.counters().reached();
+        call(work, () -> Points.counters().reached() > reached);
+    }
+
+    private static void heldByTheHog() {
+        Endless work = new Endless();
+        long refused = Demand.refusals();
+        WaitGroup hog = new WaitGroup();
+        hog.go(() -> sink += work.applyAsLong(0));
+        for (long end = System.nanoTime() + PATIENCE; Demand.refusals() == refused;) {
+            check(System.nanoTime() - end < 0, "nobody has looked whether a stack holds it");
+            Go.sleep(Duration.ofMillis(10));
+        }
+        check(!has(work), "a call that lasts would never be compiled again");
+        stop = true;
+        hog.await();
+        call(work, () -> has(work));
+    }
+
+    private static void heldByAParkedGoroutine() {
+        Parked.chan = Chan.make(0);
+        Parked work = new Parked();
+        int[] got = new int[1];
+        WaitGroup waiter = new WaitGroup();
+        waiter.go(() -> got[0] = Parked.waits());
+        Parked.chan.send(1);
+        long refused = Demand.refusals();
+        call(work, () -> Demand.refusals() > refused);
+        check(!has(work), "a goroutine waits inside a method that would have points");
+        Parked.chan.send(2);
+        waiter.await();
+        check(got[0] == 3, "got " + got[0]);
+        call(work, () -> has(work));
+    }
+
+    private static void heldByAThread() throws InterruptedException {
+        OnThread work = new OnThread();
+        Thread t = Thread.ofPlatform().start(() -> sink += work.applyAsLong(0));
+        long refused = Demand.refusals();
+        call(work, () -> Demand.refusals() > refused);
+        check(!has(work), "a thread waits inside a method that would have points");
+        stop = true;
+        LockSupport.unpark(t);
+        t.join();
+        call(work, () -> has(work));
+    }
+
+    private static void kinds() throws Exception {
+        OnDemand points = OnDemand.get();
+        check(points.mayHave(Work.class), "a class of the program");
+        check(!points.mayHave(String.class), "the JDK");
+        check(!points.mayHave(Gmp.class), "the runtime");
+        check(!points.mayHave(int[].class), "no class file");
+        Runnable lambda = () -> sink++;
+        check(!points.mayHave(lambda.getClass()), "hidden");
+        try (InputStream in = Unread.class.getResourceAsStream("DemandProgram$Unread.class")) {
+            Class<?> hidden = MethodHandles.lookup().defineHiddenClass(in.readAllBytes(), false).lookupClass();
+            check(!points.mayHave(hidden), "hidden");
+        }
+        check(OnDemand.methods(Again.class).equals(Set.of("applyAsLong")), "" + OnDemand.methods(Again.class));
+        check(OnDemand.methods(DemandTest.class) != null, "a class of another file");
+        check(OnDemand.methods(new Maker().make().getClass()) == null, "its class file cannot be had");
+    }
+
+    private static void loaderGone() throws Exception {
+        LongUnaryOperator work = new Maker().make();
+        givesPoints(work);
+        WeakReference<Class<?>> type = new WeakReference<>(work.getClass());
+        work = null;
+        for (long end = System.nanoTime() + PATIENCE; type.get() != null; System.gc()) {
+            check(System.nanoTime() - end < 0, "the class is held");
+            Go.sleep(Duration.ofMillis(1));
+        }
+    }
+
+    private static void fullHeap() {
+        List<byte[]> all = new ArrayList<>();
+        for (int size = 1 << 20; size > 16;) {
+            try {
+                all.add(new byte[size]);
+            } catch (OutOfMemoryError e) {
+                size /= 2;
+            }
+        }
+        LongUnaryOperator work = new Again();
+        long end = System.nanoTime() + 2_000_000_000;
+        while (System.nanoTime() - end < 0) {
+            sink += work.applyAsLong(ROUNDS);
+        }
+        all.clear();
+        call(work, () -> has(work));
+    }
+
+    private static void otherAgent() throws Exception {
+        check(Work.changedBy().equals("another agent"), Work.changedBy());
+        LongUnaryOperator work = new Work();
+        givesPoints(work);
+        check(Work.changedBy().equals("another agent"), "its change is lost: " + Work.changedBy());
+        long points = Points.counters().points();
+        OtherAgent.again(Work.class);
+        check(Points.counters().points() == 2 * points, "ours are put in again: " + Points.counters());
+        check(Work.changedBy().equals("another agent"), Work.changedBy());
+        long reached = Points.counters().reached();
+        call(work, () -> Points.counters().reached() > reached);
+    }
+}

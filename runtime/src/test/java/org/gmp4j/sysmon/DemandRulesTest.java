@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sysmon;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Set;
+
+import org.junit.jupiter.api.Test;
+
+/** The rows of the table of {@link DemandRules}. */
+class DemandRulesTest {
+    private static final long NOW = -5_000_000_000_000L; // As System.nanoTime may be.
+
+    private final DemandRules rules = new DemandRules();
+
+    @Test
+    void aProgramIsSettledWhenItsCompilersHaveLittleToDo() {
+        assertTrue(rules.readsCompilers(NOW));
+        rules.compilersHad(7_000_000_000L, NOW);
+        assertFalse(rules.settled(), "nothing to compare with");
+        assertFalse(rules.readsCompilers(NOW + DemandRules.SETTLING - 1));
+        long second = NOW + DemandRules.SETTLING;
+        assertTrue(rules.readsCompilers(second));
+        long part = DemandRules.SETTLING / DemandRules.COMPILING;
+        rules.compilersHad(7_000_000_000L + part + 1, second);
+        assertFalse(rules.settled());
+        rules.compilersHad(7_000_000_000L + 2 * part + 1, second + DemandRules.SETTLING);
+        assertTrue(rules.settled());
+        rules.compilersHad(0, second + 2 * DemandRules.SETTLING);
+        assertTrue(rules.settled(), "compiler threads have ended");
+    }
+
+    @Test
+    void severalSamplesWithinATime() {
+        DemandRules.Samples s = new DemandRules.Samples();
+        for (int i = 1; i < DemandRules.SAMPLES; i++) {
+            assertFalse(s.add(NOW + i));
+        }
+        assertTrue(s.add(NOW + DemandRules.WINDOW));
+        s.clear();
+        assertFalse(s.add(NOW));
+        for (int i = 1; i < DemandRules.SAMPLES; i++) {
+            assertFalse(s.add(NOW + DemandRules.WINDOW + i), "the first is too long ago");
+        }
+    }
+
+    @Test
+    void aFewPausesAtOnceThenFewAMinute() {
+        for (int i = 0; i < DemandRules.BURST; i++) {
+            assertTrue(rules.mayPause(NOW + i), "pause " + i);
+            rules.paused(NOW + i);
+        }
+        long last = NOW + DemandRules.BURST;
+        assertFalse(rules.mayPause(last));
+        assertFalse(rules.mayPause(NOW + DemandRules.EVERY - 1));
+        assertTrue(rules.mayPause(last + DemandRules.EVERY));
+        rules.paused(last + DemandRules.EVERY);
+        assertFalse(rules.mayPause(last + DemandRules.EVERY + 1));
+        long later = last + 100 * DemandRules.EVERY;
+        for (int i = 0; i < DemandRules.BURST; i++) {
+            assertTrue(rules.mayPause(later));
+            rules.paused(later);
+        }
+        assertFalse(rules.mayPause(later), "no more than a burst is saved up");
+    }
+
+    @Test
+    void callsThatLastAreSeenTwice() {
+        assertTrue(DemandRules.isFree(Set.of(), null));
+        assertTrue(DemandRules.isFree(Set.of(), Set.of(1L)));
+        assertFalse(DemandRules.isFree(Set.of(1L), null), "it may last");
+        assertTrue(DemandRules.isFree(Set.of(2L, 3L), Set.of(1L)), "calls that come and go");
+        assertFalse(DemandRules.isFree(Set.of(1L, 2L), Set.of(1L)));
+    }
+
+    @Test
+    void aClassOnAStackIsTriedAgainAndThenLeft() {
+        assertEquals(DemandRules.FIRST_RETRY, DemandRules.retryAfter(0));
+        assertEquals(2 * DemandRules.FIRST_RETRY, DemandRules.retryAfter(1));
+        assertEquals(DemandRules.LAST_RETRY, DemandRules.retryAfter(DemandRules.RETRIES - 1));
+        assertEquals(-1, DemandRules.retryAfter(DemandRules.RETRIES));
+    }
+}
