@@ -37,6 +37,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -68,6 +69,9 @@ typedef struct {
 
 /* HOOKED: what it creates does not inherit what is set on it. */
 enum { BEGUN = 1, HOOKED = 2 };
+
+/* A nice value is from -20 to 19: an error number is told by less. */
+enum { NO_NICE = 100 };
 
 /* What the runtime has set on a thread. */
 struct own {
@@ -129,7 +133,7 @@ static bool proc_is_ours(void)
     return atoi(self) == getpid();
 }
 
-/* Stores the ids of at most so many threads of this process whose names begin so; how many there are, or -errno. */
+/* Stores the ids of at most so many threads of this process whose names begin so, of all with no names; how many, or -errno. */
 static int32_t find_threads(const char *const *names, int32_t n, int32_t *tids, int32_t most)
 {
     int32_t found = 0;
@@ -142,7 +146,10 @@ static int32_t find_threads(const char *const *names, int32_t n, int32_t *tids, 
         char comm[32];
         int tid = atoi(e->d_name);
         snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
-        if (tid <= 0 || !read_line(path, "", comm, sizeof comm)) {
+        if (tid > 0 && n == 0) {
+            tids[found++] = tid;
+        }
+        if (tid <= 0 || n == 0 || !read_line(path, "", comm, sizeof comm)) {
             continue;
         }
         for (int32_t i = 0; i < n; i++) {
@@ -167,6 +174,33 @@ int32_t gmp_compiler_threads(uint64_t tids, int32_t most)
 {
     static const char *const compilers[] = {"C1 CompilerThre", "C2 CompilerThre", "JVMCI CompilerT"};
     return proc_is_ours() ? find_threads(compilers, 3, (int32_t *)(uintptr_t)tids, most) : -ENOENT;
+}
+
+int32_t gmp_threads(uint64_t tids, int32_t most)
+{
+    return proc_is_ours() ? find_threads(NULL, 0, (int32_t *)(uintptr_t)tids, most) : -ENOENT;
+}
+
+int64_t gmp_thread_waited(int32_t tid)
+{
+    char path[64];
+    char line[96];
+    uint64_t ran;
+    uint64_t waited;
+    snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", (int)tid);
+    return read_line(path, "", line, sizeof line) && sscanf(line, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2 ? (int64_t)waited : -ESRCH;
+}
+
+int32_t gmp_nice(int32_t tid)
+{
+    errno = 0;
+    int32_t nice = getpriority(PRIO_PROCESS, (id_t)tid);
+    return errno == 0 ? nice : -errno - NO_NICE;
+}
+
+int32_t gmp_set_nice(int32_t tid, int32_t nice)
+{
+    return setpriority(PRIO_PROCESS, (id_t)tid, nice) == 0 ? 0 : -errno;
 }
 
 static bool get_attr(pid_t tid, attr_t *attr)

@@ -15,6 +15,7 @@ import org.gmp4j.config.DebugVars;
 import org.gmp4j.print.Stderr;
 import org.gmp4j.proc.DefaultPool;
 import org.gmp4j.struct.ProcessFlag;
+import org.gmp4j.sysmon.CompilerShare;
 import org.jspecify.annotations.Nullable;
 
 /** The scheduler of all virtual threads that name none, and where its settings come from: {@link Gmp#makeDefault}. */
@@ -22,11 +23,13 @@ final class DefaultGmp {
     private static final String PROPERTY = "gmp.default";
     private static final String VARIABLE = "GMP_DEFAULT";
     private static final List<String> SETTINGS = List.of("procs", "spin", "quantum", "affinity", "steal", "realtime", "hugepages",
-            "nodequeues", "stalled", "debug", "warm");
+            "nodequeues", "stalled", "debug", "warm", "compilers");
     private static final String KNOWN = String.join(", ", SETTINGS);
 
     private static final String ON = "on";
     private static final String OFF = "off";
+    private static final String YIELD = "yield";
+    private static final String EQUAL = "equal";
     /** How often stalls are printed by default. */
     private static final Duration STALLED = Duration.ofSeconds(1);
 
@@ -64,6 +67,7 @@ final class DefaultGmp {
             DefaultGmp wanted = new DefaultGmp(System.getProperties(), System.getenv());
             wanted.apply(settings);
             Duration warm = wanted.warm();
+            boolean compilersYield = wanted.compilersYield();
             Gmp gmp = settings.build();
             boolean done = false;
             try {
@@ -76,6 +80,9 @@ final class DefaultGmp {
                 }
             }
             made = gmp;
+            if (compilersYield) {
+                CompilerShare.begin(gmp.s);
+            }
             if (warm != null) {
                 warmUp(gmp, warm);
             }
@@ -158,6 +165,18 @@ final class DefaultGmp {
         Setting warm = setting("warm");
         return warm == null || warm.is(OFF) ? null
                 : warm.duration("off, or a duration from 1ms to 60s, such as 1500ms", WarmUp.SHORTEST, WarmUp.LONGEST);
+    }
+
+    /** Whether the JVM's compilers give way to the program while it starts. */
+    boolean compilersYield() {
+        Setting compilers = setting("compilers");
+        if (compilers == null || compilers.is(YIELD)) {
+            return true;
+        }
+        if (!compilers.is(EQUAL)) {
+            throw compilers.bad("use " + YIELD + " or " + EQUAL);
+        }
+        return false;
     }
 
     /** Stalls are printed as GMPDEBUG=stall has it. */

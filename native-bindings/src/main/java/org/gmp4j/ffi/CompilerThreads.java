@@ -4,11 +4,16 @@ package org.gmp4j.ffi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
 
-/** HotSpot's compiler threads, as the kernel sees them. The JVM starts and ends some of them as it needs them. Thread-safe. */
+/**
+ * HotSpot's compiler threads, as the kernel sees them, and what threads get of the CPUs. The JVM starts and ends compiler threads as it
+ * needs them. Thread-safe.
+ */
 public final class CompilerThreads {
-    private static final int MOST = 256;
+    private static final int MOST_COMPILERS = 256;
+    private static final int MOST_THREADS = 1 << 16;
+    /** The C functions give an error number as less than the least nice value. */
+    private static final int LEAST_NICE = -20;
 
     private CompilerThreads() {
     }
@@ -19,11 +24,60 @@ public final class CompilerThreads {
      * @return the kernel's thread ids; none where {@code /proc} cannot be read
      */
     public static int[] ids() {
+        return threads("gmp_compiler_threads", MOST_COMPILERS);
+    }
+
+    /**
+     * All threads of this process.
+     *
+     * @return the kernel's thread ids; none where {@code /proc} cannot be read
+     */
+    public static int[] allIds() {
+        return threads("gmp_threads", MOST_THREADS);
+    }
+
+    private static int[] threads(String function, int most) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment ids = arena.allocate(ValueLayout.JAVA_INT, MOST);
-            int n = (int) Call.call(Call.function("gmp_compiler_threads"), ids.address(), MOST, 0);
-            return Arrays.copyOf(ids.toArray(ValueLayout.JAVA_INT), Math.max(0, n));
+            MemorySegment ids = arena.allocate(ValueLayout.JAVA_INT, most);
+            int n = (int) Call.call(Call.function(function), ids.address(), most, 0);
+            return ids.asSlice(0, (long) Integer.BYTES * Math.max(0, n)).toArray(ValueLayout.JAVA_INT);
         }
+    }
+
+    /**
+     * For how long a thread of this process has waited for a CPU since it began.
+     *
+     * @param tid the kernel's thread id
+     * @return nanoseconds, or -1 when there is no such thread, or the kernel does not count that
+     */
+    public static long waitedNanos(int tid) {
+        return Math.max(-1, Call.call(Call.function("gmp_thread_waited"), tid));
+    }
+
+    /**
+     * The nice value of a thread.
+     *
+     * @param tid the kernel's thread id, 0 for the calling thread
+     * @return from -20 to 19; less when there is no such thread
+     */
+    public static int nice(int tid) {
+        return (int) Call.call(Call.function("gmp_nice"), tid);
+    }
+
+    /** Whether {@link #nice} has found the thread. */
+    public static boolean isNice(int nice) {
+        return nice >= LEAST_NICE;
+    }
+
+    /**
+     * Sets the nice value of a thread. Anybody may raise it; to lower it takes CAP_SYS_NICE or a limit RLIMIT_NICE.
+     *
+     * @param tid the kernel's thread id, 0 for the calling thread
+     * @param nice from -20 to 19
+     * @return whether the kernel took it
+     */
+    public static boolean setNice(int tid, int nice) {
+        return (int) Call.call(Call.function("gmp_set_nice"), tid, nice, 0) == 0;
     }
 
     /**

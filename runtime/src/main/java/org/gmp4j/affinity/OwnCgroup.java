@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.affinity;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/** Whether this process has a cgroup of its own, so that nice values count among its own threads alone. */
+public final class OwnCgroup {
+    private static final String V2 = "0::";
+
+    private OwnCgroup() {
+    }
+
+    /** As the machine's files say; false where they cannot be read. */
+    public static boolean isOwn() {
+        return isOwn(new SysFiles(Path.of("/")), ProcessHandle.current().pid());
+    }
+
+    /**
+     * Whether the cgroup (version 2) of this process has a share of the CPU, and no other process in it.
+     *
+     * @param pid the process's, as its cgroup names it
+     */
+    static boolean isOwn(SysFiles files, long pid) {
+        for (String line : SysFiles.lines(files.at("/proc/self/cgroup"))) {
+            if (line.startsWith(V2)) {
+                Path cgroup = files.at("/sys/fs/cgroup" + line.substring(V2.length()));
+                return SysFiles.text(cgroup.resolve("cpu.weight")) != null
+                        && List.of(Long.toString(pid)).equals(SysFiles.lines(cgroup.resolve("cgroup.procs")));
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sysmon;
+
+/**
+ * Who gets the CPU while a program is young, its goroutines or the JVM's compilers: values in, a decision out. {@link CompilerShare} asks.
+ *
+ * <table>
+ * <caption>Rules</caption>
+ * <tr><td>This process may lower nice values again (CAP_SYS_NICE, RLIMIT_NICE).</td><td>The compilers give way: their nice value is
+ * {@value #MORE} more. They get their old one back.</td></tr>
+ * <tr><td>It may not, but is alone in a cgroup whose share of the CPU is its own.</td><td>The compilers give way. Later all other threads
+ * get the compilers' value: only differences count inside a cgroup.</td></tr>
+ * <tr><td>Neither.</td><td>Nothing: it could not be undone.</td></tr>
+ * <tr><td>In {@value #STARVED_LOOKS} looks in a row, {@value #EVERY} ns apart, a compiler has waited for a CPU for more than
+ * {@value #WAITED} tenths of the time, while Ms had more than {@value #BUSY} tenths of one.</td><td>The compilers get their share back:
+ * goroutines need compiled code, and get none. While the Ms do little, what keeps compilers waiting is the program's own start.</td></tr>
+ * <tr><td>{@value #LONGEST} ns have passed.</td><td>The same. What is compiled now is what the program needs.</td></tr>
+ * </table>
+ */
+final class CompilerRules {
+    static final int MORE = 10;
+    static final int MOST_NICE = 19;
+    static final long EVERY = 250_000_000;
+    static final int STARVED_LOOKS = 6;
+    static final int WAITED = 6;
+    static final int BUSY = 3;
+    static final long LONGEST = 60_000_000_000L;
+    private static final int TENTHS = 10;
+
+    private int starved;
+
+    /** How the compilers' share can be given back. */
+    enum Way {
+        /** By their old nice value. */
+        BACK,
+        /** By giving all other threads theirs. */
+        RELATIVE,
+        /** Not at all. */
+        NONE
+    }
+
+    static Way way(boolean mayLowerNice, boolean aloneInCgroup) {
+        return mayLowerNice ? Way.BACK : aloneInCgroup ? Way.RELATIVE : Way.NONE;
+    }
+
+    /** The compilers' nice value while they give way. */
+    static int giveWay(int nice) {
+        return Math.min(nice + MORE, MOST_NICE);
+    }
+
+    /**
+     * Whether the compilers get their share back now.
+     *
+     * @param waited for how long the compiler that waited longest has waited for a CPU since the last look, ns
+     * @param ms the CPU time of all Ms since then, ns
+     * @param elapsed how long ago the last look was, ns
+     * @param age how long the compilers have given way, ns
+     */
+    boolean givesBack(long waited, long ms, long elapsed, long age) {
+        boolean starves = waited * TENTHS > elapsed * WAITED && ms * TENTHS > elapsed * BUSY;
+        starved = starves ? starved + 1 : 0;
+        return starved >= STARVED_LOOKS || age >= LONGEST;
+    }
+}
