@@ -26,6 +26,7 @@ class DefaultSettingsTest {
         return assertThrows(IllegalArgumentException.class, () -> {
             settings.apply(Gmp.builder());
             var _ = settings.warm();
+            var _ = settings.compilersYield();
         }).getMessage();
     }
 
@@ -53,6 +54,7 @@ class DefaultSettingsTest {
         "realtime|high|is \"high\": use a priority from 1 to 98, or 0",
         "hugepages|1|is \"1\": use on or off",
         "nodequeues|1|is \"1\": use on or off",
+        "compilers|nice|is \"nice\": use yield or equal",
         "warm|on|is \"on\": use off, or a duration from 1ms to 60s, such as 1500ms",
         "warm|61s|is \"61s\": use off, or a duration from 1ms to 60s, such as 1500ms",
         "stalled|often|is \"often\": use on, off, or how often at most, from 1ms to 1000s",
@@ -72,6 +74,13 @@ class DefaultSettingsTest {
     }
 
     @Test
+    void compilers() {
+        assertTrue(of(Map.of(), Map.of()).compilersYield());
+        assertTrue(of(Map.of("gmp.default.compilers", "yield"), Map.of()).compilersYield());
+        assertFalse(of(Map.of(), Map.of("GMP_DEFAULT_COMPILERS", "equal")).compilersYield());
+    }
+
+    @Test
     void warm() {
         assertEquals(null, of(Map.of(), Map.of()).warm());
         assertEquals(null, of(Map.of("gmp.default.warm", "off"), Map.of("GMP_DEFAULT_WARM", "1s")).warm());
@@ -87,7 +96,7 @@ class DefaultSettingsTest {
     @Test
     void unknownNames() {
         String has = " is no setting of the default scheduler; it has procs, spin, quantum, affinity, steal, realtime, hugepages, "
-                + "nodequeues, stalled, debug, warm";
+                + "nodequeues, stalled, debug, warm, compilers";
         assertEquals("gmp.default.prcs" + has, refusal(of(Map.of("gmp.default.prcs", "2"), Map.of())));
         assertEquals("GMP_DEFAULT_PROC" + has, refusal(of(Map.of(), Map.of("GMP_DEFAULT_PROC", "2"))));
     }

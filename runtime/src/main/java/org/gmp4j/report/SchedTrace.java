@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.report;
 
+import org.gmp4j.agent.OnDemand;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.print.Stderr;
 import org.gmp4j.proc.Machine;
@@ -61,13 +62,17 @@ public final class SchedTrace {
             for (int i = 0; i < procs; i++) {
                 b.append(' ').append(P.schedtickOpaque(all[i].pp));
             }
-            b.append(" ] strays=").append(strays(s)).append('\n');
+            b.append(" ] strays=").append(strays(s));
+            points(b);
+            b.append('\n');
         } else {
             b.append(" gcwaiting=").append(Schedt.gcwaitingAcquire(sched) != 0)
                     .append(" nmidlelocked=").append(Schedt.nmidlelocked(sched))
                     .append(" stopwait=").append(Schedt.stopwait(sched))
                     .append(" sysmonwait=").append(Schedt.sysmonwait(sched) != 0)
-                    .append(" strays=").append(strays(s)).append('\n');
+                    .append(" strays=").append(strays(s));
+            points(b);
+            b.append('\n');
             detail(s, b, all, names);
         }
         return b.toString();
@@ -102,6 +107,15 @@ public final class SchedTrace {
                         .append(" lockedm=").append(m(G.lockedm(gp))).append('\n');
             }
         });
+    }
+
+    /** Where points are given on demand: how many classes have got some, in how many pauses of all threads, and how long those took. */
+    private static void points(StringBuilder b) {
+        if (OnDemand.get() != null) {
+            OnDemand.Counts c = OnDemand.counts();
+            b.append(" pointclasses=").append(c.classes()).append(" pauses=").append(c.pauses()).append(" pausems=")
+                    .append(c.nanos() / 1_000_000);
+        }
     }
 
     /** How many goroutines run on without a P. */

@@ -12,8 +12,8 @@ package org.gmp4j.sysmon;
  * get the compilers' value: only differences count inside a cgroup.</td></tr>
  * <tr><td>Neither.</td><td>Nothing: it could not be undone.</td></tr>
  * <tr><td>In {@value #STARVED_LOOKS} looks in a row, {@value #EVERY} ns apart, a compiler has waited for a CPU for more than
- * {@value #WAITED} tenths of the time, while Ms had more than {@value #BUSY} tenths of one.</td><td>The compilers get their share back:
- * goroutines need compiled code, and get none. While the Ms do little, what keeps compilers waiting is the program's own start.</td></tr>
+ * {@value #WAITED} tenths of the time, while Ms wanted more than {@value #BUSY} tenths of one.</td><td>The compilers get their share back:
+ * goroutines need compiled code, and get none. While the Ms want little, what keeps compilers waiting is the program's own start.</td></tr>
  * <tr><td>{@value #LONGEST} ns have passed.</td><td>The same. What is compiled now is what the program needs.</td></tr>
  * </table>
  */
@@ -52,7 +52,7 @@ final class CompilerRules {
      * Whether the compilers get their share back now.
      *
      * @param waited for how long the compiler that waited longest has waited for a CPU since the last look, ns
-     * @param ms the CPU time of all Ms since then, ns
+     * @param ms how long all Ms together have run or waited for a CPU since then, ns
      * @param elapsed how long ago the last look was, ns
      * @param age how long the compilers have given way, ns
      */

@@ -9,12 +9,13 @@ import org.gmp4j.affinity.OwnCgroup;
 import org.gmp4j.ffi.CompilerThreads;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.struct.M;
 import org.gmp4j.sysmon.CompilerRules.Way;
 
 /**
- * Lets the JVM's compilers give way to everybody else while a program starts, and gives them their share back when {@link CompilerRules} say
- * so. Where CPUs are few, compilers of equal weight take half of them while requests wait, and much of what they compile then is code of
- * the start that does not come again.
+ * Lets the JVM's compilers give way to all other threads while a program starts, and gives them their share back when {@link
+ * CompilerRules} say so. Where CPUs are few, compilers of equal weight take half of them while requests wait, and much of what they
+ * compile then is code of the start that does not come again.
  *
  * <p>A thread of its own does it, which ends with that. A compiler thread that the JVM starts meanwhile is started by another one and
  * inherits its nice value, as any thread does; so do the threads and processes that the program starts after all its threads were given
@@ -28,7 +29,7 @@ public final class CompilerShare implements Runnable {
     private final CompilerRules rules = new CompilerRules();
     /** For how long each compiler thread had waited for a CPU at the last look, by its id. */
     private Map<Integer, Long> waited = new HashMap<>();
-    /** The Ms' CPU time at the last look, ns. */
+    /** How long the Ms had run or waited for a CPU at the last look, ns. */
     private long ms;
 
     private CompilerShare(Scheduler s) {
@@ -73,13 +74,13 @@ public final class CompilerShare implements Runnable {
         return nice < CompilerRules.MOST_NICE && CompilerThreads.setNice(0, nice + 1) && CompilerThreads.setNice(0, nice);
     }
 
-    private static void setCompilers(int nice) {
+    static void setCompilers(int nice) {
         for (int id : CompilerThreads.ids()) {
             boolean _ = CompilerThreads.setNice(id, nice); // It may have ended.
         }
     }
 
-    private static void setOthers(int nice) {
+    static void setOthers(int nice) {
         boolean changed = true;
         for (int i = 0; i < PASSES && changed; i++) {
             changed = false;
@@ -108,7 +109,7 @@ public final class CompilerShare implements Runnable {
         }
     }
 
-    /** Notes what the Ms have had, and what the compilers have waited; for how long one of these has waited since the last look. */
+    /** Notes what the Ms wanted and the compilers waited. Returns how long the one that waited longest has waited since the last look. */
     private long look() {
         long longest = 0;
         Map<Integer, Long> now = new HashMap<>();
@@ -120,7 +121,7 @@ public final class CompilerShare implements Runnable {
         waited = now;
         long sum = 0;
         for (Machine m : s.machines()) {
-            sum += ThreadState.cpuNanos(m);
+            sum += ThreadState.cpuNanos(m) + Math.max(0, CompilerThreads.waitedNanos((int) M.procid(m.mp)));
         }
         ms = sum;
         return longest;

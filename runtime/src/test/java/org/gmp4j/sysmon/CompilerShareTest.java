@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sysmon;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.gmp4j.sysmon.CompilerRules.Way;
+import org.gmp4j.testing.ChildJvm;
+import org.gmp4j.testing.ChildJvm.Result;
+import org.junit.jupiter.api.Test;
+
+/** {@link CompilerShare} and the rows of the table of {@link CompilerRules}. */
+class CompilerShareTest {
+    private static final long T = CompilerRules.EVERY;
+    private static final long WAITED = T * CompilerRules.WAITED / 10 + 1;
+    private static final long BUSY = T * CompilerRules.BUSY / 10 + 1;
+
+    private final CompilerRules rules = new CompilerRules();
+
+    @Test
+    void onlyWhereItCanBeUndone() {
+        assertEquals(Way.BACK, CompilerRules.way(true, false));
+        assertEquals(Way.BACK, CompilerRules.way(true, true));
+        assertEquals(Way.RELATIVE, CompilerRules.way(false, true));
+        assertEquals(Way.NONE, CompilerRules.way(false, false));
+        assertEquals(10, CompilerRules.giveWay(0));
+        assertEquals(19, CompilerRules.giveWay(12));
+    }
+
+    @Test
+    void givenBackWhenCompilersStarveBesideGoroutines() {
+        for (int i = 1; i < CompilerRules.STARVED_LOOKS; i++) {
+            assertFalse(rules.givesBack(WAITED, BUSY, T, i * T));
+        }
+        assertTrue(rules.givesBack(WAITED, BUSY, T, CompilerRules.STARVED_LOOKS * T));
+    }
+
+    @Test
+    void oneLookWithoutHungerBeginsAnew() {
+        for (int i = 0; i < 3 * CompilerRules.STARVED_LOOKS; i++) {
+            long waited = i % CompilerRules.STARVED_LOOKS == 0 ? WAITED - 1 : WAITED;
+            assertFalse(rules.givesBack(waited, BUSY, T, i * T));
+        }
+    }
+
+    @Test
+    void notWhileTheProgramStartsOnThreadsOfItsOwn() {
+        for (int i = 0; i < 3 * CompilerRules.STARVED_LOOKS; i++) {
+            assertFalse(rules.givesBack(T, BUSY - 1, T, i * T));
+        }
+    }
+
+    @Test
+    void givenBackInTheEnd() {
+        assertFalse(rules.givesBack(0, 0, T, CompilerRules.LONGEST - 1));
+        assertTrue(rules.givesBack(0, 0, T, CompilerRules.LONGEST));
+    }
+
+    @Test
+    void threadsAndProcessesStartedLaterHaveTheValueOfAll() {
+        Result r = new ChildJvm(CompilerShareProgram.class).run();
+        assertEquals(0, r.exit(), r::toString);
+        assertEquals("compilers 7\nothers 7\nnew thread 7\nnew process 7\n", r.out(), r::toString);
+    }
+}
