@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 
 /**
  * Removes one barrier or check at a time and sees that a named test fails: {@code java .ci/Mutants.java [PATTERN]}.
+ * {@code java .ci/Mutants.java --check} runs no test: it sees whether each text still stands in its source once.
  *
  * <p>The list is {@code mutants.txt} beside this file; PATTERN is a regular expression that picks entries by name. The
  * sources are copied to a temporary directory and built there once; then each mutant compiles the one file that it changes
@@ -31,6 +32,7 @@ import java.util.stream.Stream;
  */
 public final class Mutants {
     private static final int JDK = 25;
+    private static final String CHECK = "--check";
     private static final String RUN = "org.gmp4j.testing.RunTest";
     /** How long a test may take; one that takes longer hangs. */
     private static final int SECONDS = Integer.getInteger("mutants.seconds", 30);
@@ -88,12 +90,15 @@ public final class Mutants {
         Path root = Path.of("").toAbsolutePath();
         Path list = root.resolve(".ci/mutants.txt");
         if (args.length > 1 || !Files.exists(list)) {
-            System.err.println("usage, in the project's directory: java .ci/Mutants.java [PATTERN]");
+            System.err.println("usage, in the project's directory: java .ci/Mutants.java [PATTERN | --check]");
             System.exit(2);
         }
         if (Runtime.version().feature() != JDK) {
             System.err.println("this is Java " + Runtime.version() + ": start it with the java of a JDK " + JDK);
             System.exit(2);
+        }
+        if (args.length == 1 && args[0].equals(CHECK)) {
+            System.exit(check(root, parse(Files.readAllLines(list))) ? 0 : 1);
         }
         Pattern pick = Pattern.compile(args.length == 0 ? "" : args[0]);
         List<Mutant> mutants = parse(Files.readAllLines(list)).stream().filter(m -> pick.matcher(m.name).find()).toList();
@@ -107,6 +112,23 @@ public final class Mutants {
             System.err.println(e.getMessage());
             System.exit(2);
         }
+    }
+
+    /** Names the mutants that no longer apply, and how many there are. */
+    private static boolean check(Path root, List<Mutant> mutants) throws IOException {
+        boolean ok = true;
+        for (Mutant m : mutants) {
+            String source = Files.readString(root.resolve(m.file));
+            for (Edit e : m.edits) {
+                source = source == null ? null : applied(e, source);
+            }
+            if (source == null) {
+                OUT.println(m.name + ": its text does not stand once in " + m.file);
+                ok = false;
+            }
+        }
+        OUT.println(mutants.size() + " mutants");
+        return ok;
     }
 
     private void cleanUp() {
@@ -267,16 +289,50 @@ public final class Mutants {
 
     // One mutant
 
+    /** The source with an edit; null when the edit's code is not there, or more than once. */
+    private static String applied(Edit e, String source) {
+        Code code = Code.of(source);
+        String wanted = Code.of(e.from).text;
+        int at = code.text.indexOf(wanted);
+        if (wanted.isEmpty() || at < 0 || code.text.indexOf(wanted, at + 1) >= 0) {
+            return null;
+        }
+        return source.substring(0, code.offsets[at]) + e.to + source.substring(code.offsets[at + wanted.length() - 1] + 1);
+    }
+
+    /**
+     * Java or C without comments and white space, so that a better comment or another line break changes no mutant. Literals stay as they
+     * are.
+     *
+     * @param text what is left
+     * @param offsets where each character of it stands in the source
+     */
+    private record Code(String text, int[] offsets) {
+        private static final Pattern TOKEN = Pattern.compile(
+                "//[^\n]*|/\\*.*?\\*/|\\s+|(\"\"\".*?\"\"\"|\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\.|[^'\\\\\n])*'|.)", Pattern.DOTALL);
+
+        static Code of(String source) {
+            StringBuilder text = new StringBuilder();
+            int[] offsets = new int[source.length()];
+            for (Matcher m = TOKEN.matcher(source); m.find();) {
+                for (int i = m.start(1); i >= 0 && i < m.end(1); i++) {
+                    offsets[text.length()] = i;
+                    text.append(source.charAt(i));
+                }
+            }
+            return new Code(text.toString(), offsets);
+        }
+    }
+
     private End apply(Mutant m) throws Exception {
         Path file = copy.resolve(m.file);
         String original = Files.readString(file);
         String mutated = original;
         for (Edit e : m.edits) {
-            int at = mutated.indexOf(e.from);
-            if (at < 0 || mutated.indexOf(e.from, at + 1) >= 0) {
+            mutated = applied(e, mutated);
+            if (mutated == null) {
                 return End.NOT_APPLICABLE;
             }
-            mutated = mutated.substring(0, at) + e.to + mutated.substring(at + e.from.length());
         }
         Path out = Files.createTempDirectory(copy, "out");
         try {
@@ -292,8 +348,8 @@ public final class Mutants {
     private boolean compile(Mutant m, Path file, Path out) throws Exception {
         List<String> command = m.file.startsWith("c-shims/")
                 ? List.of("bash", copy.resolve("c-shims/build.sh").toString(), out.resolve("native").toString(), "cc")
-                : List.of(JAVAC, "-nowarn", "-g", "-proc:none", "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",
-                        "-cp", classPath, "-d", out.toString(), file.toString());
+                : List.of(JAVAC, "-nowarn", "-g", "-proc:none", "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
+                        "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED", "-cp", classPath, "-d", out.toString(), file.toString());
         Process p = new ProcessBuilder(command).redirectErrorStream(true).start();
         String said = new String(p.getInputStream().readAllBytes());
         boolean ok = p.waitFor() == 0;

@@ -4,54 +4,64 @@ package org.gmp4j;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The list of mutants, which takes an hour to run, still fits the sources: {@code .ci/mutants.txt} says what an entry is. */
 class MutantListTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
     @Test
-    void eachTextStandsInItsSourceOnceAndEachTestIsThere() throws IOException {
-        String name = "";
-        String source = "";
-        StringBuilder text = new StringBuilder();
-        List<String> wrong = new ArrayList<>();
-        int entries = 0;
-        List<String> lines = new ArrayList<>(Files.readAllLines(ROOT.resolve(".ci/mutants.txt")));
-        lines.add("");
-        for (String line : lines) {
-            if (line.startsWith("-")) {
-                text.append(text.isEmpty() ? "" : "\n").append(line, 1, line.length());
-                continue;
-            }
-            if (!text.isEmpty()) {
-                int times = source.split(Pattern.quote(text.toString()), -1).length - 1;
-                if (times != 1) {
-                    wrong.add(name + ": its text stands there " + times + " times:\n" + text + "\n");
-                }
-                text.setLength(0);
-            }
-            if (line.startsWith("== ")) {
-                name = line.substring(3);
-                entries++;
-            } else if (line.startsWith("file ")) {
-                source = Files.readString(ROOT.resolve(line.substring(5)));
-            } else if (line.startsWith("test ") && !exists(line.substring(5))) {
-                wrong.add(name + ": there is no " + line);
+    void eachTextStandsInItsSourceOnceAndEachTestIsThere() throws Exception {
+        String out = check(ROOT, 0);
+        int entries = Integer.parseInt(out.strip().replaceAll("(?s).*?(\\d+) mutants$", "$1"));
+        assertTrue(entries > 190, out);
+        List<String> missing = new ArrayList<>();
+        for (String line : Files.readAllLines(ROOT.resolve(".ci/mutants.txt"))) {
+            if (line.startsWith("test ") && !exists(line.substring(5))) {
+                missing.add(line);
             }
         }
-        assertEquals(List.of(), wrong);
-        assertTrue(entries > 190, "entries: " + entries);
+        assertEquals(List.of(), missing);
+    }
+
+    @Test
+    void commentsAndWhiteSpaceDoNotCount(@TempDir Path folder) throws Exception {
+        Path source = folder.resolve("A.java");
+        Files.createDirectories(folder.resolve(".ci"));
+        Files.writeString(folder.resolve(".ci/mutants.txt"), """
+                == one
+                file A.java
+                -        lock(); // As it was.
+                -        say("a  // b");
+                +        say("a");
+                """);
+        Files.writeString(source, "void f() {\n  lock( /* why */ );\n  // another\n\n  say(\"a  // b\"); }");
+        assertEquals("1 mutants\n", check(folder, 0));
+        Files.writeString(source, "lock(); say(\"a // b\");");
+        assertTrue(check(folder, 1).startsWith("one: its text does not stand once in A.java"), "a literal keeps its spaces");
+        Files.writeString(source, "lock(); say(\"a  // b\"); lock(); say(\"a  // b\");");
+        assertTrue(check(folder, 1).startsWith("one: "), "twice");
+        Files.writeString(source, "// lock(); say(\"a  // b\");");
+        assertTrue(check(folder, 1).startsWith("one: "), "in a comment");
+    }
+
+    /** What the tool says of the list in a folder. */
+    private static String check(Path folder, int exit) throws Exception {
+        Process p = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                ROOT.resolve(".ci/Mutants.java").toString(), "--check").directory(folder.toFile()).redirectErrorStream(true).start();
+        String out = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(exit, p.waitFor(), out);
+        return out;
     }
 
     private static boolean exists(String test) {
