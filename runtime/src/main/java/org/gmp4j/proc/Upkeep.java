@@ -118,6 +118,11 @@ public final class Upkeep {
         }
     }
 
+    /** Wakes an M that goes to the poller, if a goroutine waits for the network or a timer, and no M is there. */
+    public void watchPoller() {
+        Wakep.wakepForWork(s);
+    }
+
     /** Polls the network, and readies the goroutines that it finds. The caller has taken {@code sched.lastpoll}. */
     public void pollNetwork() {
         long list = Inject.look(s);

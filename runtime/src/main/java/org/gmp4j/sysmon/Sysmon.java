@@ -30,6 +30,7 @@ import org.gmp4j.struct.Schedt;
  *    ({@link SliceClock}: where slices are few)
  *  a P runs a goroutine, not timed                 half a quantum while work waits,   the same
  *                                                    else a quarter
+ *  a P is idle, no M is in the poller              half a millisecond                 the same
  *  a goroutine has had its quantum                 a quarter of a quantum, or 0.25 ms the same
  *                                                    if that is longer
  *  the same, nobody waits and a P is idle, and     a quantum, 0.5 to 1 ms, if that    the same
@@ -66,8 +67,9 @@ import org.gmp4j.struct.Schedt;
  *
  * <ul>
  * <li>{@link Retake}, with {@link Strays}, and {@link GcWatch}.
- * <li>A poll of the network when nobody has polled it for 10 ms or a quantum, whichever is shorter; while work waits, for two of these,
- * since Ms then poll between slices. Sysmon looks at that only when it wakes up anyway, so a poll may be late by one of its sleeps.
+ * <li>While a P is idle, a wake-up for an M that goes to the poller when none is there; and a poll of the network when none was made for
+ * 10 ms or a quantum, whichever is shorter; while work waits, for two of these, since Ms then poll between slices. Sysmon looks at that
+ * only when it wakes up anyway, so a poll may be late by one of its sleeps.
  * <li>Whether sockets are about to be used ({@link JdkPollers}).
  * <li>What the loop leaves to it ({@link Upkeep}): deadlocks, since when each goroutine has waited, goroutines that C code readied,
  * schedtrace, and what could not be done for want of memory or threads; once a second the machine's CPU limits, and whether the signal
@@ -103,6 +105,8 @@ public final class Sysmon implements Monitor {
     private static final long DOZE = DEEP_AFTER * 5 / 4;
     /** When the network was not polled for this long, ns, or for a quantum if that is less, sysmon polls it. */
     private static final long POLL_AFTER = 10_000_000;
+    /** While a P is idle, and no M is in the poller, for so long, ns, an M is woken to go there. */
+    private static final long UNWATCHED = 500_000;
     private static final long PROCS_EVERY = 1_000_000_000;
     /** How often, at most, the lengths of the queues are written to a trace, ns. */
     private static final long QUEUES_EVERY = 1_000_000;
@@ -341,7 +345,13 @@ public final class Sysmon implements Monitor {
         }
         long most = retake.exact() ? retake.untilOver(now) : s.config.quantumNanos() / BUSY_LOOKS;
         most = Math.max(most, MIN_SLEEP);
-        return Math.min(usual, Math.min(most, Schedt.npidleVolatile(s.sched) == 0 ? seldom() : restNanos));
+        boolean idleP = Schedt.npidleVolatile(s.sched) != 0;
+        return Math.min(usual, Math.min(most, !idleP ? seldom() : isWatched() ? restNanos : UNWATCHED));
+    }
+
+    /** Whether an M sleeps in the network poller, or no goroutine waits for what would be found there. */
+    private boolean isWatched() {
+        return Schedt.lastpollVolatile(s.sched) == 0 || !s.netpoll().anyWaiters(s);
     }
 
     /** How long a thread that falls asleep with a P may keep it before the first look. */
@@ -462,9 +472,17 @@ public final class Sysmon implements Monitor {
         waits = upkeep.timeWaits(waits, now);
     }
 
-    /** For whoever runs alone. While work waits Ms poll as each slice ends ({@code FindRunnable.pollDue}), unless none ends. */
+    /**
+     * Sees that what comes from the network is not left until a goroutine has had its quantum. The M that left the poller with a goroutine
+     * runs that; while a P is idle another M is woken to go to the poller. (That M could wake the other itself, as it leaves: then a
+     * request that needs 50 µs would cost a wake-up of 10.) With no P idle sysmon polls; while work waits, Ms poll as each slice ends
+     * ({@code FindRunnable.pollDue}), unless none ends.
+     */
     private void pollNetwork(long now) {
         long last = Schedt.lastpollVolatile(s.sched);
+        if (last != 0 && now - last > UNWATCHED / 2 && Schedt.npidleVolatile(s.sched) != 0) {
+            upkeep.watchPoller();
+        }
         long after = retake.workWaits() ? 2 * pollAfter : pollAfter;
         if (last != 0 && now - last > after && s.netpoll().anyWaiters(s) && Schedt.casLastpoll(s.sched, last, now)) {
             upkeep.pollNetwork();

@@ -31,6 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who polls the network, and when what was found there has its turn: beside goroutines that are busy, and beside timers. */
 class PollTurnsTest {
+    private static final long PATIENCE = 10_000_000_000L;
+
     /**
      * What is ready when a time slice ends runs next, and not behind all that had theirs. Sysmon, which polls when no M has for long, is
      * made to believe that one did. A thread that gets no CPU for long makes this one late to see how many slices there were; so not
@@ -190,6 +192,41 @@ class PollTurnsTest {
                 }
             });
             Fd.close(fd);
+        }
+    }
+
+    /** An M left the poller with a goroutine that runs on: while a P is idle, another one goes there. */
+    @Test
+    void thePollerIsWatchedWhileAPIsIdle() {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMinutes(1)))) {
+            int first = EventFd.create();
+            int second = EventFd.create();
+            AtomicBoolean watched = new AtomicBoolean();
+            CountDownLatch ends = new CountDownLatch(2);
+            long sched = gmp.scheduler().sched; // It asks a goroutine.
+            gmp.go(() -> {
+                long _ = await(first, 0);
+                for (long end = System.nanoTime() + PATIENCE; !watched.get() && System.nanoTime() - end < 0;) {
+                    watched.set(Schedt.lastpollVolatile(sched) == 0);
+                }
+                add(second);
+                ends.countDown();
+            });
+            gmp.go(() -> {
+                long _ = await(second, 0);
+                ends.countDown();
+            });
+            awaitWaiters(gmp, 2);
+            while (Schedt.lastpollVolatile(sched) != 0) {
+                Thread.onSpinWait();
+            }
+            add(first);
+            while (ends.getCount() != 0) {
+                Thread.onSpinWait();
+            }
+            assertTrue(watched.get());
+            Fd.close(first);
+            Fd.close(second);
         }
     }
 

@@ -208,7 +208,8 @@ final class DemandProgram {
         WaitGroup hog = new WaitGroup();
         hog.go(() -> sink += work.applyAsLong(0));
         for (long end = System.nanoTime() + PATIENCE; Demand.refusals() == refused;) {
-            check(System.nanoTime() - end < 0, "nobody has looked whether a stack holds it");
+            check(System.nanoTime() - end < 0, "it was not looked whether a stack holds it");
+            check(!has(work), "a call that lasts would never be compiled again");
             Go.sleep(Duration.ofMillis(10));
         }
         check(!has(work), "a call that lasts would never be compiled again");
