@@ -12,6 +12,7 @@ import org.gmp4j.bench.steal.StealCommand;
 import org.gmp4j.bench.top.TopCommand;
 import org.gmp4j.bench.topo.TopoCommand;
 import org.gmp4j.bench.trace.TraceCommand;
+import org.gmp4j.bench.tryout.TryCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -38,6 +39,7 @@ import picocli.CommandLine.Spec;
             PeersCommand.class,
             ScaleCommand.class,
             ServiceCommand.class,
+            TryCommand.class,
             RespCommand.class,
             TraceCommand.class,
             TopCommand.class,
@@ -83,6 +85,7 @@ public final class GmpCommand implements Runnable {
             return FAILED;
         });
         root.setUsageHelpAutoWidth(true);
+        root.getSubcommands().get("try").setStopAtPositional(true); // What is behind the service's command is the service's.
         BenchCommand.passOptionsOn(root.getSubcommands().get("bench"));
         return root;
     }

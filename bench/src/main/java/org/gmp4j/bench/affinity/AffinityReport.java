@@ -12,6 +12,7 @@ import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.MachineInfo;
 import org.gmp4j.bench.report.Page;
 import org.gmp4j.bench.report.Table;
+import org.gmp4j.bench.report.Verdict;
 
 /** What an experiment came to: tables, a map for JSON, a page. */
 record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds, List<Experiment> all) {
@@ -26,6 +27,14 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
         return e.workload.name().toLowerCase(Locale.ROOT);
     }
 
+    private static String word(Verdict v) {
+        return switch (v) {
+            case LESS -> "faster";
+            case MORE -> "slower";
+            case NOTHING -> Verdict.NO_DIFFERENCE;
+        };
+    }
+
     private Table table(Experiment e) {
         Table table = new Table(1, name(e), "an operation", "interval", "ratio", "interval", "stolen in 1,000", "of those nearby",
                 "verdict");
@@ -38,7 +47,7 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
                     Format.nanos(time.low()) + " to " + Format.nanos(time.high()), i == 0 ? "1" : Format.decimals(ratio.median(), 3),
                     i == 0 ? "" : interval(ratio), Format.decimals(e.stolen(i), 1),
                     over.isEmpty() || e.stolen(i) == 0 ? "" : Format.decimals(100 * near / e.stolen(i), 0) + "%",
-                    i == 0 ? "" : e.verdict(i).toString()));
+                    i == 0 ? "" : word(e.verdict(i))));
         }
         return table;
     }
@@ -57,7 +66,7 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
         List<String> said = new ArrayList<>();
         for (int i = 1; i < e.variants.size(); i++) {
             if (e.verdict(i) != Verdict.NOTHING) {
-                said.add(e.variants.get(i) + " is " + e.verdict(i) + " than " + e.variants.getFirst());
+                said.add(e.variants.get(i) + " is " + word(e.verdict(i)) + " than " + e.variants.getFirst());
             }
         }
         return name(e) + ": " + (said.isEmpty() ? "no variant differs from " + e.variants.getFirst() + " by more than the noise"
@@ -107,7 +116,7 @@ record AffinityReport(MachineInfo machine, int procs, int rounds, double seconds
                 v.put("order", e.variants.get(i).order().toString());
                 v.put("nanos", json(e.time(i)));
                 v.put("ratio", json(e.ratio(i)));
-                v.put("verdict", i == 0 ? "baseline" : e.verdict(i).toString());
+                v.put("verdict", i == 0 ? "baseline" : word(e.verdict(i)));
                 v.put("stolenIn1000", e.stolen(i));
                 v.put("stolenIn1000Over", e.over(i));
                 v.put("rounds", e.turns.get(i).stream().map(Experiment.Turn::nanosAnOperation).toList());

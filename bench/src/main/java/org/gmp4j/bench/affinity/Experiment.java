@@ -10,6 +10,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Gmp;
+import org.gmp4j.bench.report.Verdict;
 
 /**
  * All variants on one workload, in rounds: each round has every variant once and the first one twice, in a random order, each with a
@@ -94,7 +95,11 @@ final class Experiment {
     }
 
     Verdict verdict(int i) {
-        return Verdict.of(ratio(i), noise());
+        return verdict(ratio(i), noise());
+    }
+
+    static Verdict verdict(Bootstrap ratio, Bootstrap noise) {
+        return Verdict.of(ratio.low(), ratio.median(), ratio.high(), noise.low(), noise.high());
     }
 
     /** Goroutines stolen in 1,000 operations. */

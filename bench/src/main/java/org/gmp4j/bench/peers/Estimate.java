@@ -3,6 +3,9 @@ package org.gmp4j.bench.peers;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.DoubleFunction;
+
+import org.gmp4j.bench.report.Format;
 
 /**
  * A median and its interval, from one value of each fork: processes are independent of each other, runs within one are not.
@@ -57,6 +60,32 @@ public record Estimate(double median, double low, double high, int forks) {
             ways = ways * (n - i) / (i + 1);
         }
         return 1 - 2 * outside / Math.pow(2, n);
+    }
+
+    /** The figure, and from where to where, as {@code format} writes one; the unit stands once if it is the same. */
+    public String text(DoubleFunction<String> format) {
+        String middle = format.apply(median);
+        String from = format.apply(low);
+        String to = format.apply(high);
+        if (forks == 1 || from.equals(to)) {
+            return middle;
+        }
+        int space = middle.lastIndexOf(' ');
+        String unit = space < 0 ? "" : middle.substring(space);
+        if (from.endsWith(unit) && to.endsWith(unit)) {
+            from = from.substring(0, from.length() - unit.length());
+            to = to.substring(0, to.length() - unit.length());
+        }
+        return middle + " (" + from + " to " + to + ")";
+    }
+
+    /** The figure as a ratio, and from where to where. */
+    public String ratio() {
+        return forks == 1 ? ratio(median) : ratio(median) + " (" + ratio(low) + " to " + ratio(high) + ")";
+    }
+
+    private static String ratio(double r) {
+        return Format.decimals(r, r < 0.0995 ? 3 : r < 9.95 ? 2 : r < 99.5 ? 1 : 0);
     }
 
     /** With how much confidence the interval of so many forks encloses the median. */

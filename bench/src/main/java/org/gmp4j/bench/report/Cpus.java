@@ -2,10 +2,32 @@
 package org.gmp4j.bench.report;
 
 import java.util.BitSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Sets of CPUs as the kernel writes them. */
 public final class Cpus {
+    private static final Pattern ITEM = Pattern.compile("([0-9]{1,6})(?:-([0-9]{1,6}))?");
+
     private Cpus() {
+    }
+
+    /** What {@link #list} writes; empty for what is no list. */
+    public static BitSet parse(String list) {
+        BitSet set = new BitSet();
+        for (String item : list.split(",", -1)) {
+            Matcher m = ITEM.matcher(item);
+            if (!m.matches()) {
+                return new BitSet();
+            }
+            int first = Integer.parseInt(m.group(1));
+            int last = m.group(2) == null ? first : Integer.parseInt(m.group(2));
+            if (last < first) {
+                return new BitSet();
+            }
+            set.set(first, last + 1);
+        }
+        return set;
     }
 
     /** 0-3,8 */

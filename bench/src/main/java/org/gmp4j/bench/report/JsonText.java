@@ -4,6 +4,8 @@ package org.gmp4j.bench.report;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.List;
 import java.util.Map;
 
@@ -14,6 +16,7 @@ import com.fasterxml.jackson.core.PrettyPrinter;
 /** Maps, lists, numbers and strings as JSON. */
 public final class JsonText {
     private static final JsonFactory JSON = new JsonFactory();
+    private static final MathContext DIGITS = new MathContext(5);
 
     private JsonText() {
     }
@@ -28,6 +31,11 @@ public final class JsonText {
             throw new UncheckedIOException(e); // Not from a StringWriter.
         }
         return text.append('\n').toString();
+    }
+
+    /** A finite number with as many digits as are worth something, however small it is. */
+    public static Number digits(double v) {
+        return new BigDecimal(v, DIGITS);
     }
 
     private static void write(JsonGenerator json, Object v) throws IOException {

@@ -23,6 +23,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
 
 import org.HdrHistogram.Histogram;
+import org.gmp4j.bench.report.Histograms;
 
 /**
  * The client: requests arrive as a Poisson process, whatever the server does. Latencies count from the moment when a request
@@ -56,9 +57,9 @@ final class Client implements AutoCloseable {
     private final List<SocketChannel> channels = new ArrayList<>();
     private final ArrayDeque<Connection> idle = new ArrayDeque<>();
     private final ArrayDeque<Request> waiting = new ArrayDeque<>();
-    private final Histogram shorts = Tally.histogram();
-    private final Histogram longs = Tally.histogram();
-    private final Histogram late = Tally.histogram();
+    private final Histogram shorts = Histograms.latencies();
+    private final Histogram longs = Histograms.latencies();
+    private final Histogram late = Histograms.latencies();
     private final Echo echo;
     private final Mix mix;
     private final Consumer<SelectionKey> receive = this::receive;

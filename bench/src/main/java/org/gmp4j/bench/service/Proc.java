@@ -2,14 +2,18 @@
 package org.gmp4j.bench.service;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 import org.gmp4j.ffi.Affinity;
+import org.gmp4j.ffi.NativeException;
 
 /** Processes: on which CPU they start, and what the kernel tells of them under {@code /proc}. */
 public final class Proc {
@@ -19,9 +23,12 @@ public final class Proc {
     private static final int NICE = 16; // of what follows the name
     private static final int USER = 11;
     private static final int SYSTEM = 12;
+    private static final int CHILDREN_SYSTEM = 14;
     private static final int IDLE = 4; // of a CPU
     private static final int IOWAIT = 5;
     private static final int STEAL = 8;
+    /** Files that a JVM has open itself, with much to spare. */
+    private static final int OTHER_FILES = 200;
     private static final String OPEN_FILES = "Max open files";
 
     private Proc() {
@@ -47,10 +54,15 @@ public final class Proc {
 
     /** Starts one on one of this thread's CPUs: a process inherits them from the thread that starts it. */
     public static Process start(ProcessBuilder b, int cpu) throws IOException {
-        BitSet mine = Affinity.get(0);
         BitSet one = new BitSet();
         one.set(cpu);
-        Affinity.set(0, one);
+        return start(b, one);
+    }
+
+    /** Starts one on some CPUs. */
+    public static Process start(ProcessBuilder b, BitSet cpus) throws IOException {
+        BitSet mine = Affinity.get(0);
+        Affinity.set(0, cpus);
         try {
             return b.start();
         } finally {
@@ -91,6 +103,65 @@ public final class Proc {
                 threads, carriers == 0 ? threads : carriers);
     }
 
+    /** CPU seconds of a process and of its children that have ended. */
+    public static double cpuSeconds(long pid) throws IOException {
+        String[] stat = stat(pid);
+        long ticks = 0;
+        for (int i = USER; i <= CHILDREN_SYSTEM; i++) {
+            ticks += Long.parseLong(stat[i]);
+        }
+        return ticks / TICKS;
+    }
+
+    /** The most memory that a process has had resident, in bytes. */
+    public static long peakMemory(long pid) throws IOException {
+        for (String line : Files.readAllLines(Path.of("/proc", "" + pid, "status"))) {
+            if (line.startsWith("VmHWM:")) {
+                return number(line) * 1024;
+            }
+        }
+        return 0; // It is ending.
+    }
+
+    /** The names of a process's threads. */
+    public static List<String> threads(long pid) throws IOException {
+        List<String> names = new ArrayList<>();
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc", "" + pid, "task"))) {
+            for (Path task : tasks) {
+                try {
+                    names.add(Files.readString(task.resolve("comm")).strip());
+                } catch (IOException e) {
+                    continue; // It has ended.
+                }
+            }
+        }
+        return names;
+    }
+
+    /** Restricts all threads of this process to some CPUs; those that they start later inherit it. */
+    public static void confine(BitSet cpus) throws IOException {
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+            for (Path task : tasks) {
+                try {
+                    Affinity.set(Integer.parseInt(task.getFileName().toString()), cpus);
+                } catch (NativeException e) {
+                    if (Files.exists(task)) { // Else the thread has ended.
+                        throw e;
+                    }
+                }
+            }
+        }
+    }
+
+    /** Of some CPUs, the seconds in which each did anything, added up. */
+    public static double busy(BitSet cpus) throws IOException {
+        double seconds = 0;
+        for (int cpu = cpus.nextSetBit(0); cpu >= 0; cpu = cpus.nextSetBit(cpu + 1)) {
+            seconds += busy(cpu);
+        }
+        return seconds;
+    }
+
     /** Seconds in which a CPU did anything, the hypervisor's among them: what others than the server had is told by this. */
     public static double busy(int cpu) throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/stat"))) {
@@ -107,7 +178,12 @@ public final class Proc {
     }
 
     private static boolean isCarrier(String name) {
-        return name.startsWith("ForkJoinPool") || name.matches("gmp[0-9]*-M[0-9]*");
+        return name.startsWith("ForkJoinPool") || isMachine(name);
+    }
+
+    /** Whether a thread of that name runs goroutines. */
+    public static boolean isMachine(String name) {
+        return name.matches("gmp[0-9]*-M[0-9]*");
     }
 
     /** From -20, which is first, to 19. */
@@ -127,6 +203,14 @@ public final class Proc {
 
     private static long number(String line) {
         return Long.parseLong(line.replaceAll("\\D", ""));
+    }
+
+    /** A sentence, without its end, if a client with so many connections cannot have them; else empty. */
+    public static Optional<String> tooManyConnections(int connections) throws IOException {
+        int wanted = connections + OTHER_FILES;
+        long most = mostOpenFiles();
+        return wanted <= most ? Optional.empty() : Optional.of("--connections=" + connections + " needs " + wanted + " open files, and " + most
+                + " are allowed: 'ulimit -Hn' as root allows more");
     }
 
     /** How many files a process may have open after it has asked for all it can get, as JVMs and Go's runtime do. */

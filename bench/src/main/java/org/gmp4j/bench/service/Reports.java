@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.service;
 
-import java.math.BigDecimal;
-import java.math.MathContext;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -13,6 +11,7 @@ import java.util.Optional;
 
 import org.gmp4j.bench.peers.Estimate;
 import org.gmp4j.bench.report.Format;
+import org.gmp4j.bench.report.Histograms;
 import org.gmp4j.bench.report.JsonText;
 import org.gmp4j.bench.report.MachineInfo;
 import org.gmp4j.bench.report.Table;
@@ -21,8 +20,6 @@ import org.gmp4j.bench.report.Table;
 final class Reports {
     /** What ours are divided by the others' in tables. */
     private static final List<Metric> RATIOS = List.of(Metric.P50, Metric.P90, Metric.P99, Metric.CPU);
-
-    private static final MathContext DIGITS = new MathContext(5);
 
     private Reports() {
     }
@@ -42,7 +39,7 @@ final class Reports {
                 List<String> cells = new ArrayList<>(List.of(load.name(), v.name()));
                 for (Metric m : metrics(mix)) {
                     cells.add(results.figure(load, v, m)
-                            .map(e -> intervals ? interval(m, e) : m.text(e.median()))
+                            .map(e -> intervals ? e.text(m::text) : m.text(e.median()))
                             .orElse(m == metrics(mix).getFirst() ? none(results, v) : ""));
                 }
                 table.row(cells);
@@ -55,23 +52,6 @@ final class Reports {
         return results.missing().containsKey(v) ? "not found" : "failed";
     }
 
-    /** A figure, and from where to where; the unit once, if it is the same. */
-    private static String interval(Metric m, Estimate e) {
-        String median = m.text(e.median());
-        String low = m.text(e.low());
-        String high = m.text(e.high());
-        if (e.forks() == 1 || low.equals(high)) {
-            return median;
-        }
-        int space = median.lastIndexOf(' ');
-        String unit = space < 0 ? "" : median.substring(space);
-        if (low.endsWith(unit) && high.endsWith(unit)) {
-            low = low.substring(0, low.length() - unit.length());
-            high = high.substring(0, high.length() - unit.length());
-        }
-        return median + " (" + low + " to " + high + ")";
-    }
-
     /** Ours divided by others, with intervals. */
     static Table ratios(Results results, Mix mix) {
         List<String> head = new ArrayList<>(List.of("load", "server", "divided by"));
@@ -81,7 +61,7 @@ final class Reports {
             for (Variant v : results.variants()) {
                 for (Variant other : others(results)) {
                     List<String> cells = new ArrayList<>(List.of(load.name(), v.name(), other.name()));
-                    RATIOS.forEach(m -> cells.add(results.ratio(load, v, other, m).map(Reports::ratio).orElse("")));
+                    RATIOS.forEach(m -> cells.add(results.ratio(load, v, other, m).map(Estimate::ratio).orElse("")));
                     if (v.isOurs() && cells.stream().skip(3).anyMatch(c -> !c.isEmpty())) {
                         table.row(cells);
                     }
@@ -96,15 +76,6 @@ final class Reports {
         return results.variants().stream()
                 .filter(v -> !v.isOurs() && !results.missing().containsKey(v))
                 .toList();
-    }
-
-    private static String ratio(Estimate e) {
-        String median = ratio(e.median());
-        return e.forks() == 1 ? median : median + " (" + ratio(e.low()) + " to " + ratio(e.high()) + ")";
-    }
-
-    private static String ratio(double r) {
-        return Format.decimals(r, r < 0.0995 ? 3 : r < 9.95 ? 2 : r < 99.5 ? 1 : 0);
     }
 
     /** What is not in the tables, and what to think of the client, as sentences. */
@@ -225,8 +196,8 @@ final class Reports {
         Map<String, Object> o = new LinkedHashMap<>();
         o.put("mix", load.mix().toString());
         o.put("load", load.name());
-        o.put("load_percent", digits(load.percent()));
-        o.put("requests_per_second", digits(load.rate()));
+        o.put("load_percent", JsonText.digits(load.percent()));
+        o.put("requests_per_second", JsonText.digits(load.rate()));
         o.put("scheduler", v.name());
         o.put("peer", v.peer().key());
         return o;
@@ -239,16 +210,16 @@ final class Reports {
         Map<String, Object> ratioIntervals = new LinkedHashMap<>();
         for (Metric m : metrics(load.mix())) {
             Optional<Estimate> figure = results.figure(load, v, m);
-            o.put(m.key(), figure.map(e -> digits(e.median())).orElse(null));
-            figure.ifPresent(e -> intervals.put(m.key(), List.of(digits(e.low()), digits(e.high()))));
+            o.put(m.key(), figure.map(e -> JsonText.digits(e.median())).orElse(null));
+            figure.ifPresent(e -> intervals.put(m.key(), List.of(JsonText.digits(e.low()), JsonText.digits(e.high()))));
         }
         for (Variant other : others(results)) {
             if (!other.equals(v)) {
                 Map<String, Object> of = new LinkedHashMap<>();
                 Map<String, Object> ofIntervals = new LinkedHashMap<>();
                 metrics(load.mix()).forEach(m -> results.ratio(load, v, other, m).ifPresent(e -> {
-                    of.put(m.key(), digits(e.median()));
-                    ofIntervals.put(m.key(), List.of(digits(e.low()), digits(e.high())));
+                    of.put(m.key(), JsonText.digits(e.median()));
+                    ofIntervals.put(m.key(), List.of(JsonText.digits(e.low()), JsonText.digits(e.high())));
                 }));
                 ratios.put(other.name(), of);
                 ratioIntervals.put(other.name(), ofIntervals);
@@ -267,7 +238,7 @@ final class Reports {
         o.put("round", round);
         for (Metric m : metrics(load.mix())) {
             double value = m.of(f);
-            o.put(m.key(), Double.isFinite(value) ? digits(value) : null);
+            o.put(m.key(), Double.isFinite(value) ? JsonText.digits(value) : null);
         }
         o.put("answered", f.tally().answered());
         o.put("queued", f.tally().queued());
@@ -278,15 +249,10 @@ final class Reports {
         o.put("involuntary_switches", f.use().involuntary());
         o.put("rounds_per_nano", f.roundsPerNano());
         o.put("client_nice", f.clientNice());
-        o.put("others_percent", digits(f.othersPercent()));
+        o.put("others_percent", JsonText.digits(f.othersPercent()));
         o.put("client_late_p99_ns", f.tally().late().getValueAtPercentile(99));
-        o.put("histogram", Tally.encode(f.tally().shorts()));
-        o.put("long_histogram", Tally.encode(f.tally().longs()));
+        o.put("histogram", Histograms.encode(f.tally().shorts()));
+        o.put("long_histogram", Histograms.encode(f.tally().longs()));
         return o;
-    }
-
-    /** As many digits as are worth something, however small it is. */
-    private static Object digits(double v) {
-        return new BigDecimal(v, DIGITS);
     }
 }

@@ -10,6 +10,7 @@ import java.util.TreeMap;
 
 import org.HdrHistogram.Histogram;
 import org.gmp4j.bench.peers.Estimate;
+import org.gmp4j.bench.report.Histograms;
 
 /** What the runs found, by load, server and round. For one thread. */
 final class Results {
@@ -99,7 +100,7 @@ final class Results {
 
     /** Latencies of all rounds together; empty where there are none. */
     Histogram latencies(Load load, Variant variant) {
-        Histogram all = Tally.histogram();
+        Histogram all = Histograms.latencies();
         rounds(load, variant).values().forEach(f -> all.add(f.tally().shorts()));
         return all;
     }

@@ -6,6 +6,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 
 import org.gmp4j.SpinPolicy;
@@ -48,8 +49,6 @@ public final class ServiceCommand implements Callable<Integer> {
     private static final int MAX_RUNS = 1000;
     private static final int MOST_WARM = 10_000;
     private static final int MAX_CONNECTIONS = 10_000;
-    /** Files that a JVM has open itself, with much to spare. */
-    private static final int OTHER_FILES = 200;
     /** Of each run, beside what is warm-up and what counts. */
     private static final double START_SECONDS = 3.5;
 
@@ -289,10 +288,9 @@ public final class ServiceCommand implements Callable<Integer> {
                         + " too few for a percentile");
             }
         }
-        long files = Proc.mostOpenFiles();
-        if (connections + OTHER_FILES > files) {
-            throw bad("--connections=" + connections + " needs " + (connections + OTHER_FILES) + " open files, and "
-                    + files + " are allowed: 'ulimit -Hn' as root allows more");
+        Optional<String> tooMany = Proc.tooManyConnections(connections);
+        if (tooMany.isPresent()) {
+            throw bad(tooMany.get());
         }
     }
 

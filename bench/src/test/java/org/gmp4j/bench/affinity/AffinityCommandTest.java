@@ -15,6 +15,7 @@ import java.util.Random;
 import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.gmp4j.bench.CommandLineRun;
+import org.gmp4j.bench.report.Verdict;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -66,13 +67,13 @@ class AffinityCommandTest {
     void verdicts() {
         Bootstrap quiet = new Bootstrap(1, 0.99, 1.02);
         Bootstrap loud = new Bootstrap(1.05, 0.8, 1.1);
-        assertEquals(Verdict.FASTER, Verdict.of(new Bootstrap(0.9, 0.85, 0.95), quiet));
-        assertEquals(Verdict.SLOWER, Verdict.of(new Bootstrap(1.1, 1.05, 1.2), quiet));
-        assertEquals(Verdict.NOTHING, Verdict.of(new Bootstrap(0.9, 0.85, 1.01), quiet), "the interval has 1 in it");
-        assertEquals(Verdict.NOTHING, Verdict.of(new Bootstrap(0.985, 0.98, 0.99), quiet), "inside the noise");
-        assertEquals(Verdict.NOTHING, Verdict.of(new Bootstrap(0.9, 0.85, 0.95), loud), "inside the noise");
-        assertEquals(Verdict.NOTHING, Verdict.of(new Bootstrap(1.2, 1.1, 1.3), loud), "noise to one side counts to the other");
-        assertEquals(Verdict.SLOWER, Verdict.of(new Bootstrap(1.3, 1.1, 1.4), loud));
+        assertEquals(Verdict.LESS, Experiment.verdict(new Bootstrap(0.9, 0.85, 0.95), quiet));
+        assertEquals(Verdict.MORE, Experiment.verdict(new Bootstrap(1.1, 1.05, 1.2), quiet));
+        assertEquals(Verdict.NOTHING, Experiment.verdict(new Bootstrap(0.9, 0.85, 1.01), quiet), "the interval has 1 in it");
+        assertEquals(Verdict.NOTHING, Experiment.verdict(new Bootstrap(0.985, 0.98, 0.99), quiet), "inside the noise");
+        assertEquals(Verdict.NOTHING, Experiment.verdict(new Bootstrap(0.9, 0.85, 0.95), loud), "inside the noise");
+        assertEquals(Verdict.NOTHING, Experiment.verdict(new Bootstrap(1.2, 1.1, 1.3), loud), "noise to one side counts to the other");
+        assertEquals(Verdict.MORE, Experiment.verdict(new Bootstrap(1.3, 1.1, 1.4), loud));
     }
 
     @Test

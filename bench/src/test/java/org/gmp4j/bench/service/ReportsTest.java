@@ -11,6 +11,7 @@ import java.util.Map;
 import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.HdrHistogram.Histogram;
+import org.gmp4j.bench.report.Histograms;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.bench.Json;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,14 +30,14 @@ class ReportsTest {
     private final Results results = new Results(List.of(FULL, LIGHT, EXP), List.of(Variant.jdk(), Variant.go(), OURS));
 
     private static Figures figures(long... micros) {
-        Histogram h = Tally.histogram();
+        Histogram h = Histograms.latencies();
         for (long us : micros) {
             h.recordValue(us * 1_000);
         }
-        Histogram late = Tally.histogram();
+        Histogram late = Histograms.latencies();
         late.recordValue(900);
         Proc.Use use = new Proc.Use(0.5, 0.25, micros.length, 2L * micros.length, 9, 2);
-        return new Figures(new Tally(h, Tally.histogram(), late, 0, 0.5), use, 0.06, 1, 0);
+        return new Figures(new Tally(h, Histograms.latencies(), late, 0, 0.5), use, 0.06, 1, 0);
     }
 
     @BeforeEach
