@@ -25,9 +25,9 @@ record Figure(String part, String title, String key, Unit unit, boolean isJudged
     static final String FULL = "at full load";
     static final String PROCESS = "process";
 
-    /** How a value is written. */
+    /** How a value is written; times are in nanoseconds. */
     enum Unit {
-        NANOS, BYTES, COUNT, PER_SECOND
+        NANOS, SECONDS, BYTES, COUNT, PER_SECOND
     }
 
     /** Of all turns with these settings, in the order of reports. */
@@ -36,7 +36,7 @@ record Figure(String part, String title, String key, Unit unit, boolean isJudged
         String young = young(settings);
         all.add(new Figure(START, "until the port answers", "answer_ns", Unit.NANOS, true, t -> 1e9 * t.answerSeconds()));
         all.add(new Figure(START, "CPU until then", "start_cpu_ns", Unit.NANOS, true, t -> 1e9 * t.startCpu()));
-        all.add(new Figure(START, "settled after", "settled_ns", Unit.NANOS, true, t -> 1e9 * t.tape().settled()));
+        all.add(new Figure(START, "settled after", "settled_ns", Unit.SECONDS, true, t -> 1e9 * t.tape().settled()));
         all.add(new Figure(START, "CPU, " + young, "young_cpu_ns", Unit.NANOS, true, t -> 1e9 * t.youngCpu()));
         List<Tape.Window> windows = Tape.windows(settings.seconds());
         if (windows.size() > 1) {
@@ -59,7 +59,7 @@ record Figure(String part, String title, String key, Unit unit, boolean isJudged
             all.add(new Figure(FULL, "CPU/request", "full_cpu_ns_per_request", Unit.NANOS, true,
                     t -> 1e9 * t.saturation().cpu() / t.saturation().latencies().getTotalCount()));
         }
-        all.add(new Figure(PROCESS, "memory, most resident", "peak_memory_bytes", Unit.BYTES, true, Turn::peakMemory));
+        all.add(new Figure(PROCESS, "peak memory", "peak_memory_bytes", Unit.BYTES, true, Turn::peakMemory));
         all.add(new Figure(PROCESS, "threads", "threads", Unit.COUNT, true, Turn::threads));
         return all;
     }
@@ -94,6 +94,7 @@ record Figure(String part, String title, String key, Unit unit, boolean isJudged
     String text(double v) {
         return switch (unit) {
             case NANOS -> Format.nanos(v);
+            case SECONDS -> Format.seconds(Math.round(v)) + " s";
             case BYTES -> Format.count(Math.round(v / (1 << 20))) + " MiB";
             case COUNT -> Format.plain(v);
             case PER_SECOND -> Format.count(Math.round(v));

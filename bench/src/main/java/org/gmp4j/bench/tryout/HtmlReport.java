@@ -52,7 +52,7 @@ final class HtmlReport {
         Page.heading(page, "Divided by " + results.first().name());
         Page.table(page, Reports.ratios(results, settings));
         Page.heading(page, "How it is measured");
-        paragraphs(Reports.notes(results, settings));
+        paragraphs(Reports.notes(results));
         paragraphs(Reports.how(settings));
         return page.append(Page.BOTTOM).toString();
     }

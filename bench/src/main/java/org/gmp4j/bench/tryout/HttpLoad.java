@@ -122,10 +122,16 @@ final class HttpLoad implements AutoCloseable {
         giveUp();
     }
 
-    /** Each connection sends one request after the other until a time by nanoTime; {@code counting} is told of these. */
-    void closed(long end, Answers counting) throws IOException {
+    /**
+     * Each connection sends one request after the other for so long, but at least one is sent; {@code counting} is told of these.
+     *
+     * @return the nanoseconds until the last was answered
+     */
+    long closed(long nanos, Answers counting) throws IOException {
         answers = counting;
-        long now = System.nanoTime();
+        long begin = System.nanoTime();
+        long end = begin + nanos;
+        long now = begin;
         while (!stopped && (now - end < 0 || open > 0) && now - end < PATIENCE_NANOS) {
             while (!idle.isEmpty() && now - end < 0) {
                 open++;
@@ -135,6 +141,7 @@ final class HttpLoad implements AutoCloseable {
             now = System.nanoTime();
         }
         giveUp();
+        return now - begin;
     }
 
     /** Whatever is not answered will not be. */

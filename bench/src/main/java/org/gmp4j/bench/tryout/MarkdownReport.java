@@ -21,7 +21,7 @@ final class MarkdownReport {
                 .forEach(part -> page.append("\n## ").append(part.title()).append("\n\n").append(part.table().markdown()));
         page.append("\n## Divided by ").append(results.first().name()).append("\n\n").append(Reports.ratios(results, settings).markdown());
         page.append("\n## How it is measured\n");
-        Markdown.paragraphs(page, Reports.notes(results, settings));
+        Markdown.paragraphs(page, Reports.notes(results));
         Markdown.paragraphs(page, Reports.how(settings));
         Markdown.kept(page, REMARKS, old);
         return page.toString();

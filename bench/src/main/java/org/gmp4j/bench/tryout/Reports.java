@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.HdrHistogram.Histogram;
 import org.gmp4j.bench.peers.Estimate;
@@ -25,6 +26,7 @@ import org.gmp4j.bench.report.Verdict;
 final class Reports {
     private static final long LATE_NANOS = 1_000_000;
     private static final double CLIENT_BUSY = 0.9;
+    private static final double BUSY_PERCENT = 10;
 
     private Reports() {
     }
@@ -69,28 +71,46 @@ final class Reports {
 
     private static List<String> row(List<String> words, Results results, Variant v, List<Figure> figures) {
         List<String> cells = new ArrayList<>(words);
-        figures.forEach(f -> cells.add(results.figure(v, f).map(e -> e.text(f::text)).orElse("never")));
+        figures.forEach(f -> cells.add(results.figure(v, f).map(e -> e.text(f::text) + never(results.turns(v).size() - e.forks(), e.forks()))
+                .orElse("never")));
         return cells;
     }
 
-    /** Each variant divided by the first, with what chance does and a verdict. */
+    /** Some turns may have no value, as of a service that does not settle. */
+    private static String never(int never, int others) {
+        return never == 0 ? "" : ", never in " + never + " of " + (never + others);
+    }
+
+    /** Each variant divided by the first; with enough turns, what chance does and a verdict too. */
     static Table ratios(Results results, Settings settings) {
         String first = results.first().name();
-        Table table = new Table(2, "divided by " + first, "figure", "ratio", first + " by its median", "verdict");
+        List<String> head = new ArrayList<>(List.of("divided by " + first, "figure", "ratio"));
+        if (isJudged(settings)) {
+            head.addAll(List.of(first + " by its median", "verdict"));
+        }
+        Table table = new Table(2, head.toArray(String[]::new));
         for (Variant v : results.others()) {
             for (Figure f : Figure.all(settings)) {
                 if (f.isJudged()) {
-                    table.row(List.of(v.name(), f.name(), results.ratio(v, f).map(Estimate::ratio).orElse(""),
-                            results.noise(f).map(Reports::range).orElse(""),
-                            results.verdict(v, f).map(verdict -> word(verdict, f)).orElse("")));
+                    List<String> cells = new ArrayList<>(
+                            List.of(v.name(), f.name(), results.ratio(v, f).map(Estimate::ratio).orElse("")));
+                    if (isJudged(settings)) {
+                        cells.add(results.noise(f).map(Reports::range).orElse(""));
+                        cells.add(results.verdict(v, f).map(verdict -> word(verdict, f)).orElse(""));
+                    }
+                    table.row(cells);
                 }
             }
         }
         return table;
     }
 
+    private static boolean isJudged(Settings settings) {
+        return settings.turns() >= Results.LEAST_TURNS;
+    }
+
     private static String range(Estimate e) {
-        return e.forks() == 1 ? "" : new Estimate(e.low(), e.low(), e.low(), 1).ratio() + " to "
+        return new Estimate(e.low(), e.low(), e.low(), 1).ratio() + " to "
                 + new Estimate(e.high(), e.high(), e.high(), 1).ratio();
     }
 
@@ -101,7 +121,7 @@ final class Reports {
     /** What can be said of each variant, and no more. */
     static List<String> outcome(Results results, Settings settings) {
         String first = results.first().name();
-        if (settings.turns() < Results.LEAST_TURNS) {
+        if (!isJudged(settings)) {
             return List.of("No verdict: with fewer than three turns there is no telling a difference from chance.");
         }
         List<String> sentences = new ArrayList<>();
@@ -128,36 +148,62 @@ final class Reports {
         return sentences;
     }
 
-    /** What is not in the tables: answers, the client, other processes. */
-    static List<String> notes(Results results, Settings settings) {
+    /** What is not in the tables: answers, connections, the client, other processes. */
+    static List<String> notes(Results results) {
         List<String> notes = new ArrayList<>(answers(results));
-        double others = 0;
-        long late = 0;
+        notes.addAll(failures(results));
+        notes.addAll(late(results));
+        double others = turns(results).mapToDouble(Turn::othersPercent).max().orElse(0);
+        notes.add("Others (processes, interrupts, the hypervisor) had at most " + Math.round(others) + " % of the service's CPUs in any turn"
+                + (others > BUSY_PERCENT ? ", which is much: measure on a quiet machine." : "."));
+        return notes;
+    }
+
+    private static Stream<Turn> turns(Results results) {
+        return results.variants().stream().flatMap(v -> results.turns(v).stream());
+    }
+
+    private static List<String> failures(Results results) {
+        List<String> notes = new ArrayList<>();
+        Map<String, String> reopened = new LinkedHashMap<>();
         for (Variant v : results.variants()) {
-            for (int i = 0; i < results.turns(v).size(); i++) {
-                Turn t = results.turns(v).get(i);
-                others = Math.max(others, t.othersPercent());
-                long lateNow = Math.max(t.tape().youngLate().getValueAtPercentile(99), t.tape().warmLate().getValueAtPercentile(99));
-                late = Math.max(late, lateNow);
-                String turn = v.name() + ", turn " + (i + 1) + ": ";
-                if (lateNow > LATE_NANOS) {
-                    notes.add(turn + "the client itself was late by " + Format.nanos(lateNow)
-                            + " at p99, so that its latencies are not the service's alone.");
-                }
-                if (t.tape().errors() + t.tape().broken() > 0) {
-                    notes.add(turn + t.tape().errors() + " answers with an error, " + t.tape().broken() + " requests without an answer.");
-                }
-                if (t.saturation() != null && t.saturation().clientBusy() > CLIENT_BUSY) {
-                    notes.add(turn + "at full load the client's thread had no time left, so that the service may be able to answer more.");
-                }
+            List<Turn> turns = results.turns(v);
+            long errors = turns.stream().mapToLong(t -> t.tape().errors()).sum();
+            long broken = turns.stream().mapToLong(t -> t.tape().broken()).sum();
+            if (errors + broken > 0) {
+                notes.add(v.name() + ": " + Format.count(errors) + " answers with an error and " + Format.count(broken)
+                        + " requests without an answer, of " + Format.count(turns.stream().mapToLong(t -> t.tape().all()).sum()) + ".");
             }
-            long reopened = results.turns(v).stream().mapToLong(Turn::reopened).max().orElse(0);
-            if (reopened > 0) {
-                notes.add(v.name() + ": the service closed connections; up to " + Format.count(reopened) + " a turn were opened again.");
+            long most = turns.stream().mapToLong(Turn::reopened).max().orElse(0);
+            if (most > 0) {
+                reopened.put(v.name(), Format.count(most));
+            }
+            if (turns.stream().anyMatch(t -> t.saturation() != null && t.saturation().clientBusy() > CLIENT_BUSY)) {
+                notes.add(v.name() + ": at full load the client's thread had no time left, so that the service may be able to answer more.");
             }
         }
-        notes.add("The client itself was late by at most " + Format.nanos(late) + " at p99 of any turn. Others (processes, interrupts, the"
-                + " hypervisor) had at most " + Math.round(others) + " % of the service's CPUs in any turn.");
+        if (!reopened.isEmpty()) {
+            notes.add("The service closed connections, which were opened again, at most in a turn: " + reopened.entrySet().stream()
+                    .map(e -> e.getKey() + " " + e.getValue()).collect(Collectors.joining(", ")) + ".");
+        }
+        return notes;
+    }
+
+    private static List<String> late(Results results) {
+        List<String> notes = new ArrayList<>();
+        for (Variant v : results.variants()) {
+            List<Turn> turns = results.turns(v);
+            long worst = turns.stream().mapToLong(Turn::clientLate).max().orElse(0);
+            if (worst > LATE_NANOS) {
+                notes.add(v.name() + ": in " + turns.stream().filter(t -> t.clientLate() > LATE_NANOS).count() + " of " + turns.size()
+                        + (turns.size() == 1 ? " turn" : " turns") + " the client itself was late, at worst by " + Format.nanos(worst)
+                        + " at p99: these latencies are not the service's alone.");
+            }
+        }
+        if (notes.isEmpty()) {
+            notes.add("The client itself was late by at most " + Format.nanos(turns(results).mapToLong(Turn::clientLate).max().orElse(0))
+                    + " at p99 of any turn.");
+        }
         return notes;
     }
 
@@ -203,13 +249,14 @@ final class Reports {
         }
         text.append('\n');
         outcome(results, settings).forEach(sentence -> text.append(sentence).append('\n'));
-        notes(results, settings).forEach(note -> text.append(note).append('\n'));
+        notes(results).forEach(note -> text.append(note).append('\n'));
         return text.toString();
     }
 
     /** Machine, date, variants and command, for people. */
     static Map<String, String> facts(Results results, Settings settings) {
         Map<String, String> facts = MachineInfo.here().facts();
+        facts.put("client's JVM", facts.remove("JVM"));
         facts.put("date", LocalDate.now(ZoneOffset.UTC).toString());
         facts.put("CPUs", "service " + Cpus.list(settings.serverCpus()) + ", client " + Cpus.list(settings.clientCpus()));
         results.variants().forEach(v -> facts.put(v.name(), v.about()));
@@ -249,7 +296,7 @@ final class Reports {
         all.put("machine", MachineInfo.here().json());
         all.put("settings", settings(settings));
         all.put("outcome", outcome(results, settings));
-        all.put("notes", notes(results, settings));
+        all.put("notes", notes(results));
         List<Object> variants = new ArrayList<>();
         List<Object> turns = new ArrayList<>();
         for (Variant v : results.variants()) {
@@ -324,8 +371,7 @@ final class Reports {
         o.put("statuses", statuses);
         o.put("without_answer", t.tape().broken());
         o.put("connections_reopened", t.reopened());
-        o.put("client_late_p99_ns", t.tape().youngLate().getValueAtPercentile(99));
-        o.put("client_late_max_ns", t.tape().youngLate().getMaxValue());
+        o.put("client_late_p99_ns", t.clientLate());
         o.put("others_percent", JsonText.digits(t.othersPercent()));
         o.put("young_histogram", Histograms.encode(t.tape().young()));
         o.put("warm_histogram", Histograms.encode(t.tape().warm()));

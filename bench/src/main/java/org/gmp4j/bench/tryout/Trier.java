@@ -53,6 +53,7 @@ final class Trier implements AutoCloseable {
         clientIsBeside = settings.clientCpus().intersects(cpus);
         request = request(settings).getBytes(StandardCharsets.UTF_8);
         log = Files.createTempFile("gmp-try", ".log");
+        log.toFile().deleteOnExit(); // Ctrl-C ends the JVM without close().
     }
 
     private static String request(Settings settings) {
@@ -116,7 +117,7 @@ final class Trier implements AutoCloseable {
                 List<String> threads = service.threads();
                 watch.end(loading);
                 if (variant.isOurs() && threads.stream().noneMatch(Proc::isMachine)) {
-                    throw service.failed("has no thread that runs goroutines: it starts no virtual thread, or the flag had no effect");
+                    throw service.failed("has no thread of this scheduler: the flag had no effect");
                 }
                 Turn.Saturation saturation = settings.saturates() ? saturate(watch, load) : null;
                 double used = service.cpuSeconds();
@@ -153,19 +154,17 @@ final class Trier implements AutoCloseable {
             }
         };
         double before = watch.service.cpuSeconds();
-        long begin = System.nanoTime();
-        long end = begin + (long) (settings.saturate() * SECOND);
-        long[] cpu = new long[1];
+        double[] took = new double[2];
         Future<?> loading = client.submit(() -> {
             long mine = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
-            load.closed(end, counting);
-            cpu[0] = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - mine;
+            took[0] = load.closed((long) (settings.saturate() * SECOND), counting);
+            took[1] = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - mine;
             return null;
         });
-        double used = watch.until(end, loading) - before;
+        double _ = watch.until(System.nanoTime() + (long) (settings.saturate() * SECOND), loading);
         watch.end(loading);
-        double seconds = (System.nanoTime() - begin) / 1e9;
-        return new Turn.Saturation(latencies, seconds, used, cpu[0] / 1e9 / seconds);
+        double used = watch.service.cpuSeconds() - before;
+        return new Turn.Saturation(latencies, took[0] / 1e9, used, took[1] / took[0]);
     }
 
     /** Waits beside the client, and ends it when the service has failed. */

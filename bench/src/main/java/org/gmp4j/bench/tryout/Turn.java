@@ -28,6 +28,10 @@ record Turn(
         int threads,
         long reopened,
         double othersPercent) {
+    /** By how much the client itself was late, at p99 of the worse part. */
+    long clientLate() {
+        return Math.max(tape.youngLate().getValueAtPercentile(99), tape.warmLate().getValueAtPercentile(99));
+    }
 
     /**
      * A closed loop.

@@ -11,9 +11,9 @@ import java.util.Map;
 import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.HdrHistogram.Histogram;
-import org.gmp4j.bench.report.Histograms;
 import org.gmp4j.SpinPolicy;
 import org.gmp4j.bench.Json;
+import org.gmp4j.bench.report.Histograms;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
