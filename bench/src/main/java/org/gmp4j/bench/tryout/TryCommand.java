@@ -110,7 +110,7 @@ public final class TryCommand implements Callable<Integer> {
     @Option(
             names = "--with",
             paramLabel = "NAME=FLAGS",
-            description = "Start it also with these flags of the JVM beside ours, as --with short='-Dgmp.quantum=1000'; repeatable.")
+            description = "Start it also with these flags of the JVM beside ours, as --with short=-Dgmp.default.quantum=1ms; repeatable.")
     private List<String> ours = new ArrayList<>();
 
     @Option(
@@ -239,7 +239,7 @@ public final class TryCommand implements Callable<Integer> {
     private void add(List<Variant> all, String option, String text, boolean isOurs) {
         Variant v = Variant.parse(text, isOurs);
         if (v == null) {
-            throw bad(option + " is a name, = and flags of the JVM, as short=-Dgmp.quantum=1000, not '" + text + "'");
+            throw bad(option + " is a name, = and flags of the JVM, as short=-Dgmp.default.quantum=1ms, not '" + text + "'");
         }
         if (all.stream().anyMatch(other -> other.name().equals(v.name()))) {
             throw bad("two variants have the name " + v.name());

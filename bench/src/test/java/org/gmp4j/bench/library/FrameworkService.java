@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.gmp4j.bench.library.app.HelidonService;
+import org.gmp4j.bench.library.app.JettyService;
 import org.gmp4j.bench.library.app.MicronautService;
 import org.gmp4j.bench.library.app.SpringService;
 import org.gmp4j.bench.library.app.VertxService;
@@ -17,8 +18,8 @@ import org.springframework.boot.loader.tools.LibraryScope;
 import org.springframework.boot.loader.tools.Repackager;
 
 /**
- * Services of frameworks, unchanged: a Spring Boot jar with its libraries inside; the same woven, without the agent; Helidon SE; verticles
- * of Vert.x on virtual threads; and Micronaut, whose handlers leave the event loop.
+ * Services of frameworks, unchanged: a Spring Boot jar with its libraries inside; the same woven, without the agent; Helidon SE; Jetty;
+ * verticles of Vert.x on virtual threads; and Micronaut, whose handlers leave the event loop.
  */
 enum FrameworkService {
     SPRING {
@@ -64,6 +65,13 @@ enum FrameworkService {
         @Override
         List<String> command(OneFlag with) throws Exception {
             return with.program(HelidonService.class, "io/helidon");
+        }
+    },
+    /** Answers with one text, for figures. */
+    JETTY {
+        @Override
+        List<String> command(OneFlag with) throws Exception {
+            return with.program(JettyService.class, "org/eclipse/jetty", "org/slf4j");
         }
     },
     VERTX {

@@ -52,7 +52,7 @@ class TryCommandTest {
         "--port=65536; --port is from 1 to 65535",
         "--server-cpus=0-; --server-cpus is a list of CPUs as 0-3,8, of ",
         "--client-cpus=99999; --client-cpus is a list of CPUs as 0-3,8, of ",
-        "--with=short; --with is a name, = and flags of the JVM, as short=-Dgmp.quantum=1000, not 'short'",
+        "--with=short; --with is a name, = and flags of the JVM, as short=-Dgmp.default.quantum=1ms, not 'short'",
         "--jdk-with=jdk=-Xint; two variants have the name jdk",
         "--json=/; --json: cannot write to /: it is a directory",
         "--ports=1; Unknown option: '--ports=1'"

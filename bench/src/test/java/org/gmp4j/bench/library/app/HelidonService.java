@@ -16,7 +16,8 @@ public final class HelidonService {
                 .port(0)
                 // By default half a second, as long as the slow request takes.
                 .shutdownGracePeriod(Duration.ofSeconds(10))
-                .routing(r -> r.get("/thread", (request, response) -> response.send(Where.am()))
+                .routing(r -> r.get("/hello", (request, response) -> response.send("{\"hello\":\"world\",\"letters\":5}"))
+                        .get("/thread", (request, response) -> response.send(Where.am()))
                         .post("/", (request, response) -> {
                             byte[] body = request.content().as(byte[].class);
                             Thread.sleep(1);

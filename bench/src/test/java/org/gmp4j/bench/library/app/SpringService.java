@@ -17,6 +17,16 @@ public class SpringService {
         SpringApplication.run(SpringService.class, args);
     }
 
+    /** What {@link #hello} answers. */
+    record Greeting(String hello, int letters) {
+    }
+
+    /** As JSON. */
+    @GetMapping("/hello")
+    Greeting hello() {
+        return new Greeting("world", "world".length());
+    }
+
     /** What runs the handler. */
     @GetMapping("/thread")
     public String thread() {
