@@ -35,9 +35,9 @@ record Figure(String part, String title, String key, Unit unit, boolean isJudged
         List<Figure> all = new ArrayList<>();
         String young = young(settings);
         all.add(new Figure(START, "until the port answers", "answer_ns", Unit.NANOS, true, t -> 1e9 * t.answerSeconds()));
-        all.add(new Figure(START, "CPU until then", "start_cpu_ns", Unit.NANOS, true, t -> 1e9 * t.startCpu()));
+        all.add(new Figure(START, "CPU until it answers", "start_cpu_ns", Unit.NANOS, true, t -> 1e9 * t.startCpu()));
         all.add(new Figure(START, "settled after", "settled_ns", Unit.SECONDS, true, t -> 1e9 * t.tape().settled()));
-        all.add(new Figure(START, "CPU, " + young, "young_cpu_ns", Unit.NANOS, true, t -> 1e9 * t.youngCpu()));
+        all.add(new Figure(START, "CPU of the " + young, "young_cpu_ns", Unit.NANOS, true, t -> 1e9 * t.youngCpu()));
         List<Tape.Window> windows = Tape.windows(settings.seconds());
         if (windows.size() > 1) {
             for (int i = 0; i < windows.size(); i++) {

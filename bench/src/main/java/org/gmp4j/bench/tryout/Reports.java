@@ -122,7 +122,7 @@ final class Reports {
     static List<String> outcome(Results results, Settings settings) {
         String first = results.first().name();
         if (!isJudged(settings)) {
-            return List.of("No verdict: with fewer than three turns there is no telling a difference from chance.");
+            return List.of("No verdict: with fewer than five turns there is no telling a difference from chance.");
         }
         List<String> sentences = new ArrayList<>();
         for (Variant v : results.others()) {

@@ -98,7 +98,6 @@ final class Trier implements AutoCloseable {
                 new ServiceProcess(command, variant.environment(settings.service()), settings.serverCpus(), log)) {
             InetSocketAddress address = service.await(settings.port(), usualPort, service.begin() + START_SECONDS * SECOND);
             long answers = System.nanoTime();
-            double startCpu = service.cpuSeconds();
             usualPort = address.getPort();
             Tape tape = new Tape(answers, settings.seconds(), settings.warmup());
             try (HttpLoad load = new HttpLoad(address, request, settings.connections(), tape)) {
@@ -108,6 +107,7 @@ final class Trier implements AutoCloseable {
                     load.open(settings.rate(), answers, end, new SplittableRandom(turn));
                     return null;
                 });
+                double startCpu = service.cpuSeconds(); // Which takes a moment, so the load does not wait for it.
                 double youngCpu = watch.until(answers + (long) (settings.seconds() * SECOND), loading) - startCpu;
                 double warmCpu = Double.NaN;
                 if (settings.hasWarm()) {
@@ -116,9 +116,7 @@ final class Trier implements AutoCloseable {
                 }
                 List<String> threads = service.threads();
                 watch.end(loading);
-                if (variant.isOurs() && threads.stream().noneMatch(Proc::isMachine)) {
-                    throw service.failed("has no thread of this scheduler: the flag had no effect");
-                }
+                checkScheduler(service, variant, threads);
                 Turn.Saturation saturation = settings.saturates() ? saturate(watch, load) : null;
                 double used = service.cpuSeconds();
                 double others = Proc.busy(cpus) - busy - used - (clientIsBeside ? own() - own : 0);
@@ -126,6 +124,17 @@ final class Trier implements AutoCloseable {
                 return new Turn((answers - service.begin()) / 1e9, startCpu, youngCpu, warmCpu, tape, saturation, service.peakMemory(),
                         threads.size(), load.reopened(), Math.max(0, 100 * others / seconds));
             }
+        }
+    }
+
+    /** A comparison of a scheduler with itself would be taken for one of two. */
+    private static void checkScheduler(ServiceProcess service, Variant variant, List<String> threads) throws IOException {
+        boolean ours = threads.stream().anyMatch(Proc::isMachine);
+        if (variant.isOurs() && !ours) {
+            throw service.failed("has no thread of this scheduler: the flag had no effect");
+        }
+        if (variant == Variant.JDK && ours) {
+            throw service.failed("has threads of this scheduler without our flag: its command or its environment asks for it already");
         }
     }
 

@@ -103,7 +103,7 @@ public final class TryCommand implements Callable<Integer> {
     @Option(
             names = "--turns",
             paramLabel = "N",
-            description = "How often each is started; a verdict takes 3 (default: ${DEFAULT-VALUE}).",
+            description = "How often each is started; a verdict takes 5 (default: ${DEFAULT-VALUE}).",
             defaultValue = "5")
     private int turns;
 

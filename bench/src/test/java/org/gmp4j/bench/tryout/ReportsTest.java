@@ -50,20 +50,20 @@ class ReportsTest {
     }
 
     private Figure figure(String key) {
-        return Figure.all(settings(3)).stream().filter(f -> f.key().equals(key)).findFirst().orElseThrow();
+        return Figure.all(settings(5)).stream().filter(f -> f.key().equals(key)).findFirst().orElseThrow();
     }
 
     /** The JDK's own turns reach from 0.8 to 1.2 of their median. A ratio of 0.9 in every turn is inside of that, one of 0.5 is not. */
     @Test
     void noWinnerInsideTheNoise() {
-        add(Variant.JDK, 80, 100, 120);
-        add(Variant.GMP4J, 72, 90, 108);
-        add(SHORT, 40, 50, 60);
+        add(Variant.JDK, 80, 90, 100, 110, 120);
+        add(Variant.GMP4J, 72, 81, 90, 99, 108);
+        add(SHORT, 40, 45, 50, 55, 60);
         assertEquals(Verdict.NOTHING, results.verdict(Variant.GMP4J, figure("young_p50_ns")).orElseThrow());
         assertEquals(Verdict.LESS, results.verdict(SHORT, figure("young_p50_ns")).orElseThrow());
         assertEquals(Verdict.MORE, results.verdict(SHORT, figure("full_answers_per_second")).orElseThrow());
         assertTrue(results.verdict(SHORT, figure("from_0_to_1_s_p50_ns")).isEmpty(), "of a window there is no verdict");
-        String text = Reports.text(results, settings(3));
+        String text = Reports.text(results, settings(5));
         assertTrue(text.contains("\ngmp4j: no figure differs from jdk's by more than chance.\n"), text);
         assertTrue(text.contains("\nshort is better than jdk: p50 (first 2 s) 0.50, p90"), text);
         assertTrue(text.contains("answers/s (at full load) 2.00"), text);
@@ -75,10 +75,10 @@ class ReportsTest {
 
     @Test
     void worse() {
-        add(Variant.JDK, 99, 100, 101);
-        add(Variant.GMP4J, 200, 210, 220);
-        add(SHORT, 150, 90, 170);
-        List<String> outcome = Reports.outcome(results, settings(3));
+        add(Variant.JDK, 99, 100, 101, 100, 100);
+        add(Variant.GMP4J, 200, 210, 220, 210, 210);
+        add(SHORT, 150, 90, 170, 160, 160);
+        List<String> outcome = Reports.outcome(results, settings(5));
         assertTrue(outcome.getFirst().startsWith("gmp4j is worse than jdk: p50 (first 2 s) 2.10,"), outcome.toString());
         assertTrue(outcome.getFirst().contains("answers/s (at full load) 0.48"), outcome.toString());
         assertEquals("short: no figure differs from jdk's by more than chance.", outcome.getLast(), "its interval has 1 in it");
@@ -90,20 +90,20 @@ class ReportsTest {
         add(Variant.JDK, 80, 6_000, 80);
         add(Variant.GMP4J, 6_000, 7_000, 8_000);
         add(SHORT, 100, 100, 100);
-        String text = Reports.text(results, settings(3));
+        String text = Reports.text(results, settings(5));
         assertTrue(text.matches("(?s).*\n  jdk  .*  0 s, never in 1 of 3  .*"), text);
         assertTrue(text.matches("(?s).*\n  gmp4j  [^\n]*  never  .*"), text);
     }
 
     @Test
     void fewTurns() {
-        add(Variant.JDK, 100, 100);
-        add(Variant.GMP4J, 10, 10);
-        add(SHORT, 10, 10);
+        add(Variant.JDK, 100, 100, 100, 100);
+        add(Variant.GMP4J, 10, 10, 10, 10);
+        add(SHORT, 10, 10, 10, 10);
         assertTrue(results.verdict(SHORT, figure("young_p50_ns")).isEmpty());
-        assertEquals(List.of("No verdict: with fewer than three turns there is no telling a difference from chance."),
-                Reports.outcome(results, settings(2)));
-        assertFalse(Reports.text(results, settings(2)).contains("verdict  "));
+        assertEquals(List.of("No verdict: with fewer than five turns there is no telling a difference from chance."),
+                Reports.outcome(results, settings(4)));
+        assertFalse(Reports.text(results, settings(4)).contains("verdict  "));
     }
 
     @Test
@@ -133,19 +133,19 @@ class ReportsTest {
 
     @Test
     void files() throws Exception {
-        add(Variant.JDK, 80, 100, 120);
-        add(Variant.GMP4J, 72, 90, 108);
-        add(SHORT, 40, 50, 60);
-        Map<?, ?> json = (Map<?, ?>) Json.parse(Reports.json(results, settings(3)));
-        assertEquals(9, ((List<?>) json.get("turns")).size());
+        add(Variant.JDK, 80, 90, 100, 110, 120);
+        add(Variant.GMP4J, 72, 81, 90, 99, 108);
+        add(SHORT, 40, 45, 50, 55, 60);
+        Map<?, ?> json = (Map<?, ?>) Json.parse(Reports.json(results, settings(5)));
+        assertEquals(15, ((List<?>) json.get("turns")).size());
         Map<?, ?> last = (Map<?, ?>) ((List<?>) json.get("variants")).getLast();
         assertEquals(0.5, (Double) ((Map<?, ?>) last.get("ratios")).get("young_p50_ns"), 0.01);
         assertEquals("better", ((Map<?, ?>) last.get("verdicts")).get("young_p50_ns"));
-        String page = HtmlReport.write(results, settings(3));
+        String page = HtmlReport.write(results, settings(5));
         assertEquals("html", DocumentBuilderFactory.newInstance().newDocumentBuilder()
                 .parse(new InputSource(new StringReader(page.replaceFirst("<!DOCTYPE html>", "")))).getDocumentElement().getTagName());
         assertEquals(5, page.split("<svg", -1).length, "two by time, two of percentiles");
-        String markdown = MarkdownReport.write(results, settings(3), "old\n## Remarks\nmine\n");
+        String markdown = MarkdownReport.write(results, settings(5), "old\n## Remarks\nmine\n");
         assertTrue(markdown.endsWith("## Remarks\nmine\n"), markdown);
         assertTrue(markdown.contains("| first 2 s | short | 50.0 us (40.0 to 60.0) |"), markdown);
     }

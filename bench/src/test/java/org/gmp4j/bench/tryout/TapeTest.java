@@ -60,6 +60,12 @@ class TapeTest {
     }
 
     @Test
+    void settledInTheEnd() {
+        answer(2_600, 1);
+        assertEquals(2.5, tape.settled());
+    }
+
+    @Test
     void answers() {
         assertTrue(tape.leastLength() > tape.mostLength());
         tape.answered(BEGIN, BEGIN, 200, 9);

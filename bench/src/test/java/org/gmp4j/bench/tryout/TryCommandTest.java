@@ -170,6 +170,15 @@ class TryCommandTest {
         assertEquals(1, run.code());
     }
 
+    /** And so would one that has it already. */
+    @Test
+    void oursAlready() throws Exception {
+        assumeTrue(JavaCommand.runtime().endsWith(".jar"), "the runtime is a jar in mvn verify only");
+        CommandLineRun run = attempt(Variant.GMP4J.command(service("answer")), "--warmup=0");
+        assertTrue(run.err().contains("gmp: the service, started with jdk, has threads of this scheduler without our flag: "), run.err());
+        assertEquals(1, run.code());
+    }
+
     @Test
     void noSuchProgram() {
         CommandLineRun run = attempt(List.of("/no/such/program"));
@@ -177,7 +186,7 @@ class TryCommandTest {
         assertEquals(1, run.code());
     }
 
-    /** As by Ctrl-C. */
+    /** By a signal: SIGTERM, since a shell may have had SIGINT ignored, and then the JVM does not listen to it. */
     @Test
     void endedItself() throws Exception {
         List<String> arguments = new ArrayList<>(List.of("try", "--warmup=0", "--seconds=60", "--"));
@@ -188,7 +197,7 @@ class TryCommandTest {
             Thread.sleep(10);
         }
         assertTrue(command.isAlive());
-        new ProcessBuilder("kill", "-INT", "" + command.pid()).start().waitFor();
+        command.destroy();
         assertTrue(command.waitFor(1, TimeUnit.MINUTES), "does not end");
         try (Stream<Path> files = Files.list(dir)) {
             assertEquals(List.of(), files.filter(f -> f.toString().endsWith(".log")).toList());
