@@ -171,8 +171,8 @@ final class Reports {
             long errors = turns.stream().mapToLong(t -> t.tape().errors()).sum();
             long broken = turns.stream().mapToLong(t -> t.tape().broken()).sum();
             if (errors + broken > 0) {
-                notes.add(v.name() + ": " + Format.count(errors) + " answers with an error and " + Format.count(broken)
-                        + " requests without an answer, of " + Format.count(turns.stream().mapToLong(t -> t.tape().all()).sum()) + ".");
+                notes.add(v.name() + ": answers with an error " + Format.count(errors) + ", requests without an answer " + Format.count(broken)
+                        + ", of " + Format.count(turns.stream().mapToLong(t -> t.tape().all()).sum()) + ".");
             }
             long most = turns.stream().mapToLong(Turn::reopened).max().orElse(0);
             if (most > 0) {

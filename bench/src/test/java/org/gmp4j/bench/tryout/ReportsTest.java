@@ -116,7 +116,7 @@ class ReportsTest {
         List<String> notes = Reports.notes(results);
         assertTrue(notes.getFirst().startsWith("The answers differ: jdk status 200, 5 bytes; gmp4j status 200, 6 bytes; short status 200 and 503"),
                 notes.toString());
-        assertTrue(notes.contains("short: 1 answers with an error and 0 requests without an answer, of 4."), notes.toString());
+        assertTrue(notes.contains("short: answers with an error 1, requests without an answer 0, of 4."), notes.toString());
         assertTrue(notes.get(2).startsWith("gmp4j: in 1 of 1 turn the client itself was late, at worst by 2.00 ms at p99"), notes.toString());
         assertTrue(notes.getLast().endsWith("30 % of the service's CPUs in any turn, which is much: measure on a quiet machine."), notes.toString());
     }
