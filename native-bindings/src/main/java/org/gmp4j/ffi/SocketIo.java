@@ -15,10 +15,11 @@ import org.gmp4j.ffi.gmp.shims_h;
  *
  * <p>Memory off the heap is kept open by the call: an arena that another thread closes throws before the system call or
  * after it. Arrays are handed to the kernel where they stand, in a call without thread state transition, during which the
- * collector waits; so at most {@value #HEAP_MOST} bytes of them at a time, some 10 µs.
+ * collector waits; so at most {@value #HEAP_MOST} bytes of a stream at a time, some 10 µs. A datagram cannot be divided: it is handed
+ * over whole, and the kernel's limit of a socket's buffer bounds the time (net.core.wmem_max, 208 KiB unless it was raised).
  */
 public final class SocketIo {
-    /** How many bytes of arrays one call takes at most. */
+    /** How many bytes of arrays one call takes at most of a stream. */
     public static final int HEAP_MOST = 64 << 10;
 
     /** How many pieces a vectored call takes at most. */
@@ -106,7 +107,29 @@ public final class SocketIo {
      * @return bytes written, or the negated error number ({@code -Errno.EAGAIN} when there is no room)
      */
     public static long send(int fd, MemorySegment[] from, int first, int n) {
-        return vectored(true, fd, from, first, n);
+        return vectored(true, fd, from, first, n, HEAP_MOST);
+    }
+
+    /**
+     * Sends a datagram to the peer, without SIGPIPE.
+     *
+     * @param fd a non-blocking socket
+     * @param from its bytes
+     * @return its bytes, or the negated error number ({@code -Errno.EAGAIN} when there is no room)
+     */
+    public static long sendDatagram(int fd, MemorySegment from) {
+        try {
+            return from.isNative()
+                    ? (long) SEND.invokeExact(fd, from, from.byteSize())
+                    : (long) SEND_HEAP.invokeExact(fd, from, from.byteSize());
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /** As {@link #sendDatagram(int, MemorySegment)}, made of several pieces: see {@link #send(int, MemorySegment[], int, int)}. */
+    public static long sendDatagram(int fd, MemorySegment[] from, int first, int n) {
+        return vectored(true, fd, from, first, n, Long.MAX_VALUE);
     }
 
     /**
@@ -119,15 +142,37 @@ public final class SocketIo {
      * @return bytes read, 0 at the end, or the negated error number ({@code -Errno.EAGAIN} when nothing is there)
      */
     public static long read(int fd, MemorySegment[] to, int first, int n) {
-        return vectored(false, fd, to, first, n);
+        return vectored(false, fd, to, first, n, HEAP_MOST);
     }
 
-    private static long vectored(boolean send, int fd, MemorySegment[] from, int first, int n) {
+    /**
+     * Takes a datagram; what does not fit is lost.
+     *
+     * @param fd a non-blocking socket
+     * @param to where to, not read-only
+     * @return its bytes that fit, 0 or more, or the negated error number ({@code -Errno.EAGAIN} when there is none)
+     */
+    public static long receiveDatagram(int fd, MemorySegment to) {
+        try {
+            return to.isNative()
+                    ? (long) READ.invokeExact(fd, to, to.byteSize())
+                    : (long) READ_HEAP.invokeExact(fd, to, to.byteSize());
+        } catch (Throwable t) {
+            throw Link.unexpected(t);
+        }
+    }
+
+    /** Takes a datagram into several pieces: see {@link #read(int, MemorySegment[], int, int)}. What does not fit is lost. */
+    public static long receiveDatagram(int fd, MemorySegment[] to, int first, int n) {
+        return vectored(false, fd, to, first, n, Long.MAX_VALUE);
+    }
+
+    private static long vectored(boolean send, int fd, MemorySegment[] from, int first, int n, long heapMost) {
         boolean heap = false;
         for (int i = 0; i < n; i++) {
             heap |= !from[first + i].isNative();
         }
-        long left = heap ? HEAP_MOST : Long.MAX_VALUE;
+        long left = heap ? heapMost : Long.MAX_VALUE;
         long l0 = Math.min(left, size(from, first, n, 0));
         long l1 = Math.min(left -= l0, size(from, first, n, 1));
         long l2 = Math.min(left -= l1, size(from, first, n, 2));
@@ -179,7 +224,7 @@ public final class SocketIo {
         try {
             return to.isNative()
                     ? (long) RECVFROM.invokeExact(fd, to, to.byteSize(), address, length)
-                    : (long) RECVFROM_HEAP.invokeExact(fd, to, Math.min(to.byteSize(), HEAP_MOST), address, length);
+                    : (long) RECVFROM_HEAP.invokeExact(fd, to, to.byteSize(), address, length);
         } catch (Throwable t) {
             throw Link.unexpected(t);
         }

@@ -105,7 +105,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
         if (!to.hasRemaining()) {
             return nothing();
         }
-        int n = (int) got(fd.read(MemorySegment.ofBuffer(to), limits), limits);
+        int n = (int) got(readSome(MemorySegment.ofBuffer(to), limits), limits);
         if (n > 0) {
             int _ = to.position(to.position() + n).position();
         }
@@ -126,7 +126,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
         if (to.byteSize() == 0) {
             return nothing();
         }
-        return got(fd.read(to, Limits.DEFAULT), Limits.DEFAULT);
+        return got(readSome(to, Limits.DEFAULT), Limits.DEFAULT);
     }
 
     /** A read of no bytes: it waits for nothing. */
@@ -223,7 +223,22 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
         for (int i = 0; i < n; i++) {
             room |= to[i].byteSize() > 0;
         }
-        return room ? got(fd.read(to, 0, n), Limits.DEFAULT) : nothing();
+        return room ? got(readSome(to, n), Limits.DEFAULT) : nothing();
+    }
+
+    /** Reads into memory that has room. */
+    long readSome(MemorySegment to, Limits limits) {
+        return fd.read(to, limits);
+    }
+
+    /** Reads into the first {@code n} pieces, which have room. */
+    long readSome(MemorySegment[] to, int n) {
+        return fd.read(to, 0, n);
+    }
+
+    /** Writes all of the pieces. */
+    long writeAll(MemorySegment[] from) {
+        return fd.write(from, 0, from.length);
     }
 
     /** Moves positions behind so many bytes; a buffer that is there twice is moved as often. */
@@ -358,7 +373,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
         for (int i = 0; i < length; i++) {
             pieces[i] = MemorySegment.ofBuffer(from[offset + i]);
         }
-        long r = fd.write(pieces, 0, length);
+        long r = writeAll(pieces);
         advance(from, offset, length, IoResult.count(r));
         return written(r, Limits.DEFAULT);
     }
@@ -373,7 +388,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      * @throws IOException when not all was written: see the package's description
      */
     public long write(MemorySegment[] from) throws IOException {
-        return written(fd.write(from, 0, from.length), Limits.DEFAULT);
+        return written(writeAll(from), Limits.DEFAULT);
     }
 
     private long written(long r, Limits limits) throws IOException {

@@ -321,6 +321,21 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
         return super.read(to);
     }
 
+    @Override
+    final long readSome(MemorySegment to, Limits limits) {
+        return fd.receive(to, limits);
+    }
+
+    @Override
+    final long readSome(MemorySegment[] to, int n) {
+        return fd.receive(to, 0, n);
+    }
+
+    @Override
+    final long writeAll(MemorySegment[] from) {
+        return from.length == 0 ? 0 : fd.send(from, 0, from.length);
+    }
+
     private static void few(int pieces) {
         if (pieces > SocketIo.PIECES) {
             throw new IllegalArgumentException("a datagram is made of at most " + SocketIo.PIECES + " pieces: " + pieces);

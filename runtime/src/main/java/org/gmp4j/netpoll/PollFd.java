@@ -55,6 +55,15 @@ public final class PollFd extends FdWaits {
 
     /** Reads once: 0 bytes at the end of a stream, or for memory of none. */
     public long read(MemorySegment to, Limits limits) {
+        return read(to, limits, false);
+    }
+
+    /** Takes a datagram. */
+    public long receive(MemorySegment to, Limits limits) {
+        return read(to, limits, true);
+    }
+
+    private long read(MemorySegment to, Limits limits, boolean datagram) {
         OpLimits l = OpLimits.of(limits);
         int refused = begin(false, l);
         if (refused != 0) {
@@ -63,7 +72,7 @@ public final class PollFd extends FdWaits {
         try {
             int e = prepare(false, l);
             while (e == 0) {
-                long n = SocketIo.read(fd, to);
+                long n = datagram ? SocketIo.receiveDatagram(fd, to) : SocketIo.read(fd, to);
                 if (n >= 0) {
                     return taken(n, to.byteSize());
                 }
@@ -77,6 +86,15 @@ public final class PollFd extends FdWaits {
 
     /** Reads once into {@code n} pieces: 0 bytes at the end of a stream, or for memory of none. */
     public long read(MemorySegment[] to, int first, int n) {
+        return read(to, first, Math.min(SocketIo.PIECES, n), false);
+    }
+
+    /** Takes a datagram into {@code n} pieces, at most {@link SocketIo#PIECES}. */
+    public long receive(MemorySegment[] to, int first, int n) {
+        return read(to, first, n, true);
+    }
+
+    private long read(MemorySegment[] to, int first, int n, boolean datagram) {
         int refused = begin(false, OpLimits.PLAIN);
         if (refused != 0) {
             return IoResult.of(0, refused);
@@ -84,7 +102,7 @@ public final class PollFd extends FdWaits {
         try {
             int e = prepare(false, OpLimits.PLAIN);
             while (e == 0) {
-                long got = SocketIo.read(fd, to, first, Math.min(SocketIo.PIECES, n));
+                long got = datagram ? SocketIo.receiveDatagram(fd, to, first, n) : SocketIo.read(fd, to, first, n);
                 if (got >= 0) {
                     return IoResult.of(got, 0);
                 }
@@ -206,10 +224,31 @@ public final class PollFd extends FdWaits {
         }
     }
 
+    /** Sends a datagram to the peer, made of {@code n} pieces, at most {@link SocketIo#PIECES}; waits for room. */
+    public long send(MemorySegment[] from, int first, int n) {
+        int refused = begin(true, OpLimits.PLAIN);
+        if (refused != 0) {
+            return IoResult.of(0, refused);
+        }
+        try {
+            int e = prepare(true, OpLimits.PLAIN);
+            while (e == 0) {
+                long sent = SocketIo.sendDatagram(fd, from, first, n);
+                if (sent >= 0) {
+                    return IoResult.of(sent, 0);
+                }
+                e = failed((int) -sent, true, OpLimits.PLAIN);
+            }
+            return IoResult.of(0, e);
+        } finally {
+            unlock(true);
+        }
+    }
+
     private long sendLocked(MemorySegment from, long address, boolean waits, OpLimits l) {
         int e = prepare(true, l);
         while (e == 0) {
-            long n = address == 0 ? SocketIo.send(fd, from) : SocketIo.sendTo(fd, from, address);
+            long n = address == 0 ? SocketIo.sendDatagram(fd, from) : SocketIo.sendTo(fd, from, address);
             if (n >= 0) {
                 return IoResult.of(n, 0);
             }

@@ -3,6 +3,7 @@ package org.gmp4j.net;
 
 import static org.gmp4j.net.Io.io;
 import static org.gmp4j.net.Io.thrown;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -20,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
@@ -66,6 +68,55 @@ class UnixgramTest {
                 assertInstanceOf(SocketTimeoutException.class, thrown(() -> server.readFrom(b.clear())));
             }
         });
+    }
+
+    /** Memory of {@code n} pieces, together 100,000 bytes, on the heap or off it. */
+    private static ByteBuffer[] large(int n, boolean heap) {
+        ByteBuffer[] pieces = new ByteBuffer[n];
+        for (int i = 0; i < n; i++) {
+            int size = 100_000 / n;
+            pieces[i] = heap ? ByteBuffer.allocate(size) : ByteBuffer.allocateDirect(size);
+            for (int j = 0; j < size; j++) {
+                pieces[i].put(j, (byte) ((i * size + j) * 31 >> 3));
+            }
+        }
+        return pieces;
+    }
+
+    /** One write is one datagram, and one read takes all of it: also above what a stream hands over of an array at a time. */
+    @Test
+    void largeOnes() throws Exception {
+        String name = dir.resolve("large").toString();
+        try (TestGmp gmp = TestGmp.procs(1); UnixgramConn server = UnixgramConn.listen(name);
+                UnixgramConn peer = UnixgramConn.dial(name); UnixgramConn other = UnixgramConn.listen(name + "2")) {
+            gmp.run(io(() -> {
+                byte[] sent = large(1, true)[0].array();
+                for (boolean heap : new boolean[] {false, true}) {
+                    List<Io.Body> sends = List.of(
+                            () -> assertEquals(100_000, peer.write(large(1, heap)[0])),
+                            () -> assertEquals(100_000, peer.write(large(4, heap))),
+                            () -> assertEquals(100_000, other.writeTo(large(1, heap)[0], name)));
+                    for (Io.Body send : sends) {
+                        for (int how = 0; how < 6; how++) {
+                            send.run();
+                            ByteBuffer[] to = large(how / 2 == 2 ? 4 : 1, how % 2 == 0);
+                            to[0].put(0, (byte) 1);
+                            switch (how / 2) {
+                                case 0 -> server.readFrom(to[0]);
+                                case 1 -> assertEquals(100_000, server.read(to[0]));
+                                default -> assertEquals(100_000, server.read(to));
+                            }
+                            ByteBuffer all = ByteBuffer.allocate(100_000);
+                            for (ByteBuffer b : to) {
+                                all.put(b.flip());
+                            }
+                            assertArrayEquals(sent, all.array());
+                        }
+                    }
+                }
+                assertThrows(SocketTimeoutException.class, () -> server.readFromWithin(ByteBuffer.allocate(1), Duration.ZERO));
+            }));
+        }
     }
 
     /** A peer that is not read holds its sender up, and nothing is lost; a socket without a peer is told. */
