@@ -26,6 +26,8 @@ abstract class FdWaits {
     /** The wait of whoever has the turn of the direction is ended early: see {@link EarlyEnd}. */
     private static final int READ_ENDED = 1 << 3;
     private static final int WRITE_ENDED = 1 << 4;
+    /** Reads have a deadline that has not passed. */
+    private static final int READ_TIMED = 1 << 5;
     /** Stands for the waiter in an {@link Ending}; the real one is in a registration. */
     private static final long WAITER = 1;
 
@@ -34,8 +36,8 @@ abstract class FdWaits {
     final int fd;
     /** Whether a read that found less than it had room for has left nothing. */
     private final boolean shortIsEmpty;
-    /** Whether the last read left nothing; the readers', in their turn. */
-    private boolean empty;
+    /** The stay of the last reader on its P ({@link GStack#stay}) if its read left nothing, else 0; the readers', in their turn. */
+    private long emptyIn;
     /** Written under the lock; read by a waiter after its word: see {@link Registration}. */
     private volatile int flags;
     /** The registrations, the newest first. Written under the lock; given back when the last user has left. Counted by a test. */
@@ -52,18 +54,23 @@ abstract class FdWaits {
     }
 
     /**
-     * Before the system calls of an operation: what the pollers saw until now those will find. Where a read would find nothing
-     * it waits: see {@link Registration}.
+     * Before the system calls of an operation: what the pollers saw until now those will find. Where a read would probably find nothing it
+     * begins with the wait, which saves a call for each request on a connection: see {@link Registration}. That wait may last until the
+     * goroutine's next turn although bytes are there. So it is for a reader that has not left its P since the last read, and that
+     * nothing but a close can keep from those bytes.
      */
     final int prepare(boolean write, OpLimits limits) {
-        boolean wait = !write && empty;
-        if (wait) {
-            empty = false; // A wait that ends without data forgets what was reported meanwhile.
+        long in = 0;
+        if (!write) {
+            in = emptyIn;
+            emptyIn = 0; // A wait that ends without data forgets what was reported meanwhile.
         }
         int e = check(write);
         Registration r = e == 0 ? registrations : null;
         if (r != null) {
-            r = find(poller(GStack.current()));
+            GStack st = GStack.current();
+            r = find(poller(st));
+            boolean wait = in != 0 && st != null && in == st.stay() && !mayEnd(st, limits);
             if (r != null) {
                 if (wait && r.quiet()) {
                     return await(false, limits);
@@ -74,9 +81,18 @@ abstract class FdWaits {
         return e;
     }
 
+    /** Whether a read of the caller may end by a limit, a deadline or an interrupt that is pending. */
+    private boolean mayEnd(GStack st, OpLimits limits) {
+        return limits != OpLimits.PLAIN || (flags & READ_TIMED) != 0
+                || Ending.byDefault(st) && Thread.currentThread().isInterrupted();
+    }
+
     /** A read took {@code n} bytes, having asked for so many: the result. */
     final long taken(long n, long asked) {
-        empty = shortIsEmpty && n > 0 && n < asked && n < SocketIo.HEAP_MOST;
+        if (shortIsEmpty && n > 0 && n < asked && n < SocketIo.HEAP_MOST) {
+            GStack st = GStack.current();
+            emptyIn = st == null ? 0 : st.stay();
+        }
         return IoResult.of(n, 0);
     }
 
@@ -285,6 +301,9 @@ abstract class FdWaits {
                     d.stopLocked();
                 }
                 setExpired(write, nanos <= 0);
+                if (!write) {
+                    flags = nanos > 0 && nanos != PollFd.NO_LIMIT ? flags | READ_TIMED : flags & ~READ_TIMED;
+                }
                 if (nanos <= 0) {
                     waiter = unblockLocked(write);
                     of = unblocked;

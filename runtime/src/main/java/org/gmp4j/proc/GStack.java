@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 public final class GStack extends Stack {
     private static final int FIRST_LOOK = 16;
     private static final int MOST_LOOK = 1024;
+    private static final int STAY_SHIFT = 48;
     /** After a look that counted n chunks of frames, at least n divided by this switches pass before the next: looks cost little. */
     private static final int CHUNK_SHARE = 2;
     /** Bytes of a stack, with its guard zones, that any collector moves to the heap. */
@@ -304,6 +305,15 @@ public final class GStack extends Stack {
     /** The M this stack is mounted on. Never keep it across anything that may yield. */
     Machine machine() {
         return (Machine) host;
+    }
+
+    /**
+     * A number for the calling goroutine's stay on its P: another one after each switch. 0 while it has no P. A switch between the reads
+     * gives a number of neither stay.
+     */
+    public long stay() {
+        long pp = machine().attachedP();
+        return pp == 0 ? 0 : (long) P.id(pp) + 1 << STAY_SHIFT | P.nswitchOpaque(pp) + P.schedtickOpaque(pp) & (1L << STAY_SHIFT) - 1;
     }
 
     /** The P that this goroutine has, inside {@link #enter}. Never keep it across anything that may yield. */

@@ -404,7 +404,7 @@ class DeadlineTest {
                 WaitGroup all = new WaitGroup();
                 all.go(io(() -> {
                     byte[] b = new byte[2];
-                    assertEquals(1, p.b().read(b, 0, 2)); // Less than there is room for: the next begins with a wait.
+                    assertEquals(1, p.b().read(b, 0, 2));
                     timesOut(() -> p.b().read(b, 0, 2));
                     p.b().setReadDeadlineAfter(Duration.ofSeconds(5));
                     assertEquals(1, p.b().read(b, 0, 2));

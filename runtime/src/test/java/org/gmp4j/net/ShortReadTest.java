@@ -17,6 +17,9 @@ import java.time.Duration;
 import java.util.Random;
 
 import org.gmp4j.Go;
+import org.gmp4j.ffi.Epoll;
+import org.gmp4j.ffi.Fd;
+import org.gmp4j.ffi.Memory;
 import org.gmp4j.net.Io.Pair;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
@@ -96,6 +99,78 @@ class ShortReadTest {
                 assertEquals("cd", read(c, 100));
             }));
         }
+    }
+
+    /**
+     * Whether a read of bytes that are there lets another goroutine run first; on one P. {@code between} comes after a short read, {@code
+     * before} just before the read in question.
+     */
+    private static boolean waits(Pair p, Io.Body between, Io.Body before) throws IOException {
+        registered(p.b(), () -> p.a().write(new byte[1], 0, 1));
+        p.a().write(new byte[] {'a', 'b'}, 0, 2);
+        there(p.b());
+        assertEquals("ab", read(p.b(), 100));
+        between.run();
+        p.a().write(new byte[] {'c', 'd'}, 0, 2);
+        there(p.b());
+        boolean[] ran = new boolean[1];
+        Go.go(() -> ran[0] = true);
+        before.run();
+        assertEquals("cd", read(p.b(), 100));
+        boolean waited = ran[0];
+        Go.gosched();
+        return waited;
+    }
+
+    /** What was sent has arrived. */
+    private static void there(TcpConn c) {
+        int poller = Epoll.create();
+        long event = Memory.map(Epoll.EVENT_BYTES);
+        try {
+            assertEquals(true, c.fd.use(fd -> Epoll.control(poller, Epoll.ADD, fd, Epoll.IN, 0)));
+            assertEquals(1, Epoll.awaitNanos(poller, event, 1, Duration.ofMinutes(1).toNanos()));
+        } finally {
+            Fd.close(poller);
+            Memory.unmap(event, Epoll.EVENT_BYTES);
+        }
+    }
+
+    /**
+     * Bytes that are there are read without a wait where a wait could keep them from the reader: others may have run since the last read,
+     * or a deadline, a limit or an interrupt may end it.
+     */
+    @Test
+    void bytesThatAreThere() throws Exception {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1))); Pair p = Pair.open()) {
+            Io.Body nothing = () -> { };
+            gmp.run(io(() -> {
+                assertEquals(true, waits(p, nothing, nothing), "the others would show nothing");
+                assertEquals(false, waits(p, Go::gosched, nothing), "after a switch");
+                assertEquals(false, waits(p, nothing, () -> p.b().setReadDeadlineAfter(Duration.ofHours(1))), "a deadline");
+                p.b().setReadDeadline(null);
+                assertEquals(true, waits(p, nothing, nothing), "no deadline any more");
+                assertEquals(2, limited(p), "no time to wait");
+            }));
+            Thread t = gmp.gmp.threadFactory().newThread(io(() -> {
+                assertEquals(false, waits(p, nothing, Thread.currentThread()::interrupt), "an interrupt");
+                assertEquals(true, Thread.interrupted());
+                interrupted = true;
+            }));
+            t.start();
+            t.join();
+            assertEquals(true, interrupted);
+        }
+    }
+
+    private boolean interrupted;
+
+    private static int limited(Pair p) throws IOException {
+        p.a().write(new byte[] {'a', 'b'}, 0, 2);
+        there(p.b());
+        assertEquals("ab", read(p.b(), 100));
+        p.a().write(new byte[] {'c', 'd'}, 0, 2);
+        there(p.b());
+        return p.b().readWithin(ByteBuffer.allocate(100), Duration.ZERO);
     }
 
     /** Data after data, at any moment: each byte comes, in its place, and the end after them. */
