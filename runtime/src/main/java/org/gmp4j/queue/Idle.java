@@ -66,6 +66,9 @@ public final class Idle {
         }
         if (P.timersLenOpaque(pp) == 0) {
             maskClear(Schedt.timerpMaskAcquire(sched), P.id(pp));
+            if (P.timersLenOpaque(pp) != 0) { // After the clear, a barrier: see timerPutBack.
+                maskSet(Schedt.timerpMaskAcquire(sched), P.id(pp));
+            }
         }
         maskSet(Schedt.idlepMaskAcquire(sched), P.id(pp));
         P.setIdlesince(pp, now);
@@ -87,6 +90,15 @@ public final class Idle {
             P.setIdletimeOpaque(pp, P.idletimeOpaque(pp) + now - P.idlesince(pp));
         }
         return pp;
+    }
+
+    /**
+     * After a timer of P {@code pp} was put back by an M that had taken it off, and that need not hold the P: thieves look at the P again.
+     * {@code timersLen} was written before. If {@link #pidleput} clears the bit after this has set it, it reads the new length and sets
+     * the bit again.
+     */
+    public static void timerPutBack(long sched, long pp) {
+        maskSet(Schedt.timerpMaskAcquire(sched), P.id(pp));
     }
 
     /** Like {@link #pidleget} for an M that found work it has no P for: when there is none, a spinner must come soon. */

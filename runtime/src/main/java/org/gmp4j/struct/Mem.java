@@ -254,6 +254,11 @@ public final class Mem {
         return bytes;
     }
 
+    /** The same of one kind. */
+    static long taken(GroupLayout layout) {
+        return arena(layout).taken();
+    }
+
     /** Bytes from one struct to the next in an array of {@link #alloc}. */
     public static long stride(GroupLayout layout) {
         return arena(layout).stride;

@@ -24,8 +24,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A lock held by any number of readers or by one writer. Goroutines, virtual and plain threads may use it together; it has
  * no owner. Interrupts leave its waits alone, but for those that say so in their name; in a bubble of {@code Synctest} the clock does not
- * move on while one waits without a limit of time. A writer that waits holds new readers off, so readers cannot starve it;
- * therefore a reader must not take the read lock again inside. The readers that a writer held off come before the next writer.
+ * move on while one waits without a limit of time. A writer that waits holds new readers off: readers that come later cannot pass it;
+ * therefore a reader must not take the read lock again inside. The writer waits for the readers that have the lock when it comes, among
+ * them those that wait for a CPU, and no time bounds that. Writers wait for each other as for a {@link Mutex}. The readers that a writer
+ * held off come before the next writer.
  * What is done before an unlock happens before the return of the lock that it lets through. Unlocked when new.
  *
  * <p>Misuse. An unlock that throws has changed nothing, as that of a {@link Mutex}. But an unlock while another thread holds the lock

@@ -33,7 +33,8 @@ import org.gmp4j.timer.TimeBubble;
  * {@code WaitGroup.go}, {@code Time.afterFunc} and {@code Context}. {@code Go.sleep}, {@code org.gmp4j.time} and
  * {@code org.gmp4j.context} go by the bubble's clock in there, and {@link #now} reads it; {@code Instant.now} and
  * {@code System.nanoTime} do not. It begins at 2000-01-01T00:00:00Z and stands still while any goroutine of the bubble runs. When all
- * are durably blocked it jumps to the next timer or sleep.
+ * are durably blocked it jumps to the next timer or sleep. It does not move on once the first goroutine has ended: the others are to end
+ * at that time, or are reported as blocked for ever.
  *
  * <p>A goroutine is durably blocked in a channel operation, a select, a sleep, a wait for a WaitGroup, Cond or Semaphore, and in {@link
  * #await}: in waits that another goroutine of the bubble ends. It is not in a lock, in the JDK, in a system call, or on a channel that was
@@ -86,9 +87,8 @@ public final class Synctest {
     private static void drive(Runnable f) {
         Gmp gmp = Gmp.builder().build();
         TimeBubble b = new TimeBubble();
-        boolean[] mainEnded = new boolean[1];
         gmp.go(b.wrap(() -> {
-            Go.defer(() -> mainEnded[0] = true);
+            Go.defer(b::mainEnds);
             f.run();
         }));
         b.drive();
@@ -97,11 +97,12 @@ public final class Synctest {
             throw Synctest.<RuntimeException>sneaky(b.failure());
         }
         if (b.deadlocked()) {
-            throw new IllegalStateException((mainEnded[0]
+            throw new IllegalStateException((b.mainEnded()
                     ? "deadlock: main bubble goroutine has exited but blocked goroutines remain"
                     : "deadlock: all goroutines in bubble are blocked") + "\n\n" + gmp.dump());
         }
         gmp.close();
+        b.close();
     }
 
     private static void join(Thread t) {

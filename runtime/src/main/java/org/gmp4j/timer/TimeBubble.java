@@ -26,6 +26,8 @@ public final class TimeBubble extends Bubble {
     private final Thread driver;
     private volatile long now = BEGIN;
     private volatile @Nullable Throwable failure;
+    /** Whether the first goroutine has ended: then the clock stands still. Written by it before it is counted out. */
+    private volatile boolean mainEnded;
     /** The goroutine in {@link #await}; written by it before it parks, taken by the driver when all wait. */
     private final AtomicLong waiter = new AtomicLong();
 
@@ -110,7 +112,20 @@ public final class TimeBubble extends Bubble {
         return alone;
     }
 
-    /** Of the driver: lets the goroutines run until none lives, or one has failed, or nothing can happen any more. */
+    /** By the bubble's first goroutine, as it ends. */
+    public void mainEnds() {
+        mainEnded = true;
+    }
+
+    /** Whether the bubble's first goroutine has ended. */
+    public boolean mainEnded() {
+        return mainEnded;
+    }
+
+    /**
+     * Of the driver: lets the goroutines run until none lives, or one has failed, or nothing can happen any more. As in Go, no time passes
+     * after the first goroutine has ended: a ticker or a loop of sleeps would go on for ever.
+     */
     public void drive() {
         for (;;) {
             while (!isIdle() && failure == null) {
@@ -125,7 +140,7 @@ public final class TimeBubble extends Bubble {
                 Park.goready(gp);
                 continue;
             }
-            long next = heap.next();
+            long next = mainEnded ? 0 : heap.next();
             if (next == 0) {
                 return;
             }
@@ -137,5 +152,13 @@ public final class TimeBubble extends Bubble {
     /** Of the driver, after {@link #drive}: whether goroutines are left that wait for ever. */
     public boolean deadlocked() {
         return living() != 0;
+    }
+
+    /** Of the driver, at the end: gives memory back. Where goroutines are left, which may run on, they keep it. */
+    public void close() {
+        if (living() == 0) {
+            heap.free();
+            Mem.recycle(p.layout(), heap.pp);
+        }
     }
 }

@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Everything is under the P's timersLock but two words. {@code timer0When} repeats the first entry's time for readers without
  * the lock: it is written under the lock with release, read with acquire, and 0 for an empty heap. {@link #zombies} is a hint when to
  * sweep. Only the M that holds the P adds entries (so {@code timerpMask} needs no lock either); any M of the scheduler takes due
- * ones.
+ * ones, and puts one back for which there was no memory ({@link #cameBack}).
  */
-final class TimerHeap {
+class TimerHeap {
     private static final int ENTRY = 2 * Long.BYTES;
     private static final int ARY = 4;
     private static final int FIRST_CAPACITY = 64;
@@ -266,6 +266,7 @@ final class TimerHeap {
      */
     int run(long now) {
         int ran = 0;
+        long again = 0;
         lock();
         for (long next = P.timer0WhenAcquire(pp); next != 0 && next <= now; next = P.timer0WhenAcquire(pp)) {
             long what = pop();
@@ -286,13 +287,15 @@ final class TimerHeap {
                     flying--;
                     if (failed instanceof OutOfMemoryError) {
                         a.comeBack(t);
-                        put(now + NO_MEMORY_NANOS, what);
+                        again = now + NO_MEMORY_NANOS;
+                        put(again, what);
                     } else {
                         freeSlot(slot(what));
                     }
                     if (failed != null && !(failed instanceof OutOfMemoryError)) {
                         hold(-1);
                         unlock();
+                        cameBack(again);
                         throw JdkThreads.sneaky(failed); // The outside thread goes on without this one.
                     }
                     ran++;
@@ -301,7 +304,12 @@ final class TimerHeap {
             hold(-1);
         }
         unlock();
+        cameBack(again);
         return ran;
+    }
+
+    /** After entries were put back that are due at {@code when}, without the lock: threads that rely on this heap are told. 0 for none. */
+    void cameBack(long when) {
     }
 
     private static @Nullable Throwable ring(RuntimeTimer t, Alarm a, long now) {
@@ -342,7 +350,7 @@ final class TimerHeap {
         return held > zombies.get();
     }
 
-    /** Gives the empty heap's memory back; its P is dead. */
+    /** Gives the heap's memory back, which nobody uses any more. */
     void free() {
         unmap(P.timers(pp), P.timersCap(pp));
     }
@@ -380,7 +388,7 @@ final class TimerHeap {
      * Moves all but zombies to another heap, with the world stopped or the scheduler at its end. No M holds a P then, but an M
      * without one may be in {@link #next}, and sysmon in {@link #pending}: so this takes the two locks, one after the other, even where
      * the caller holds sched.lock, for which neither of those waits. Until all entries have arrived they count as being handled here.
-     * Needs no memory after {@link #prepareMove}.
+     * Needs no memory after {@link #prepareMove}, unless other threads add to {@code to} meanwhile. Without memory nothing has moved.
      */
     @SuppressWarnings("NullAway") // See prepareMove.
     void moveTo(TimerHeap to) {
@@ -392,34 +400,64 @@ final class TimerHeap {
         int n = P.timersLenOpaque(pp);
         int cap = P.timersCap(pp);
         Alarm[] alarms = slots;
-        P.setTimersLenOpaque(pp, 0);
-        P.setTimersCap(pp, 0);
-        P.setTimers(pp, 0);
-        P.setTimer0WhenRelease(pp, 0);
+        int[] unused = free;
+        int count = nfree;
+        int end = fresh;
+        become(0, 0, 0, 0);
         slots = spareSlots;
         free = spareFree;
-        spareSlots = null;
         nfree = 0;
         fresh = 0;
         unlockMoved();
 
-        to.lockMoved();
-        for (int i = 0; i < n; i++) {
-            long what = what(heap, i);
-            if (!isAlarm(what)) {
-                to.push(when(heap, i), what);
-            } else if (!alarms[slot(what)].buried()) {
-                to.push(alarms[slot(what)]);
-            } else {
-                int _ = zombies.decrementAndGet(); // Not to 0 at once: a thread may revive one meanwhile.
+        boolean moved = false;
+        try {
+            take(to, heap, n, alarms);
+            moved = true;
+        } finally {
+            if (!moved) { // Nothing was added here meanwhile.
+                lockMoved();
+                slots = alarms;
+                free = unused;
+                nfree = count;
+                fresh = end;
+                become(heap, n, cap, n == 0 ? 0 : when(heap, 0));
+                unlockMoved();
             }
         }
-        to.unlockMoved();
+        spareSlots = null;
         unmap(heap, cap);
 
         lockMoved();
         hold(-n);
         unlockMoved();
+    }
+
+    private void become(long heap, int n, int cap, long first) {
+        P.setTimers(pp, heap);
+        P.setTimersCap(pp, cap);
+        P.setTimersLenOpaque(pp, n);
+        P.setTimer0WhenRelease(pp, first);
+    }
+
+    /** Adds this heap's former entries, but for zombies, to another; all, or without memory none. */
+    private void take(TimerHeap to, long heap, int n, Alarm[] alarms) {
+        to.lockMoved();
+        try {
+            to.reserve(n); // Where others have used what prepareMove had reserved.
+            for (int i = 0; i < n; i++) {
+                long what = what(heap, i);
+                if (!isAlarm(what)) {
+                    to.push(when(heap, i), what);
+                } else if (!alarms[slot(what)].buried()) {
+                    to.push(alarms[slot(what)]);
+                } else {
+                    int _ = zombies.decrementAndGet(); // Not to 0 at once: a thread may revive one meanwhile.
+                }
+            }
+        } finally {
+            to.unlockMoved();
+        }
     }
 
     private void lockMoved() {

@@ -6,7 +6,9 @@ import java.util.Arrays;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Park;
+import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Timers;
+import org.gmp4j.queue.Idle;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
@@ -27,6 +29,23 @@ import org.jspecify.annotations.Nullable;
 public final class TimerHeaps implements Timers {
     /** By the id of the P; replaced by whoever holds WORLDSEMA. */
     private volatile TimerHeap[] heaps = new TimerHeap[0];
+
+    /** The heap of a P. */
+    private static final class OfP extends TimerHeap {
+        OfP(long pp) {
+            super(pp);
+        }
+
+        /** By an M that holds another P, perhaps: this one may have become idle while nothing was in here. */
+        @Override
+        void cameBack(long when) {
+            if (when != 0) {
+                Scheduler s = Machine.current().s;
+                Idle.timerPutBack(s.sched, pp);
+                s.wakeNetPoller(when);
+            }
+        }
+    }
 
     /** Called on g0, the G parked: only now may a timer wake it. */
     private static final Park.Unlock START = new Park.Unlock() {
@@ -126,7 +145,7 @@ public final class TimerHeaps implements Timers {
     public void added(long[] pps) {
         TimerHeap[] grown = Arrays.copyOf(heaps, P.id(pps[pps.length - 1]) + 1);
         for (long pp : pps) {
-            grown[P.id(pp)] = new TimerHeap(pp);
+            grown[P.id(pp)] = new OfP(pp);
         }
         heaps = grown;
     }

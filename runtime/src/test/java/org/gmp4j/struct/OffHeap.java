@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
+import java.lang.foreign.GroupLayout;
+
 /** Memory off the heap, for tests of leaks. */
 public final class OffHeap {
     private OffHeap() {
@@ -9,5 +11,10 @@ public final class OffHeap {
     /** Bytes that structs have taken, those that were put back as well. */
     public static long taken() {
         return Mem.taken();
+    }
+
+    /** The same of one kind. */
+    public static long taken(GroupLayout layout) {
+        return Mem.taken(layout);
     }
 }

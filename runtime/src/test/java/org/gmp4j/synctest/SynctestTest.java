@@ -3,7 +3,6 @@ package org.gmp4j.synctest;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -20,6 +19,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.context.Context;
+import org.gmp4j.ffi.gmp.p;
+import org.gmp4j.struct.OffHeap;
 import org.gmp4j.sync.Cond;
 import org.gmp4j.sync.ErrGroup;
 import org.gmp4j.sync.Mutex;
@@ -254,15 +255,77 @@ class SynctestTest {
         assertTrue(text.startsWith("deadlock: main bubble goroutine has exited but blocked goroutines remain\n\ngoroutine "), text);
     }
 
-    /** Go: {@code TestDeadlockTicker}: a ticker that nobody receives from does not go on for ever. */
-    @Test
-    void deadlockTicker() {
+    /** Go: {@code TestDeadlockTicker}: no time passes once the first goroutine has ended, and so what waits for time waits for ever. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ticker", "sleep", "once", "context", "func"})
+    void deadlockTicker(String what) {
+        AtomicInteger ticks = new AtomicInteger();
         String text = deadlock(() -> {
-            Ticker t = Time.newTicker(Duration.ofSeconds(1));
-            Go.go(() -> Chan.make().recv());
-            assertNotNull(t.c().recv());
+            Runnable waits = switch (what) {
+                case "ticker" -> () -> {
+                    for (Instant _ : Time.newTicker(Duration.ofSeconds(1)).c()) {
+                        ticks.incrementAndGet();
+                    }
+                };
+                case "sleep" -> () -> {
+                    for (;;) {
+                        Go.sleep(Duration.ofMinutes(1));
+                        ticks.incrementAndGet();
+                    }
+                };
+                case "once" -> () -> {
+                    Go.sleep(Duration.ofHours(1));
+                    ticks.incrementAndGet();
+                };
+                case "context" -> () -> {
+                    for (;;) {
+                        try (Context c = Context.background().withTimeout(Duration.ofSeconds(5))) {
+                            c.done().recv();
+                            ticks.incrementAndGet();
+                        }
+                    }
+                };
+                default -> () -> {
+                    Time.afterFunc(Duration.ofSeconds(1), ticks::incrementAndGet);
+                    Chan.make().recv();
+                };
+            };
+            Go.go(waits);
         });
         assertTrue(text.startsWith("deadlock: main bubble goroutine has exited but blocked goroutines remain"), text);
+        assertEquals(0, ticks.get());
+    }
+
+    /** What is to be done without time is done after the first goroutine has ended, and timers that are left fire no more. */
+    @Test
+    void afterMain() {
+        List<String> done = java.util.Collections.synchronizedList(new ArrayList<>());
+        Synctest.test(() -> {
+            Chan<Integer> c = Chan.make();
+            Go.go(() -> {
+                Synctest.await();
+                done.add("waited");
+                c.send(1);
+            });
+            Go.go(() -> {
+                c.recv();
+                done.add("received");
+            });
+            Time.afterFunc(Duration.ofSeconds(1), () -> done.add("fired"));
+        });
+        assertEquals(List.of("waited", "received"), done);
+    }
+
+    /** A bubble that has ended leaves no memory behind. */
+    @Test
+    void leavesNothing() {
+        Runnable bubble = () -> Synctest.test(() -> Go.sleep(Duration.ofSeconds(1)));
+        bubble.run();
+        long taken = OffHeap.taken(p.layout());
+        for (int i = 0; i < 20; i++) {
+            bubble.run();
+        }
+        assertEquals(taken, OffHeap.taken(p.layout()));
     }
 
     @Test

@@ -9,7 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 import java.util.PriorityQueue;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
@@ -17,8 +21,11 @@ import org.gmp4j.Go;
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.queue.Idle;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -84,6 +91,128 @@ class TimerHeapTest {
         assertFalse(heap.busy());
         other.set(3);
         assertTrue(heap.busy());
+    }
+
+    /** Where a move finds no memory, nothing has moved, and both heaps are free and as before. */
+    @Test
+    void aMoveThatFails() {
+        AtomicBoolean memory = new AtomicBoolean(true);
+        TimerHeap to = new TimerHeap(Mem.alloc(p.layout(), 1)) {
+            @Override
+            void reserve(int more) {
+                if (!memory.get()) {
+                    throw new OutOfMemoryError("planted");
+                }
+                super.reserve(more);
+            }
+        };
+        TimerHeap from = new TimerHeap(Mem.alloc(p.layout(), 1));
+        AtomicInteger fired = new AtomicInteger();
+        for (int i = 1; i <= 100; i++) {
+            new Planted(from, fired::incrementAndGet).set(i);
+        }
+        from.prepareMove(to, 0);
+        memory.set(false); // Others have used what was reserved.
+        assertThrows(OutOfMemoryError.class, () -> from.moveTo(to));
+        assertEquals(100, P.timersLenOpaque(from.pp));
+        assertEquals(1, P.timer0WhenAcquire(from.pp));
+        assertTrue(from.busy());
+        assertFalse(to.busy());
+        assertEquals(20, from.run(20));
+        memory.set(true);
+        from.moveTo(to);
+        assertFalse(from.busy());
+        assertEquals(80, to.run(100));
+        assertEquals(100, fired.get());
+    }
+
+    /**
+     * An M takes another P's timer, finds no memory for it and puts it back, when that P has become idle without timers: the timer is seen
+     * all the same.
+     */
+    @Test
+    void oneThatComesBackToAnIdleP() throws Exception {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMinutes(1)))) {
+            long sched = gmp.scheduler().sched;
+            assertTrue(comesBack(gmp, id -> {
+                while (!Idle.maskRead(Schedt.idlepMaskAcquire(sched), id)) {
+                    Thread.onSpinWait();
+                }
+            }));
+        }
+    }
+
+    /** The same at any moment while that P becomes idle. */
+    @Test
+    void oneThatComesBackAsItsPBecomesIdle() throws Exception {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(2).quantum(Duration.ofMinutes(1)))) {
+            for (int i = 0; i < 20; i++) {
+                long late = i % 10 * 500_000;
+                assertTrue(comesBack(gmp, id -> {
+                    for (long end = System.nanoTime() + late; System.nanoTime() < end;) {
+                        Thread.onSpinWait();
+                    }
+                }));
+            }
+        }
+    }
+
+    /**
+     * Sets a timer on a P that then runs out of work. Another P's M takes it, does {@code before} with the P's id, and finds no memory.
+     * Whether the timer fires later.
+     */
+    private static boolean comesBack(TestGmp gmp, IntConsumer before) throws InterruptedException {
+        CountDownLatch fired = new CountDownLatch(1);
+        AtomicBoolean begun = new AtomicBoolean();
+        gmp.run(() -> {
+            int id = P.id(GStack.current().pp());
+            new Returning(() -> {
+                if (begun.compareAndSet(false, true)) {
+                    before.accept(id);
+                    throw new OutOfMemoryError("planted");
+                }
+                fired.countDown();
+            }).set();
+            while (!begun.get()) { // This M does not look at its timers: another takes it.
+                Thread.onSpinWait();
+            }
+        });
+        return fired.await(10, TimeUnit.SECONDS);
+    }
+
+    /** As {@link Planted}, on the P at hand, and looked at until its function has returned. */
+    private static final class Returning extends RuntimeTimer {
+        private final Runnable fn;
+
+        Returning(Runnable fn) {
+            super(new HeapMutex(LockRank.SEMA));
+            this.fn = fn;
+        }
+
+        void set() {
+            GStack st = GStack.enter();
+            lock.lock();
+            when = in(1_000_000);
+            arm();
+            lock.unlock();
+            GStack.exit(st);
+        }
+
+        @Override
+        protected void look(long now) {
+            lock.unlock();
+            fn.run();
+        }
+
+        @Override
+        public boolean stop() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean reset(long nanos) {
+            throw new UnsupportedOperationException();
+        }
     }
 
     /** Its function runs where it is looked at. */
