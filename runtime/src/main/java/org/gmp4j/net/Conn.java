@@ -6,10 +6,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.ReadOnlyBufferException;
 import java.nio.channels.ByteChannel;
-import java.nio.channels.GatheringByteChannel;
-import java.nio.channels.ScatteringByteChannel;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
@@ -24,7 +21,8 @@ import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection ({@code net.Conn}). It is a blocking channel too, for code that takes one, and has streams.
+ * A connection ({@code net.Conn}). It is a blocking channel too, for code that takes one, and has streams. It is no {@link
+ * java.nio.channels.InterruptibleChannel}: an interrupt may end a call, but closes nothing.
  *
  * <p>Bytes are not copied on the way: the kernel reads and writes the buffer, direct or not, or the memory segment that a call is
  * given. No other thread may use that before the call returns. If its arena is closed while the call waits, the call throws
@@ -36,10 +34,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. The package's description says what may end a call early. How many bytes such a call has moved is told by the
  * position of its buffer, or by {@link java.io.InterruptedIOException#bytesTransferred}.
  */
-public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
-        ScatteringByteChannel permits TcpConn, UnixConn, DatagramConn {
+public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixConn, DatagramConn {
     final PollFd fd;
-    private volatile boolean closed;
 
     Conn(PollFd fd) {
         this.fd = fd;
@@ -60,6 +56,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      *
      * @param to where to, from its position to its limit; the position moves behind what was read
      * @return how many bytes; -1 at the end; 0 when {@code to} has no room
+     * @throws IllegalArgumentException when {@code to} is read-only
      * @throws IOException when the read failed: see the package's description
      */
     @Override
@@ -99,9 +96,7 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
 
     private int read(ByteBuffer to, Limits limits) throws IOException {
         limits.check();
-        if (to.isReadOnly()) {
-            throw new ReadOnlyBufferException();
-        }
+        writable(to);
         if (!to.hasRemaining()) {
             return nothing();
         }
@@ -166,11 +161,11 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param to the buffers; their positions move behind what was read. Behind the first 8 nothing is read into
-     * @return how many bytes; -1 at the end; 0 when those have no room
+     * @param to the buffers; their positions move behind what was read. At most 8 that have room are read into
+     * @return how many bytes; -1 at the end; 0 when none has room
+     * @throws IllegalArgumentException when one is read-only
      * @throws IOException when the read failed: see the package's description
      */
-    @Override
     public long read(ByteBuffer[] to) throws IOException {
         return read(to, 0, to.length);
     }
@@ -182,18 +177,16 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      *
      * @param to the buffers; their positions move behind what was read
      * @param offset the first of them
-     * @param length how many; behind the first 8 nothing is read into
-     * @return how many bytes; -1 at the end; 0 when those have no room
+     * @param length how many; at most 8 that have room are read into
+     * @return how many bytes; -1 at the end; 0 when none has room
+     * @throws IllegalArgumentException when one is read-only
      * @throws IOException when the read failed: see the package's description
      */
-    @Override
     public long read(ByteBuffer[] to, int offset, int length) throws IOException {
         int _ = Objects.checkFromIndexSize(offset, length, to.length);
-        MemorySegment[] pieces = new MemorySegment[Math.min(length, SocketIo.PIECES)];
-        for (int i = 0; i < pieces.length; i++) {
-            if (to[offset + i].isReadOnly()) {
-                throw new ReadOnlyBufferException();
-            }
+        MemorySegment[] pieces = new MemorySegment[length];
+        for (int i = 0; i < length; i++) {
+            writable(to[offset + i]);
             pieces[i] = MemorySegment.ofBuffer(to[offset + i]);
         }
         long n = readPieces(pieces);
@@ -206,8 +199,9 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      *
      * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
-     * @param to the segments; behind the first 8 nothing is read into
-     * @return how many bytes; -1 at the end; 0 when those have no room
+     * @param to the segments; at most 8 that have room are read into
+     * @return how many bytes; -1 at the end; 0 when none has room
+     * @throws IllegalArgumentException when one is read-only
      * @throws IOException when the read failed: see the package's description
      */
     public long read(MemorySegment[] to) throws IOException {
@@ -218,12 +212,26 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
     }
 
     private long readPieces(MemorySegment[] to) throws IOException {
-        int n = Math.min(to.length, SocketIo.PIECES);
-        boolean room = false;
-        for (int i = 0; i < n; i++) {
-            room |= to[i].byteSize() > 0;
+        int n = 0;
+        int end = 0;
+        for (; end < to.length && n < SocketIo.PIECES; end++) {
+            n += to[end].byteSize() > 0 ? 1 : 0;
         }
-        return room ? got(readSome(to, n), Limits.DEFAULT) : nothing();
+        if (n == 0) {
+            return nothing();
+        }
+        return got(readSome(n == end ? to : withRoom(to, n), n), Limits.DEFAULT);
+    }
+
+    /** The first {@code n} that have room. */
+    private static MemorySegment[] withRoom(MemorySegment[] to, int n) {
+        MemorySegment[] some = new MemorySegment[n];
+        for (int i = 0, k = 0; k < n; i++) {
+            if (to[i].byteSize() > 0) {
+                some[k++] = to[i];
+            }
+        }
+        return some;
     }
 
     /** Reads into memory that has room. */
@@ -248,6 +256,12 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
             int n = (int) Math.min(left, buffers[i].remaining());
             left -= n;
             int _ = buffers[i].position(buffers[i].position() + n).position();
+        }
+    }
+
+    static void writable(ByteBuffer to) {
+        if (to.isReadOnly()) {
+            throw new IllegalArgumentException("the buffer is read-only");
         }
     }
 
@@ -350,7 +364,6 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      * @return how many bytes
      * @throws IOException when not all was written: see the package's description
      */
-    @Override
     public long write(ByteBuffer[] from) throws IOException {
         return write(from, 0, from.length);
     }
@@ -366,7 +379,6 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
      * @return how many bytes
      * @throws IOException when not all was written: see the package's description
      */
-    @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
         int _ = Objects.checkFromIndexSize(offset, length, from.length);
         MemorySegment[] pieces = new MemorySegment[length];
@@ -492,22 +504,22 @@ public abstract sealed class Conn implements ByteChannel, GatheringByteChannel,
         return new ConnOutput(this);
     }
 
+    /** Whether nobody has begun to close it. */
     @Override
     public boolean isOpen() {
-        return !closed;
+        return fd.isOpen();
     }
 
     /**
-     * Closes the connection. Calls that read or write just now get a {@link ClosedException}. The descriptor is closed when the
-     * first close returns; a second one does nothing. Bytes that were written are still sent.
+     * Closes the connection. Calls that read or write just now get a {@link ClosedException}. The descriptor is closed when this returns,
+     * by whichever of several closes; on a closed connection it does nothing. Bytes that were written are still sent.
      *
-     * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
-     * the clock.
+     * <p>Any thread may close. It waits for the calls that it ends, and for a close that has begun before, whatever interrupts come, and
+     * in a bubble holds the clock.
      */
     @Override
     public void close() {
         boolean _ = fd.close();
-        closed = true; // Not when there was no stack for it.
     }
 
     /** Sets what may fail and does not wait. */

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.ReadOnlyBufferException;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -112,9 +111,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
 
     private @Nullable A readFrom(ByteBuffer to, Limits limits) throws IOException {
         limits.check();
-        if (to.isReadOnly()) {
-            throw new ReadOnlyBufferException();
-        }
+        writable(to);
         A from;
         long r;
         if (taken(reading, limits)) {
@@ -333,7 +330,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
 
     @Override
     final long writeAll(MemorySegment[] from) {
-        return from.length == 0 ? 0 : fd.send(from, 0, from.length);
+        return from.length == 0 ? super.writeAll(from) : fd.send(from, 0, from.length);
     }
 
     private static void few(int pieces) {

@@ -201,11 +201,11 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     }
 
     /**
-     * Closes it: its address is free when this returns, and calls that wait in {@link #accept} get a
+     * Closes it: its address is free when this returns, by whichever of several closes, and calls that wait in {@link #accept} get a
      * {@link ClosedException}.
      *
-     * <p>Any thread may close. It waits for the calls that it ends, whatever interrupts come, and in a bubble holds
-     * the clock.
+     * <p>Any thread may close. It waits for the calls that it ends, and for a close that has begun before, whatever interrupts come, and
+     * in a bubble holds the clock.
      */
     @Override
     public void close() {

@@ -3,6 +3,8 @@ package org.gmp4j.net;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.GatheringByteChannel;
+import java.nio.channels.ScatteringByteChannel;
 import java.time.Duration;
 
 import org.gmp4j.ffi.NativeException;
@@ -15,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * A TCP connection ({@code net.TCPConn}), from a {@link Dialer} or a {@link TcpListener}. Small writes go out at once, and a
  * silent peer is probed each 15 seconds, unless set otherwise. Thread-safe: see {@link Conn}.
  */
-public final class TcpConn extends Conn {
+public final class TcpConn extends Conn implements GatheringByteChannel, ScatteringByteChannel {
     /** Written by the thread that asks first, always the same; null until then. */
     private volatile @Nullable InetSocketAddress local;
     private final @Nullable InetSocketAddress remote;

@@ -2,12 +2,14 @@
 package org.gmp4j.net;
 
 import java.io.IOException;
+import java.nio.channels.GatheringByteChannel;
+import java.nio.channels.ScatteringByteChannel;
 
 import org.gmp4j.ffi.Sockets;
 import org.gmp4j.netpoll.PollFd;
 
 /** A stream connection of the Unix domain ({@code net.UnixConn}). Thread-safe: see {@link Conn}. */
-public final class UnixConn extends Conn {
+public final class UnixConn extends Conn implements GatheringByteChannel, ScatteringByteChannel {
     private final String path;
 
     UnixConn(PollFd fd, String path) {

@@ -51,6 +51,11 @@ final class FdMutex {
     final Sema readers = new Sema();
     final Sema writers = new Sema();
 
+    /** Whether no close has begun. */
+    boolean isOpen() {
+        return (state & CLOSED) == 0;
+    }
+
     /** Takes a reference; false once closed. */
     boolean incref() {
         for (;;) {

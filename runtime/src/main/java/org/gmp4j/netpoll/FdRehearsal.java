@@ -27,23 +27,22 @@ final class FdRehearsal {
     }
 
     /**
-     * Does it, if it was not done in this process for the caller's kind.
+     * Does it, if it was not done in this process for the caller's kind. Where there is no descriptor for it the caller goes on without,
+     * since its own wait may need none, and the next one tries again.
      *
-     * @return 0; an error number when there is no descriptor for it, and then it may be tried again
-     * @throws OutOfMemoryError the same when there is too little memory
+     * @throws OutOfMemoryError when there is too little memory; the next one tries again
      */
-    static int once() {
+    static void once() {
         AtomicBoolean begun = BEGUN[GStack.current() == null ? 0 : 1];
         if (begun.get() || !begun.compareAndSet(false, true)) {
-            return 0;
+            return;
         }
         boolean done = false;
         try {
             all(eventFd());
             done = true;
-            return 0;
         } catch (NativeException e) {
-            return e.errno();
+            return;
         } finally {
             if (!done) {
                 begun.set(false);

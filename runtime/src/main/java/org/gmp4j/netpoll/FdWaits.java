@@ -111,9 +111,8 @@ abstract class FdWaits {
 
     /** Waits; 0 when the system call is to be tried again. */
     final int await(boolean write, OpLimits limits) {
-        int e = registrations == null ? FdRehearsal.once() : 0;
-        if (e != 0) {
-            return e;
+        if (registrations == null) {
+            FdRehearsal.once();
         }
         GStack st = GStack.enterChecked();
         try {

@@ -34,7 +34,7 @@ public final class PollFd extends FdWaits {
     public static final long NO_LIMIT = Long.MAX_VALUE;
 
     private final FdMutex users = new FdMutex();
-    /** A unit when the descriptor has been closed: for the closer. */
+    /** A unit when the descriptor has been closed: each closer takes it and gives it on to the next. */
     private final Sema released = new Sema();
 
     /** Takes a descriptor over, non-blocking, which nobody else uses or closes. */
@@ -375,25 +375,32 @@ public final class PollFd extends FdWaits {
 
     // The end
 
+    /** Whether no close has begun. */
+    public boolean isOpen() {
+        return users.isOpen();
+    }
+
     /**
-     * Closes. Calls that read, write or accept get {@link IoResult#CLOSED}. When this returns the descriptor is closed.
+     * Closes. Calls that read, write or accept get {@link IoResult#CLOSED}. When this returns the descriptor is closed, also where another
+     * close had begun before.
      *
-     * @return false when it was closed already; the descriptor may still be in use then
+     * @return false when it was closed already, or another closes it
      */
     public boolean close() {
         GStack.checkAllToGive();
         Park.preemptPoint();
-        if (!users.increfAndClose()) {
-            return false;
+        boolean first = users.increfAndClose();
+        if (first) {
+            GStack st = GStack.enterChecked();
+            evict();
+            GStack.exit(st);
+            decref(); // Outside: as the last user this closes the descriptor, which may wait in the kernel.
         }
         GStack st = GStack.enterChecked();
-        evict();
-        GStack.exit(st);
-        decref(); // Outside: as the last user this closes the descriptor, which may wait in the kernel.
-        st = GStack.enterChecked();
         released.acquire(false, WaitReason.SEMACQUIRE);
+        released.release(false);
         GStack.exit(st);
-        return true;
+        return first;
     }
 
     private void unlock(boolean write) {

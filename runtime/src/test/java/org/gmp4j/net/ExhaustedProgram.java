@@ -140,6 +140,28 @@ final class ExhaustedProgram {
         }
     }
 
+    /** A first wait for a socket of ours, whose scheduler has its poller: it needs no descriptor. */
+    private static void firstWait() throws Throwable {
+        try (Gmp gmp = Gmp.builder().procs(1).build();
+                ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket writer = new Socket(server.getInetAddress(), server.getLocalPort());
+                Socket reader = server.accept()) {
+            while (ready(gmp) == 0) {
+                int _ = read(gmp, reader, writer);
+            }
+            limit(4000);
+            try (TcpListener l = TcpListener.listen(LOOPBACK); TcpConn a = TcpConn.dial(text(l)); TcpConn b = l.accept()) {
+                limit(3);
+                Task<Integer> read = gmp.submit(() -> b.read(new byte[1], 0, 1));
+                gmp.run(io(() -> {
+                    Go.sleep(Duration.ofMillis(5));
+                    a.write(new byte[1], 0, 1);
+                }));
+                System.out.println("read " + read.get());
+            }
+        }
+    }
+
     private static long ready(Gmp gmp) {
         return (long) gmp.metrics().read("/sched/netpoll/ready:goroutines");
     }
@@ -157,6 +179,8 @@ final class ExhaustedProgram {
         if (args.length > 0) {
             if (args[0].equals("later")) {
                 later();
+            } else if (args[0].equals("first")) {
+                firstWait();
             } else {
                 young(Integer.parseInt(args[0]));
             }
