@@ -34,7 +34,9 @@ import org.gmp4j.ffi.NativeException;
  * <p>Loading all this takes some 10 ms of a CPU: the JDK's library of sockets, its pollers with their threads, ours. Programs
  * without sockets do without, and goroutines do not wait for it, pinned in a class initialiser, each on an M of its own:
  * sysmon sees when the first class of it has been initialised, {@code InetAddress} ({@link #look}), which is well before a socket
- * can wait, and a thread does it then. Whoever waits before it is done waits in the JDK's poller.
+ * can wait, and a thread does it then. A thread that waits before it is done waits in the JDK's poller. That initialises classes of the
+ * JDK's earlier than the JDK does, so it is done only while there is room for what they take ({@link JdkRoom}), or once the JDK has
+ * initialised them.
  *
  * <p>In a JDK whose pollers we do not know, and with {@code -Dgmp.pollers=jdk}, they stay as they are, and run on the JDK's own
  * threads.
@@ -66,6 +68,7 @@ public final class JdkPollers {
             POLLER);
     private static final long PATIENCE = 5_000_000_000L;
     private static final long RETRY_NANOS = 1_000_000_000;
+    private static final long LAST_RETRY_NANOS = 64 * RETRY_NANOS;
 
     private static final AtomicBoolean BEGUN = new AtomicBoolean(JDK);
     /** There is one before sysmon looks the first time. */
@@ -115,13 +118,11 @@ public final class JdkPollers {
     private static void change() {
         Inheritance.beginPlain(); // Sysmon has started it, and it may start the JDK's pollers.
         try {
-            for (String name : FIRST) {
-                Class<?> _ = Class.forName(name, true, null);
-            }
+            initialize();
             JdkThreads.openToUs("sun.nio.ch");
             rehearse();
             new Change(Class.forName(POLLER, true, null)).all();
-        } catch (OutOfMemoryError e) {
+        } catch (OutOfMemoryError e) { // Of ours: there was room for the JDK's.
             System.err.printf("gmp4j leaves the JDK's socket pollers on the JDK's threads, and blocking sockets are slower: %s%n",
                     e.getMessage());
         } catch (Throwable t) {
@@ -130,6 +131,25 @@ public final class JdkPollers {
         } finally {
             until = 0;
         }
+    }
+
+    /** Initialises the JDK's classes, if they are not, as soon as there is room for that; it looks after 1 s, 2 s, and so on to 64 s. */
+    private static void initialize() throws ClassNotFoundException {
+        for (long pause = RETRY_NANOS; !areInitialized() && !JdkRoom.enough(); pause = Math.min(2 * pause, LAST_RETRY_NANOS)) {
+            pause(pause);
+        }
+        for (String name : FIRST) {
+            Class<?> _ = Class.forName(name, true, null);
+        }
+    }
+
+    private static boolean areInitialized() throws ClassNotFoundException {
+        for (String name : FIRST) {
+            if (!JdkThreads.initialized(Class.forName(name, false, null))) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** It opens some descriptors for a moment: where there are none just now it tries again each second. */
@@ -142,11 +162,17 @@ public final class JdkPollers {
                 if (e.errno() != Errno.EMFILE && e.errno() != Errno.ENFILE) {
                     throw e;
                 }
-                until = 0;
-                LockSupport.parkNanos(RETRY_NANOS);
-                boolean _ = Thread.interrupted();
+                pause(RETRY_NANOS);
             }
         }
+    }
+
+    /** Nothing is initialised meanwhile. */
+    private static void pause(long nanos) {
+        until = 0;
+        LockSupport.parkNanos(nanos);
+        boolean _ = Thread.interrupted();
+        until = System.nanoTime() + PATIENCE | 1;
     }
 
     /**

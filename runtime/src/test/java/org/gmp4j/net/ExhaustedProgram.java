@@ -102,21 +102,68 @@ final class ExhaustedProgram {
                 System.out.println(e.getMessage());
             }
             limit(4000);
-            int answer = gmp.call(() -> {
-                try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                    Go.go(io(() -> {
-                        try (Socket s = new Socket(server.getInetAddress(), server.getLocalPort())) {
-                            Go.sleep(Duration.ofMillis(10));
-                            s.getOutputStream().write(5);
-                        }
-                    }));
-                    try (Socket s = server.accept()) {
-                        return s.getInputStream().read();
-                    }
-                }
-            });
-            System.out.println("answer " + answer);
+            System.out.println("answer " + answer(gmp, InetAddress.getLoopbackAddress()));
         }
+    }
+
+    /** So many descriptors are left when an address is first used, and more when a socket is. */
+    private static void early(int descriptors) throws Throwable {
+        try (Gmp gmp = Gmp.builder().procs(1).build()) {
+            gmp.run(() -> { });
+            limit(400);
+            Deque<Closeable> held = new ArrayDeque<>();
+            try {
+                while (true) {
+                    held.push(new FileInputStream("/dev/null"));
+                }
+            } catch (FileNotFoundException e) { // All are taken.
+                for (int i = 0; i < descriptors; i++) {
+                    held.pop().close();
+                }
+            }
+            InetAddress here = InetAddress.getLoopbackAddress();
+            System.out.println("pollers " + looked());
+            limit(4000);
+            System.out.println("answer " + answer(gmp, here));
+            while (ready(gmp) == 0) {
+                int _ = answer(gmp, here);
+            }
+            System.out.println("by our poller");
+        }
+    }
+
+    /** Waits for the thread that changes the JDK's pollers: what it has come to. */
+    private static String looked() throws InterruptedException {
+        for (boolean seen = false;;) {
+            Thread changes = null;
+            for (Thread t : Thread.getAllStackTraces().keySet()) {
+                changes = t.getName().equals("gmp-sockets") ? t : changes;
+            }
+            if (changes != null && changes.getState() == Thread.State.TIMED_WAITING) {
+                return "wait";
+            } else if (changes == null && seen) {
+                return "end";
+            }
+            seen |= changes != null;
+            Thread.sleep(1);
+        }
+    }
+
+    /** A byte that comes through a connection. */
+    private static int answer(Gmp gmp, InetAddress here) throws Exception {
+        return gmp.call(() -> {
+            try (ServerSocket server = new ServerSocket(0, 1, here)) {
+                Go.go(io(() -> {
+                    try (Socket s = new Socket(server.getInetAddress(), server.getLocalPort())) {
+                        Go.sleep(Duration.ofMillis(10));
+                        s.getOutputStream().write(5);
+                    }
+                }));
+                try (Socket s = server.accept()) {
+                    return s.getInputStream().read();
+                }
+            }
+        });
     }
 
     /** A scheduler has no descriptor for a poller when its goroutines first wait for a socket of the JDK's; later it has. */
@@ -181,6 +228,8 @@ final class ExhaustedProgram {
                 later();
             } else if (args[0].equals("first")) {
                 firstWait();
+            } else if (args[0].equals("early")) {
+                early(Integer.parseInt(args[1]));
             } else {
                 young(Integer.parseInt(args[0]));
             }

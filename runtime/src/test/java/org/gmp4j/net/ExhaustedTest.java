@@ -44,6 +44,21 @@ class ExhaustedTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
+    /** Nothing of the JDK's is initialised before its time where it would fail, and never work again: the pollers are changed later. */
+    @ParameterizedTest
+    @ValueSource(strings = {"1", "3", "20"})
+    void whenAnAddressIsFirstUsed(String descriptors) {
+        Result r = new ChildJvm(ExhaustedProgram.class).run("early", descriptors);
+        assertEquals("""
+                limit 0
+                pollers wait
+                limit 0
+                answer 5
+                by our poller
+                """, r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
     /** The JDK's sockets are in the scheduler as soon as there is a descriptor for its poller. */
     @Test
     void aPollerComesLater() {

@@ -2817,6 +2817,68 @@ public class shims_h extends shims_h$shared {
         }
     }
 
+    private static class gmp_fds_free {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_INT,
+            shims_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_fds_free");
+
+        static class Linked {
+            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+        }
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int32_t gmp_fds_free(int32_t most)
+     * }
+     */
+    public static FunctionDescriptor gmp_fds_free$descriptor() {
+        return gmp_fds_free.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int32_t gmp_fds_free(int32_t most)
+     * }
+     */
+    public static MethodHandle gmp_fds_free$handle() {
+        return gmp_fds_free.Linked.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int32_t gmp_fds_free(int32_t most)
+     * }
+     */
+    public static MemorySegment gmp_fds_free$address() {
+        return gmp_fds_free.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int32_t gmp_fds_free(int32_t most)
+     * }
+     */
+    public static int gmp_fds_free(int most) {
+        var mh$ = gmp_fds_free.Linked.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("gmp_fds_free", most);
+            }
+            return (int)mh$.invokeExact(most);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class gmp_eventfd_add {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT,
