@@ -10,6 +10,7 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Bubble;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.SocketWait;
 import org.gmp4j.wait.Ending;
 import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,7 @@ abstract class FdWaits {
     final int fd;
     /** Whether a read that found less than it had room for has left nothing. */
     private final boolean shortIsEmpty;
-    /** The stay of the last reader on its P ({@link GStack#stay}) if its read left nothing, else 0; the readers', in their turn. */
+    /** The stay of the last reader on its P ({@link SocketWait#stay}) if its read left nothing, else 0; the readers', in their turn. */
     private long emptyIn;
     /** Written under the lock; read by a waiter after its word: see {@link Registration}. */
     private volatile int flags;
@@ -70,7 +71,7 @@ abstract class FdWaits {
         if (r != null) {
             GStack st = GStack.current();
             r = find(poller(st));
-            boolean wait = in != 0 && st != null && in == st.stay() && !mayEnd(st, limits);
+            boolean wait = in != 0 && st != null && in == SocketWait.stay(st) && !mayEnd(st, limits);
             if (r != null) {
                 if (wait && r.quiet()) {
                     return await(false, limits);
@@ -91,7 +92,7 @@ abstract class FdWaits {
     final long taken(long n, long asked) {
         if (shortIsEmpty && n > 0 && n < asked && n < SocketIo.HEAP_MOST) {
             GStack st = GStack.current();
-            emptyIn = st == null ? 0 : st.stay();
+            emptyIn = st == null ? 0 : SocketWait.stay(st);
         }
         return IoResult.of(n, 0);
     }

@@ -4,6 +4,7 @@ package org.gmp4j.netpoll;
 import java.io.IOException;
 
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.SocketWait;
 import org.gmp4j.stack.JdkPollers;
 
 /** What the JDK's sockets ask when a virtual thread waits: a goroutine's wait goes to its scheduler's {@link Netpoller}. */
@@ -27,6 +28,9 @@ final class JdkWaits implements JdkPollers.Waits {
         int e = 0;
         try {
             e = st.scheduler().netpoll() instanceof Netpoller n ? n.register(st, fd, write) : -1;
+            if (e == 0) {
+                SocketWait.begins(st);
+            }
         } finally {
             GStack.exit(st);
         }
@@ -43,6 +47,7 @@ final class JdkWaits implements JdkPollers.Waits {
             return false;
         }
         try {
+            SocketWait.ended(st);
             return st.scheduler().netpoll() instanceof Netpoller n && n.deregister(st, fd, write);
         } finally {
             GStack.exit(st);

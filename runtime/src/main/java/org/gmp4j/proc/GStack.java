@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 public final class GStack extends Stack {
     private static final int FIRST_LOOK = 16;
     private static final int MOST_LOOK = 1024;
-    private static final int STAY_SHIFT = 48;
     /** After a look that counted n chunks of frames, at least n divided by this switches pass before the next: looks cost little. */
     private static final int CHUNK_SHARE = 2;
     /** Bytes of a stack, with its guard zones, that any collector moves to the heap. */
@@ -50,6 +49,11 @@ public final class GStack extends Stack {
 
     /** For {@link JdkReady}: odd while the JDK may wake the thread. */
     volatile int ticket;
+
+    /** For {@link SocketWait}: the ticket before the present wait, written by the goroutine. */
+    int waitTicket;
+    /** Whether it is taken for one that waits pinned. Written by the goroutine and by pollers; a late write costs a switch of its P. */
+    boolean waitsPinned;
 
     /** The next in {@link Leftovers}. */
     @Nullable GStack nextLeft;
@@ -305,15 +309,6 @@ public final class GStack extends Stack {
     /** The M this stack is mounted on. Never keep it across anything that may yield. */
     Machine machine() {
         return (Machine) host;
-    }
-
-    /**
-     * A number for the calling goroutine's stay on its P: another one after each switch. 0 while it has no P. A switch between the reads
-     * gives a number of neither stay.
-     */
-    public long stay() {
-        long pp = machine().attachedP();
-        return pp == 0 ? 0 : (long) P.id(pp) + 1 << STAY_SHIFT | P.nswitchOpaque(pp) + P.schedtickOpaque(pp) & (1L << STAY_SHIFT) - 1;
     }
 
     /** The P that this goroutine has, inside {@link #enter}. Never keep it across anything that may yield. */

@@ -126,6 +126,9 @@ final class JdkReady {
      *     has it
      */
     static long netReady(GStack st) {
+        if (JdkState.isPinned(st)) {
+            st.waitsPinned = true;
+        }
         if (!JdkState.unpark(st)) {
             return 0;
         }

@@ -44,7 +44,7 @@ public final class Syscall {
         st.lostP = false; // It says something of the last call only.
         if (lostP && workWaits(st)) {
             st.gaveUpAt = System.nanoTime();
-            entersyscallblock(st);
+            entersyscallblock(st, false);
         } else {
             entersyscall(st);
         }
@@ -103,8 +103,12 @@ public final class Syscall {
         SchedLock.unlock(sched);
     }
 
-    /** {@code entersyscallblock}: the call is known to last, so the P goes to another M at once. */
-    static void entersyscallblock(GStack st) {
+    /**
+     * {@code entersyscallblock}: the call is known to last, so the P goes to another M at once.
+     *
+     * @param polled whether the network ends the call: an M is to watch it, though other Ps are at work
+     */
+    static void entersyscallblock(GStack st, boolean polled) {
         Machine m = st.machine();
         if (m.trace != null) {
             m.trace.stop(Ev.SYSCALL, 1, G.goid(st.gp));
@@ -114,7 +118,11 @@ public final class Syscall {
         P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
         M.setOldp(m.mp, 0);
         M.setIncgoOpaque(m.mp, 1);
-        Threads.handoffp(m.s, pp);
+        if (polled && Schedt.lastpollVolatile(m.s.sched) != 0) {
+            Threads.startm(m.s, pp, false); // Nobody sleeps in the poller. This one does when it finds no work.
+        } else {
+            Threads.handoffp(m.s, pp);
+        }
     }
 
     /** From {@link GStack#enter}, m.locks raised and no P: gets one, or waits on the global queue for one. */

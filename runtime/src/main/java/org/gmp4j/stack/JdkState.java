@@ -103,6 +103,12 @@ public final class JdkState {
         return false;
     }
 
+    /** Whether the thread is parked with its carrier just now. */
+    public static boolean isPinned(Stack st) {
+        int s = CALLS.state(st.thread);
+        return s == PINNED || s == TIMED_PINNED;
+    }
+
     /** Whether the thread is runnable because of {@code Thread.yield}. */
     public static boolean jdkYielded(Stack st) {
         return (CALLS.state(st.thread) & ~SUSPENDED) == YIELDED;
