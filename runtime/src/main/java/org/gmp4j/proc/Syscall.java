@@ -118,10 +118,10 @@ public final class Syscall {
         P.setSyscalltick(pp, P.syscalltickOpaque(pp) + 1);
         M.setOldp(m.mp, 0);
         M.setIncgoOpaque(m.mp, 1);
+        Threads.handoffp(m.s, pp);
+        // After the P was put on the idle list: an M that leaves the poller sets lastpoll before it looks for an idle P.
         if (polled && Schedt.lastpollVolatile(m.s.sched) != 0) {
-            Threads.startm(m.s, pp, false); // Nobody sleeps in the poller. This one does when it finds no work.
-        } else {
-            Threads.handoffp(m.s, pp);
+            Wakep.wakep(m.s); // No M sleeps in the poller. This one does when it finds no work.
         }
     }
 
