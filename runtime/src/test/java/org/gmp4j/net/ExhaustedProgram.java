@@ -139,7 +139,7 @@ final class ExhaustedProgram {
             for (Thread t : Thread.getAllStackTraces().keySet()) {
                 changes = t.getName().equals("gmp-sockets") ? t : changes;
             }
-            if (changes != null && changes.getState() == Thread.State.TIMED_WAITING) {
+            if (changes != null && Stream.of(changes.getStackTrace()).anyMatch(f -> f.getMethodName().equals("pause"))) {
                 return "wait";
             } else if (changes == null && seen) {
                 return "end";
