@@ -33,7 +33,7 @@ public class ParkStress {
         private final long mp = Mem.alloc(m.layout(), 1);
         private final long gp = Structs.g(0);
         private final Machine machine = new Machine(null, mp);
-        private final GStack stack = new GStack(null, () -> { });
+        private final GStack stack = Stacks.ofTask(null, () -> { });
         private final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
 
         public ReadyAgainstPark() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import java.lang.invoke.MethodHandles;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ScheduledFuture;
@@ -8,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.gmp4j.config.Config;
 import org.gmp4j.queue.Runq;
+import org.gmp4j.stack.HiddenExecutor;
 import org.gmp4j.stack.JdkScheduler;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
@@ -26,15 +28,23 @@ import org.gmp4j.struct.Schedt;
  * pool ({@code VirtualThread.externalSubmitRunContinuationOrThrow}). We are called when it is to run the next time, and leave it where
  * it began.
  */
-public final class DefaultPool extends ForkJoinPool {
+public abstract class DefaultPool extends ForkJoinPool {
+    /** The scheduler of the pool that is being made. */
+    @SuppressWarnings("NullAway.Init")
+    private static Scheduler scheduler;
+    /** The pool; the initialiser of its class puts it here. */
+    @SuppressWarnings("NullAway.Init")
+    static DefaultPool made;
+
     private final Scheduler s;
     /** Stands in for the stack of a goroutine that starts the thread; its own thread is never started. */
     private final GStack starter;
 
-    private DefaultPool(Scheduler s) {
+    /** For the hidden subclass, of which {@link #become} makes one. */
+    DefaultPool() {
         super(1);
-        this.s = s;
-        starter = new GStack(s, () -> { });
+        s = scheduler;
+        starter = Stacks.ofTask(s, () -> { });
     }
 
     /**
@@ -44,11 +54,14 @@ public final class DefaultPool extends ForkJoinPool {
      */
     public static void become(Scheduler s) {
         s.inPlaceOfJdk = true;
-        JdkScheduler.replace(new DefaultPool(s));
+        scheduler = s;
+        new HiddenExecutor(DefaultPool.class).define(MethodHandles.lookup());
+        JdkScheduler.replace(made);
     }
 
-    @Override
-    public void execute(Runnable task) {
+    /** What {@code execute} does. */
+    final void submitted(Runnable given) {
+        Runnable task = JdkThreads.unwrapped(given);
         Thread vt = JdkThreads.threadOf(task);
         if (vt != null && !JdkState.isNew(vt)) {
             JdkThreads.leaveToJdk(vt, task);

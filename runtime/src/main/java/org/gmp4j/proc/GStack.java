@@ -7,6 +7,7 @@ import java.util.Map;
 import org.gmp4j.lock.Keeper;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.Headroom;
+import org.gmp4j.stack.HiddenExecutor;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
@@ -18,8 +19,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The stack of a goroutine, and the loop that runs on a pooled one: run a goroutine, end it, and run the next in place
  * when that is a fresh one (no switch at all); otherwise give the thread back to the M. Wake-ups by the JDK go through {@link JdkReady}.
+ * {@link Stacks} makes them: all are of one hidden class ({@link HiddenExecutor}).
  */
-public final class GStack extends Stack {
+public abstract class GStack extends Stack {
+    /** Makes the others; the initialiser of their class puts it here. */
+    @SuppressWarnings("NullAway.Init")
+    static GStack made;
+
     private static final int FIRST_LOOK = 16;
     private static final int MOST_LOOK = 1024;
     /** After a look that counted n chunks of frames, at least n divided by this switches pass before the next: looks cost little. */
@@ -90,6 +96,14 @@ public final class GStack extends Stack {
 
     /** One deferred call. */
     record Defer(Runnable fn, @Nullable Defer next) {
+    }
+
+    /** One that makes others and never runs. */
+    @SuppressWarnings("NullAway") // Nobody asks it for its scheduler.
+    GStack() {
+        super(() -> { });
+        s = null;
+        pooled = false;
     }
 
     GStack(Scheduler s) {
@@ -473,8 +487,14 @@ public final class GStack extends Stack {
         acquirechecked(); // At the bottom of the stack.
     }
 
-    @Override
-    public void execute(Runnable task) {
+    abstract GStack pooled(Scheduler s);
+
+    abstract GStack ofTask(Scheduler s, Runnable task);
+
+    abstract GStack ofThread(Scheduler s, Thread virtualThread);
+
+    /** What {@code execute} does. */
+    final void submitted(Runnable task) {
         JdkReady.execute(this, task);
     }
 

@@ -43,8 +43,11 @@ final class JdkReady {
      * The JDK has made the thread runnable, so this must not fail: without room on the caller's stack it is left to sysmon.
      */
     static void execute(GStack st, Runnable task) {
-        if (!st.isMine(task) && leftToJdk(task)) {
-            return;
+        if (!st.isMine(task)) {
+            task = JdkThreads.unwrapped(task);
+            if (!st.isMine(task) && leftToJdk(task)) {
+                return;
+            }
         }
         GStack caller = GStack.current();
         boolean outside = caller == null || M.locksOpaque(caller.machine().mp) == 0;
@@ -71,7 +74,7 @@ final class JdkReady {
             if (vt == null) {
                 Newproc.newproc(st.s, task);
             } else {
-                Newproc.adopt(st.s, new GStack(st.s, vt));
+                Newproc.adopt(st.s, Stacks.ofThread(st.s, vt));
             }
         } finally {
             GStack.exit(caller);

@@ -106,7 +106,7 @@ final class Schedule {
 
     private static @Nullable GStack newStack(Scheduler s) {
         try {
-            return new GStack(s);
+            return Stacks.pooled(s);
         } catch (OutOfMemoryError e) {
             return null;
         }

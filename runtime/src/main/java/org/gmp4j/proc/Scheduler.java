@@ -380,7 +380,7 @@ public final class Scheduler {
 
     /** A virtual thread, not started, that will run on this scheduler's Ps. */
     public Thread newThread(Runnable task) {
-        return new GStack(this, task).thread;
+        return Stacks.ofTask(this, task).thread;
     }
 
     /** Counts a goroutine that begins (1) or ends (-1) a wait that something outside of the scheduler ends. */

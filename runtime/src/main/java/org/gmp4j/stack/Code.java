@@ -147,7 +147,11 @@ final class Code {
     }
 
     Code construct(String owner) {
-        return op(INVOKESPECIAL, c.method(owner, "<init>", "()V"));
+        return construct(owner, "()V");
+    }
+
+    Code construct(String owner, String descriptor) {
+        return op(INVOKESPECIAL, c.method(owner, "<init>", descriptor));
     }
 
     Code construct(Class<?> owner, Class<?>... parameters) throws ReflectiveOperationException {

@@ -6,7 +6,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.security.ProtectionDomain;
+import java.util.Arrays;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
@@ -104,7 +106,7 @@ final class JdkMembers {
 
     /** Defines a hidden class in the nest of one of java.base, and initialises it. */
     private final MethodHandle define;
-    private final Class<?> vt = Class.forName("java.lang.VirtualThread");
+    final Class<?> vt = Class.forName("java.lang.VirtualThread");
     /** The named class, and the same as the type of a variable. */
     private final String calls;
     private final String aCalls;
@@ -116,8 +118,8 @@ final class JdkMembers {
 
     /** Looks all members up, so that one that is missing is an exception here, and defines the classes. */
     JdkMembers() throws ReflectiveOperationException {
-        Method[] ofThreads = ThreadCalls.class.getDeclaredMethods();
-        Method[] ofSwitches = SwitchCalls.class.getDeclaredMethods();
+        Method[] ofThreads = toImplement(ThreadCalls.class);
+        Method[] ofSwitches = toImplement(SwitchCalls.class);
         calls = "java/lang/GmpCalls$" + Integer.toHexString(hash(ofThreads) + hash(ofSwitches));
         aCalls = "L" + calls + ";";
         byte[] implementsThreads = threads(ofThreads);
@@ -152,6 +154,18 @@ final class JdkMembers {
         } catch (Throwable e) {
             throw new ReflectiveOperationException(e);
         }
+    }
+
+    /** Others may stand beside the abstract ones: agents that rewrite classes add their own. */
+    private static Method[] toImplement(Class<?> c) {
+        Method[] all = c.getDeclaredMethods();
+        int n = 0;
+        for (Method m : all) {
+            if (Modifier.isAbstract(m.getModifiers())) {
+                all[n++] = m;
+            }
+        }
+        return Arrays.copyOf(all, n);
     }
 
     private static String descriptor(Method m) {
@@ -265,6 +279,7 @@ final class JdkMembers {
         offset(init, "TARGET", Continuation.class, "target");
         offset(init, "SIZE", StackChunk.class, "size");
         offset(init, "SP", StackChunk.class, "sp");
+        offset(init, "REDEFINED", Class.class, "classRedefinedCount");
 
         add("newVirtualThread", code().make(Code.name(vt)).object(1).object(2).op(Code.ICONST_0).object(3)
                 .construct(vt, Executor.class, String.class, int.class, Runnable.class));
@@ -305,6 +320,7 @@ final class JdkMembers {
         add("used", unsafe().object(1).getStatic(OWN, "SIZE", "J").call(UNSAFE, "getInt", "(Ljava/lang/Object;J)I")
                 .getStatic(vt, "U").object(1).getStatic(OWN, "SP", "J").call(UNSAFE, "getInt", "(Ljava/lang/Object;J)I")
                 .op(Code.ISUB));
+        add("redefined", unsafe().object(1).getStatic(OWN, "REDEFINED", "J").call(UNSAFE, "getInt", "(Ljava/lang/Object;J)I"));
         add("shouldBeInitialized", unsafe().object(1).call(UNSAFE, "shouldBeInitialized", "(Ljava/lang/Class;)Z"));
         add("offset", unsafe().object(1).call(UNSAFE, "objectFieldOffset", "(Ljava/lang/reflect/Field;)J"));
         add("get", unsafe().object(1).big(2).call(UNSAFE, "getReference", "(Ljava/lang/Object;J)Ljava/lang/Object;"));

@@ -31,6 +31,12 @@ import org.jspecify.annotations.Nullable;
  * every user of {@code park} allows for. A {@code mount} of our own would save a fence, by setting {@code carrierThread}
  * before the CAS that makes the thread RUNNING; but it would do so before JVMTI knows of the mount, and a debugger then
  * loses track of which threads are suspended. {@code -Dgmp.mount=jdk} switches by the JDK's own methods alone.
+ *
+ * <p>Agents that keep something for each thread (the current span of a trace) swap it in {@code VirtualThread.mount} and
+ * {@code unmount}, which they rewrite. We call the first in any case, and the second instead of our own from the moment an agent has
+ * changed the class: the JVM counts that in the {@code Class}, and each unmounting reads the count. The class is loaded before
+ * any Java agent starts, so no such change is without a count. Rejected: a transformer of ours that watches for changes, which the JVM
+ * would call for every class that loads, and which sees nothing of agents that came before it.
  */
 public final class JdkThreads {
     private static final int JDK = 25;
@@ -41,11 +47,15 @@ public final class JdkThreads {
     /** So often HotSpot lets a handle be called before it makes code for that one. */
     public static final int CUSTOMIZED_AFTER = 127;
 
+    /** So many tasks may be around one another. */
+    private static final int WRAPPERS = 3;
+
     private static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
 
-    /** Null, all four, when there is a {@link #PROBLEM}; then {@link #check} refuses. */
+    /** Null, all five, when there is a {@link #PROBLEM}; then {@link #check} refuses. */
     private static final JdkMembers MEMBERS;
     static final ThreadCalls CALLS;
+    private static final Class<?> VIRTUAL_THREAD;
     private static final SwitchCalls SWITCH;
     /** The one there was before {@link JdkScheduler}. */
     private static final Executor JDK_SCHEDULER;
@@ -76,6 +86,7 @@ public final class JdkThreads {
         PROBLEM = problem;
         MEMBERS = checked(members);
         CALLS = checked(members == null ? null : members.threads);
+        VIRTUAL_THREAD = checked(members == null ? null : members.vt);
         SWITCH = checked(members == null ? null : members.switches);
         JDK_SCHEDULER = checked(members == null ? null : members.threads.defaultScheduler());
     }
@@ -179,6 +190,35 @@ public final class JdkThreads {
     }
 
     /**
+     * The {@code runContinuation} task inside a task that an agent has put around it, to follow a request through every executor.
+     * Run as it is, on a goroutine, such a task would make the JDK throw.
+     *
+     * @return the task itself when there is none in it
+     */
+    public static Runnable unwrapped(Runnable task) {
+        Runnable inner = inside(task, WRAPPERS);
+        return inner == null ? task : inner;
+    }
+
+    private static @Nullable Runnable inside(Runnable task, int levels) {
+        if (threadOf(task) != null) {
+            return task;
+        }
+        for (Class<?> c = task.getClass(); levels > 0 && c != null; c = c.getSuperclass()) {
+            for (Field f : c.getDeclaredFields()) {
+                if (!f.getType().isPrimitive() && !Modifier.isStatic(f.getModifiers())
+                        && CALLS.get(task, CALLS.offset(f)) instanceof Runnable held && held != task) {
+                    Runnable inner = inside(held, levels - 1);
+                    if (inner != null) {
+                        return inner;
+                    }
+                }
+            }
+        }
+        return null;
+    }
+
+    /**
      * Runs the stack on the calling host's thread until it yields or ends. The caller has made it RUNNING
      * ({@link JdkState#toRunning}).
      *
@@ -234,7 +274,7 @@ public final class JdkThreads {
             }
             CALLS.notifyJvmtiUnmount(st.thread, true);
         }
-        if (JDK_MOUNT) {
+        if (JDK_MOUNT || CALLS.redefined(VIRTUAL_THREAD) != 0) {
             CALLS.unmount(st.thread);
         } else {
             CALLS.unmountLight(st.thread, carrier);

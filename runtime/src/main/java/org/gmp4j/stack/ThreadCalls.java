@@ -99,6 +99,9 @@ abstract class ThreadCalls {
     /** How much of a chunk holds frames, in words. */
     abstract int used(StackChunk c);
 
+    /** How often an agent has changed a class after it was loaded. The JVM counts at a safepoint, so a plain read sees it. */
+    abstract int redefined(Class<?> c);
+
     abstract boolean shouldBeInitialized(Class<?> c);
 
     /** Where a field of an instance is, for {@link #get}. */

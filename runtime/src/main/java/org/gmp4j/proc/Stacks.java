@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.proc;
+
+import java.lang.invoke.MethodHandles;
+
+import org.gmp4j.stack.HiddenExecutor;
+
+/** Makes stacks. Apart from {@link GStack}, which is also asked where this JVM cannot run goroutines. */
+final class Stacks {
+    private static final GStack MAKER;
+
+    static {
+        new HiddenExecutor(GStack.class).maker("pooled", Scheduler.class).maker("ofTask", Scheduler.class, Runnable.class)
+                .maker("ofThread", Scheduler.class, Thread.class).define(MethodHandles.lookup());
+        MAKER = GStack.made;
+    }
+
+    private Stacks() {
+    }
+
+    /** One for goroutines without an identity of their own, one after the other. */
+    static GStack pooled(Scheduler s) {
+        return MAKER.pooled(s);
+    }
+
+    /** A new virtual thread that this scheduler runs: see {@code Gmp.threadFactory}. */
+    static GStack ofTask(Scheduler s, Runnable task) {
+        return MAKER.ofTask(s, task);
+    }
+
+    /** The stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
+    static GStack ofThread(Scheduler s, Thread virtualThread) {
+        return MAKER.ofThread(s, virtualThread);
+    }
+}

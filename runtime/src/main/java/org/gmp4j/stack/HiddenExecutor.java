@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.stack;
+
+import java.lang.invoke.MethodHandles;
+import java.util.concurrent.Executor;
+
+import org.gmp4j.classfile.ClassFileWriter;
+
+/**
+ * Writes the concrete class of an executor that the JDK gives virtual threads to run. The class is hidden, so that no agent sees it:
+ * agents that follow a request through every {@link Executor} rewrite {@code execute} and put a task of their own around the one they
+ * find, and the JDK means the task itself, by identity. For a parent {@code P} with a method {@code submitted} it reads in Java
+ *
+ * <pre>
+ * final class PHidden extends P {
+ *     static { P.made = new PHidden(); }
+ *
+ *     PHidden() { }
+ *     public void execute(Runnable task) { submitted(task); }
+ *     // For each maker:
+ *     PHidden(A a, B b) { super(a, b); }
+ *     P maker(A a, B b) { return new PHidden(a, b); }
+ * }
+ * </pre>
+ *
+ * <p>The constructors of the parent, {@code made} and the makers are package-private.
+ */
+public final class HiddenExecutor {
+    private static final int PUBLIC = 0x0001;
+    private static final int STATIC = 0x0008;
+    private static final String TASK = "(Ljava/lang/Runnable;)V";
+
+    private final ClassFileWriter out;
+    private final String parent;
+    private final String name;
+
+    /** A class beside {@code parent} that has no makers yet. */
+    public HiddenExecutor(Class<? extends Executor> parent) {
+        this.parent = Code.name(parent);
+        name = this.parent + "Hidden";
+        out = new ClassFileWriter(name, this.parent);
+        add(0, "<init>", "()V", 1, new Code(out).object(0).construct(this.parent).op(Code.RETURN));
+        add(PUBLIC, "execute", TASK, 2, new Code(out).object(0).object(1).call(this.parent, "submitted", TASK).op(Code.RETURN));
+        add(STATIC, "<clinit>", "()V", 0, new Code(out).make(name).construct(name)
+                .putStatic(this.parent, "made", "L" + this.parent + ";").op(Code.RETURN));
+    }
+
+    /** Adds a constructor, and the method that makes an object by it. */
+    public HiddenExecutor maker(String method, Class<?>... parameters) {
+        String constructor = Code.descriptor(parameters, void.class);
+        String arguments = constructor.substring(0, constructor.length() - 1);
+        int locals = Code.locals(constructor);
+        add(0, "<init>", constructor, locals,
+                new Code(out).object(0).arguments(constructor).construct(parent, constructor).op(Code.RETURN));
+        add(0, method, arguments + "L" + parent + ";", locals,
+                new Code(out).make(name).arguments(constructor).construct(name, constructor).op(Code.ARETURN));
+        return this;
+    }
+
+    /** Defines the class, which puts an object of it into its parent's {@code made}; {@code lookup} is the parent's package's. */
+    public void define(MethodHandles.Lookup lookup) {
+        try {
+            MethodHandles.Lookup _ = lookup.defineHiddenClass(out.toBytes(), true);
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void add(int flags, String method, String descriptor, int locals, Code code) {
+        out.addMethod(flags, method, descriptor, 2 + locals, locals, -1, code.bytes());
+    }
+}
