@@ -125,9 +125,15 @@ final class DefaultGmp {
     /** Sets what is asked for; an unknown name of a setting is bad as well. */
     void apply(Gmp.Builder b) {
         refuseUnknown();
+        Setting most = jdkSetting("maxPoolSize");
+        if (most != null) {
+            b.maxThreads(most.threads());
+        }
         Setting procs = setting("procs");
         if (procs != null) {
             b.procs(procs.number());
+        } else if (environment.getOrDefault(Settings.PROCS_VARIABLE, "").isBlank()) {
+            asTheJdks(b, jdkSetting("parallelism"), most);
         }
         Setting spin = setting("spin");
         if (spin != null) {
@@ -158,6 +164,22 @@ final class DefaultGmp {
             b.nodeQueues(nodeQueues.isOn());
         }
         debug(b);
+    }
+
+    /** GOMAXPROCS where only the JDK's settings say it: its scheduler has no more carriers at work than it may have threads. */
+    private static void asTheJdks(Gmp.Builder b, @Nullable Setting parallelism, @Nullable Setting most) {
+        int procs = parallelism == null ? Procs.numCPU() : parallelism.number();
+        boolean fewer = most != null && most.threads() < procs;
+        if (parallelism != null || fewer) {
+            b.procs(fewer ? most.threads() : procs);
+        }
+    }
+
+    /** One of the JDK's scheduler, for which ours stands. */
+    private @Nullable Setting jdkSetting(String name) {
+        String property = "jdk.virtualThreadScheduler." + name;
+        String value = properties.getProperty(property);
+        return value == null || value.isBlank() ? null : new Setting(property, value.strip());
     }
 
     /** How long to warm up; null for not at all. */
@@ -252,6 +274,18 @@ final class DefaultGmp {
             } catch (IllegalArgumentException e) {
                 throw bad("use a number from 1 to " + Procs.MAX);
             }
+        }
+
+        int threads() {
+            try {
+                int n = Integer.parseInt(value);
+                if (n >= 1) {
+                    return n;
+                }
+            } catch (NumberFormatException e) {
+                throw bad("use a number of threads, 1 or more");
+            }
+            throw bad("use a number of threads, 1 or more");
         }
 
         int priority() {

@@ -40,7 +40,7 @@ final class Settings implements Gmp.Builder {
     private static final Duration DEFAULT_QUANTUM = Duration.ofMillis(10);
     static final Duration LEAST_QUANTUM = Duration.ofNanos(200_000);
     static final Duration LONGEST_QUANTUM = Duration.ofMinutes(1);
-    private static final String PROCS_VARIABLE = "GMPMAXPROCS";
+    static final String PROCS_VARIABLE = "GMPMAXPROCS";
     private static final int MAX_DAYS = 1000;
     /** Sysmon is one above the Ms, and the kernel's highest is 99. */
     static final int MOST_PRIORITY = 98;

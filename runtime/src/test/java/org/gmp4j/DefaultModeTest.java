@@ -63,8 +63,7 @@ class DefaultModeTest {
     }
 
     private static ChildJvm jvm(String options) {
-        return new ChildJvm(DefaultProgram.class).withoutFlags().with("--enable-native-access=ALL-UNNAMED",
-                "-javaagent:" + agent + "=" + options);
+        return new ChildJvm(DefaultProgram.class).withoutFlags().with("-javaagent:" + agent + "=" + options);
     }
 
     private static void prints(String out, ChildJvm jvm, String... what) {
@@ -83,6 +82,11 @@ class DefaultModeTest {
                 close [true, close was called of the default Gmp, which runs the virtual threads of this JVM, \
                 close was called of the default Gmp, which runs the virtual threads of this JVM, 0]
                 """, jvm("default"), "first", "kinds", "others", "close");
+    }
+
+    @Test
+    void whereNativeCodeIsDenied() {
+        prints("first true\n", jvm("default").with("--illegal-native-access=deny"), "first");
     }
 
     /** What compilers make of the JDK's code while the scheduler warms up knows of it. */

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Properties;
 
+import org.gmp4j.struct.Schedt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -91,6 +92,42 @@ class DefaultSettingsTest {
     void affinityThatIsNone() {
         assertTrue(refusal(of(Map.of("gmp.default.affinity", "near"), Map.of()))
                 .startsWith("gmp.default.affinity: affinity \"near\" is unknown: use none, compact, "));
+    }
+
+    /** What was said to the JDK's scheduler counts, where nothing was said to ours. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "3|||3|10000", "3|2||2|2", "3|300||3|300", "|1||1|1", "3||5|5|10000", "3|1|5|5|1"})
+    void theJdksSettings(String parallelism, String most, String procs, int gomaxprocs, int threads) {
+        Properties p = new Properties();
+        set(p, "jdk.virtualThreadScheduler.parallelism", parallelism);
+        set(p, "jdk.virtualThreadScheduler.maxPoolSize", most);
+        set(p, "gmp.default.procs", procs);
+        Settings s = new Settings();
+        new DefaultGmp(p, Map.of()).apply(s);
+        try (Gmp gmp = s.build()) {
+            assertEquals(gomaxprocs, gmp.s.gomaxprocs());
+            assertEquals(threads, Schedt.maxmcount(gmp.s.sched));
+        }
+    }
+
+    private static void set(Properties p, String name, String value) {
+        if (value != null) {
+            p.setProperty(name, value);
+        }
+    }
+
+    @Test
+    void theVariableGoesBeforeTheJdksSettings() {
+        Gmp.Builder b = Gmp.builder().procs(1);
+        of(Map.of("jdk.virtualThreadScheduler.parallelism", "3"), Map.of("GMPMAXPROCS", "2")).apply(b);
+        try (Gmp gmp = b.build()) {
+            assertEquals(1, gmp.s.gomaxprocs());
+        }
+        assertEquals("jdk.virtualThreadScheduler.parallelism is \"0\": use a number from 1 to 4096",
+                refusal(of(Map.of("jdk.virtualThreadScheduler.parallelism", "0"), Map.of())));
+        assertEquals("jdk.virtualThreadScheduler.maxPoolSize is \"x\": use a number of threads, 1 or more",
+                refusal(of(Map.of("jdk.virtualThreadScheduler.maxPoolSize", "x"), Map.of())));
     }
 
     @Test

@@ -19,15 +19,26 @@ public final class Agent {
     private Agent() {
     }
 
-    /** Started by {@code -javaagent}. A bad option, or another JDK, ends the program with one sentence and exit code 2. */
+    /** Started by {@code -javaagent}. Whatever goes wrong ends the program with one sentence and exit code 2. */
     public static void premain(String args, Instrumentation instrumentation) {
         try {
             start(args, instrumentation, false);
-        } catch (IllegalArgumentException | IllegalStateException e) {
-            String sentence = e.getMessage() == null ? e.toString() : e.getMessage();
-            System.err.println(sentence.startsWith("gmp4j ") ? sentence : "gmp4j: " + sentence);
+        } catch (Throwable e) { // The JVM would print a stack trace, of itself, and end as well.
+            System.err.println(sentence(e));
             System.exit(BAD_USAGE);
         }
+    }
+
+    private static String sentence(Throwable e) {
+        Throwable reason = e;
+        while (reason instanceof ExceptionInInitializerError && reason.getCause() != null) {
+            reason = reason.getCause();
+        }
+        boolean ours = reason instanceof IllegalArgumentException || reason instanceof IllegalStateException;
+        if (!ours || reason.getMessage() == null) {
+            return "gmp4j cannot start in this JVM: " + reason;
+        }
+        return reason.getMessage().startsWith("gmp4j ") ? reason.getMessage() : "gmp4j: " + reason.getMessage();
     }
 
     /** Started by {@code Launcher-Agent-Class}, before the main class is loaded, or attached to a running program. */

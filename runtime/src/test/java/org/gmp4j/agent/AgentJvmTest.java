@@ -8,6 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.classfile.ClassFile;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -159,6 +163,21 @@ class AgentJvmTest {
         assertEquals(2, r.exit, r.out);
         assertTrue(r.out.startsWith("gmp4j: \"a/b\" is no pattern of class names;"), r.out);
         assertFalse(r.out.contains("Exception"), r.out);
+    }
+
+    /** Whatever the runtime throws as it starts. */
+    @Test
+    void anErrorIsASentence() throws Exception {
+        byte[] broken = ClassFile.of().build(ClassDesc.of("org.gmp4j.Gmp"), c -> c
+                .withMethodBody("<clinit>", ConstantDescs.MTD_void, ClassFile.ACC_STATIC, code -> code.aconst_null().athrow())
+                .withMethodBody("builder", MethodTypeDesc.of(ConstantDescs.CD_Object), ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC,
+                        code -> code.aconst_null().areturn()));
+        Path dir = Files.createDirectories(folder.resolve("broken/org/gmp4j"));
+        Files.write(dir.resolve("Gmp.class"), broken);
+        Result r = java(List.of("-javaagent:" + agent + "=default", "-cp", folder.resolve("broken").toString()), "None");
+        assertEquals(2, r.exit, r.out);
+        assertTrue(r.out.startsWith("gmp4j cannot start in this JVM: java.lang.NullPointerException: "), r.out);
+        assertEquals(1, r.out.lines().count(), r.out);
     }
 
     /** What was loaded before gets its points then. */
