@@ -43,7 +43,7 @@ public final class ClassWeaver {
         LeftAlone reason = scan.leftAlone();
         byte[] woven = null;
         try {
-            if (reason == null && (!options.includes(scan.name(), false) || PointTransformer.isOurs(scan.name()))) {
+            if (reason == null && (!options.includes(scan.name(), false, false) || PointTransformer.isOurs(scan.name()))) {
                 reason = LeftAlone.EXCLUDED;
             }
             if (reason == null) {

@@ -8,8 +8,10 @@ import java.util.concurrent.atomic.LongAdder;
  * retake of its P.
  */
 public enum LeftAlone {
-    /** A class of the JDK or of gmp4j, or one that a pattern excludes. */
+    /** A class of the JDK, of another agent or of gmp4j, one that keeps state in the native thread, or one that a pattern excludes. */
     EXCLUDED,
+    /** A class whose loader does not let it see what a point is linked through. */
+    UNSEEN,
     /** A class in which nothing loops or calls itself. */
     NO_LOOPS,
     /** A class that has points: put in before the program ran, or by another agent of ours. */

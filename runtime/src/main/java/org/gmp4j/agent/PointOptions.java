@@ -11,17 +11,24 @@ import java.util.Properties;
  * {@code gmp.points.include} and {@code gmp.points.exclude} (patterns, comma-separated), and from the agent's argument,
  * which goes before them: {@code -javaagent:gmp4j-runtime.jar=include=com.acme.**,java.util.regex.*,exclude=com.acme.gen.**}.
  *
- * <p>Without patterns every class gets points except the JDK's and ours. If several patterns match a class, the one that fixes most of
+ * <p>Without patterns every class gets points except the JDK's, ours, other agents' ({@link Origin}) and those of libraries that keep state
+ * in the native thread. If several patterns match a class, the one that fixes most of
  * the name decides, and of two that fix as much the excluding one: with {@code exclude=**,include=com.acme.**} only classes of
  * {@code com.acme} get points. Classes that a point itself needs to work never get any.
  */
 final class PointOptions {
     private static final String PREFIX = "gmp.points";
 
-    private static final String[] JDK = {"java/", "javax/", "jdk/", "sun/"};
+    /**
+     * Libraries that keep something in the native thread from one call to the next, such as the {@code errno} that JNA hands out later.
+     * In between a point of theirs would let another goroutine use the thread.
+     */
+    private static final String[] OF_THREAD = {"com/sun/jna/", "com/kenai/jffi/", "org/bytedeco/", "org/lwjgl/"};
     /** What the linking of a point runs through. */
     private static final String[] CORE = {"java/lang/", "java/util/concurrent/", "java/util/function/", "java/security/",
             "jdk/internal/", "sun/"};
+    /** No loader but the JDK's can define a class of this name. */
+    private static final String JAVA = "java/";
     private static final String UTIL = "java/util/";
 
     /** When a class gets points. */
@@ -100,14 +107,20 @@ final class PointOptions {
         return !include.isEmpty();
     }
 
-    /** Whether the class of this internal name gets points; {@code jdk}: it belongs to a module of the JDK. */
-    boolean includes(String name, boolean jdk) {
-        if (isCore(name)) {
+    /**
+     * Whether the class of this internal name gets points.
+     *
+     * @param jdk whether it is the JDK's: classes of other origin may have packages with names like the JDK's
+     * @param agents whether it is another agent's own
+     */
+    boolean includes(String name, boolean jdk, boolean agents) {
+        boolean jdks = jdk || name.startsWith(JAVA);
+        if (jdks && isCore(name)) {
             return false;
         }
         int in = weight(include, name);
         int out = weight(exclude, name);
-        return in < 0 && out < 0 ? !jdk && !isJdk(name) : in > out;
+        return in < 0 && out < 0 ? !jdks && !agents && !startsWith(name, OF_THREAD) : in > out;
     }
 
     private static int weight(List<ClassPattern> patterns, String name) {
@@ -118,10 +131,6 @@ final class PointOptions {
             }
         }
         return weight;
-    }
-
-    private static boolean isJdk(String name) {
-        return startsWith(name, JDK);
     }
 
     private static boolean isCore(String name) {

@@ -32,11 +32,12 @@ final class PointTransformer implements ClassFileTransformer {
     public byte @Nullable [] transform(@Nullable Module module, @Nullable ClassLoader loader, @Nullable String name,
             @Nullable Class<?> loaded, @Nullable ProtectionDomain domain, byte[] classFile) {
         try {
-            if (name == null || !isMeant(module, loader, name, domain)) {
+            PointScan scan = name == null ? PointScan.of(classFile) : null; // The program may leave it to the JVM to find the name.
+            if (!isMeant(module, loader, scan == null ? name : scan.name(), domain)) {
                 LeftAlone.EXCLUDED.count();
                 return null;
             }
-            return addPoints(classFile);
+            return addPoints(scan == null ? PointScan.of(classFile) : scan, loader);
         } catch (Throwable t) { // whatever it is: the class loads as it was
             LeftAlone.FAILED.count();
             return null;
@@ -45,8 +46,14 @@ final class PointTransformer implements ClassFileTransformer {
 
     /** The class with points, or null where it gets none. */
     static byte @Nullable [] addPoints(byte[] classFile) {
-        PointScan scan = PointScan.of(classFile);
+        return addPoints(PointScan.of(classFile), null);
+    }
+
+    private static byte @Nullable [] addPoints(PointScan scan, @Nullable ClassLoader loader) {
         LeftAlone why = scan.leftAlone();
+        if (why == null && !Origin.sees(loader)) {
+            why = LeftAlone.UNSEEN;
+        }
         if (why != null) {
             why.count();
             return null;
@@ -62,7 +69,8 @@ final class PointTransformer implements ClassFileTransformer {
 
     /** Whether the class gets points, as far as its name and its origin say. */
     boolean isMeant(@Nullable Module module, @Nullable ClassLoader loader, String name, @Nullable ProtectionDomain domain) {
-        return options.includes(name, isJdk(module, loader)) && !isOurs(name, domain);
+        boolean jdk = isJdk(module, loader);
+        return options.includes(name, jdk, !jdk && Origin.isAgents(loader, domain, name)) && !isOurs(name, domain);
     }
 
     private boolean isJdk(@Nullable Module module, @Nullable ClassLoader loader) {

@@ -118,7 +118,8 @@ class AgentJvmTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"bootstrap", "platform", "childFirst", "osgi", "module", "own", "proxy", "overflow"})
+    @ValueSource(strings = {"bootstrap", "platform", "childFirst", "osgi", "module", "own", "proxy", "overflow", "nameless",
+            "javax"})
     void everyLoaderSeesThePoints(String loader) throws Exception {
         ok(program("", loader), loader);
     }

@@ -3,11 +3,13 @@ package org.gmp4j.agent;
 
 import java.io.IOException;
 import java.lang.classfile.ClassFile;
+import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
 import java.lang.classfile.Opcode;
 import java.lang.classfile.attribute.ModuleAttribute;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
 import java.lang.constant.ModuleDesc;
 import java.lang.constant.PackageDesc;
 import java.lang.module.Configuration;
@@ -26,6 +28,7 @@ import java.util.regex.Pattern;
 /** The program that {@link AgentJvmTest} starts with the agent; its arguments name what it tries. */
 public final class AgentProgram {
     private static final String SPIN = "iso.Spin";
+    private static final int PUBLIC_STATIC = ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC;
     private static volatile boolean go = true;
 
     private AgentProgram() {
@@ -44,6 +47,10 @@ public final class AgentProgram {
                 case "childFirst" -> stop(isolated(new ChildFirst()));
                 case "osgi" -> stop(isolated(new OnlyJava()));
                 case "module" -> stop(module());
+                case "nameless" -> stop(new Defining().define(null, spin(SPIN)).getMethod("spin"));
+                case "javax" -> stop(new Defining().define("javax.iso.Spin", spin("javax.iso.Spin")).getMethod("spin"));
+                case "white" -> white();
+                case "agents" -> agents();
                 case "own" -> stop(AgentProgram.class.getDeclaredMethod("spin"));
                 case "regex" -> stop(AgentProgram.class.getDeclaredMethod("regex"));
                 case "overflow" -> overflow();
@@ -115,17 +122,72 @@ public final class AgentProgram {
         Path folder = Files.createTempDirectory("spin");
         folder.toFile().deleteOnExit();
         Files.createDirectories(folder.resolve("iso"));
-        Files.write(folder.resolve("iso/Spin.class"), ClassFile.of().build(ClassDesc.of(SPIN), c -> {
-            c.withFlags(ClassFile.ACC_PUBLIC | ClassFile.ACC_SUPER);
-            c.withMethodBody("spin", ConstantDescs.MTD_void, ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC, b -> {
-                Label header = b.newBoundLabel();
-                b.iconst_1().ifThen(Opcode.IFEQ, t -> t.return_()).goto_(header);
-            });
-        }));
+        Files.write(folder.resolve("iso/Spin.class"), spin(SPIN));
         Files.write(folder.resolve("module-info.class"), ClassFile.of().buildModule(ModuleAttribute.of(ModuleDesc.of("iso"),
                 m -> m.requires(ModuleDesc.of("java.base"), ClassFile.ACC_MANDATED, null)
                         .opens(PackageDesc.of("iso"), 0))));
         return folder;
+    }
+
+    private static byte[] spin(String name) {
+        return ClassFile.of().build(ClassDesc.of(name), c -> {
+            c.withFlags(ClassFile.ACC_PUBLIC | ClassFile.ACC_SUPER);
+            c.withMethodBody("spin", ConstantDescs.MTD_void, PUBLIC_STATIC, b -> {
+                Label header = b.newBoundLabel();
+                b.iconst_1().ifThen(Opcode.IFEQ, t -> t.return_()).goto_(header);
+            });
+        });
+    }
+
+    /** A class with a loop that ends, and with a method that the JVM calls of an agent. */
+    static byte[] looper(String name) {
+        return ClassFile.of().build(ClassDesc.of(name), c -> {
+            c.withFlags(ClassFile.ACC_PUBLIC | ClassFile.ACC_SUPER);
+            c.withMethodBody("premain", MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_String), PUBLIC_STATIC,
+                    CodeBuilder::return_);
+            c.withMethodBody("loop", MethodTypeDesc.of(ConstantDescs.CD_int), PUBLIC_STATIC, b -> {
+                b.iconst_0().istore(0);
+                Label header = b.newBoundLabel();
+                b.iinc(0, 1).iload(0).bipush(10).if_icmplt(header).iload(0).ireturn();
+            });
+        });
+    }
+
+    /** A class loader whose parent is that of the JVM. */
+    static byte[] loader(String name) {
+        ClassDesc parent = ClassDesc.of("java.net.URLClassLoader");
+        ClassDesc urls = ClassDesc.of("java.net.URL").arrayType();
+        return ClassFile.of().build(ClassDesc.of(name), c -> {
+            c.withFlags(ClassFile.ACC_PUBLIC | ClassFile.ACC_SUPER).withSuperclass(parent);
+            c.withMethodBody("<init>", MethodTypeDesc.of(ConstantDescs.CD_void, urls), ClassFile.ACC_PUBLIC,
+                    b -> b.aload(0).aload(1).aconst_null().invokespecial(parent, "<init>",
+                            MethodTypeDesc.of(ConstantDescs.CD_void, urls, ClassDesc.of("java.lang.ClassLoader"))).return_());
+        });
+    }
+
+    /** It cannot see what points link through, so its classes have none. */
+    private static void white() throws ReflectiveOperationException {
+        loops(new White().define("iso.Looper", looper("iso.Looper")), false);
+    }
+
+    /** Another agent's classes have none, those of a jar that could be an agent and is not have some. */
+    private static void agents() throws Exception {
+        loops(Class.forName("foreign.Helper"), false);
+        Class<?> loader = Class.forName("foreign.Loader");
+        Path folder = Files.createTempDirectory("agent");
+        folder.toFile().deleteOnExit();
+        Files.createDirectories(folder.resolve("isolated"));
+        Files.write(folder.resolve("isolated/Advice.class"), looper("isolated.Advice"));
+        Object urls = new URL[] {folder.toUri().toURL()};
+        loops(((ClassLoader) loader.getConstructor(URL[].class).newInstance(urls)).loadClass("isolated.Advice"), false);
+        loops(Class.forName("library.Helper"), true);
+    }
+
+    private static void loops(Class<?> c, boolean points) throws ReflectiveOperationException {
+        Object n = c.getMethod("loop").invoke(null);
+        if (!n.equals(10) || points != ClassSites.BY_NAME.containsKey(c.getName())) {
+            throw new IllegalStateException(c + " " + n + " " + Points.counters());
+        }
     }
 
     private static Method isolated(ClassLoader parent) throws IOException, ReflectiveOperationException {
@@ -228,6 +290,23 @@ public final class AgentProgram {
                 }
                 return c != null ? c : super.loadClass(name, resolve);
             }
+        }
+    }
+
+    private static class Defining extends ClassLoader {
+        Class<?> define(String name, byte[] b) {
+            return defineClass(name, b, 0, b.length);
+        }
+    }
+
+    /** A sandbox that lets its classes see what is harmless. */
+    private static final class White extends Defining {
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (!name.equals("java.lang.Object") && !name.equals("java.lang.String")) {
+                throw new ClassNotFoundException(name);
+            }
+            return super.loadClass(name, resolve);
         }
     }
 

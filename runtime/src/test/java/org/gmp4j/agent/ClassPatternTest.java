@@ -42,7 +42,7 @@ class ClassPatternTest {
     }
 
     private static boolean includes(PointOptions options, String name) {
-        return options.includes(name.replace('.', '/'), name.startsWith("java"));
+        return options.includes(name.replace('.', '/'), name.startsWith("java.") || name.startsWith("jdk."), false);
     }
 
     @Test
@@ -53,7 +53,12 @@ class ClassPatternTest {
             assertTrue(includes(options, "com.acme.Parser"));
             assertTrue(includes(options, "Parser"));
             assertFalse(includes(options, "java.util.regex.Pattern"));
-            assertFalse(options.includes("com/sun/tools/javac/Main", true));
+            assertFalse(options.includes("com/sun/tools/javac/Main", true, false));
+            assertFalse(options.includes("com/acme/Agent", false, true));
+            assertFalse(includes(options, "com.sun.jna.Function"));
+            assertTrue(includes(options, "javax.inject.Provider"));
+            assertTrue(includes(options, "sun.acme.Parser"));
+            assertFalse(options.includes("java/util/regex/Pattern", false, false));
         }
     }
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.agent;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.net.URI;
+import java.security.CodeSource;
+import java.security.ProtectionDomain;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+import java.util.jar.Manifest;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a class comes from, as far as that decides whether it gets points.
+ *
+ * <p>A class is <em>another agent's own</em>, and is left alone as the JDK's are, if
+ * <ul>
+ * <li>its jar names an agent's class in the manifest, and that class is loaded: the JVM has started the agent. A jar that may be an agent
+ * and is used as a library, as many are, is like any other.
+ * <li>or the class of its loader is such a class,
+ * <li>or the class of its loader was put on the boot class path, where only agents put classes. They do so for loaders of their own, which
+ * read the agent's other classes from folders inside the agent's jar.
+ * </ul>
+ * Rejected: names of the known agents, a list that is never whole; the {@code -javaagent} options of the JVM, which do not name those
+ * that were attached.
+ */
+final class Origin {
+    private static final String JAR = ".jar";
+    private static final String[] AGENT = {"Premain-Class", "Agent-Class"};
+    /** What the code of a point is linked through, in the class's own view. */
+    private static final String[] OF_POINTS = {JdkPoint.CLASS.replace('/', '.'), "java.lang.invoke.MethodHandles$Lookup",
+        "java.lang.invoke.MethodType", "java.lang.invoke.CallSite"};
+
+    /** By what a jar's classes have in common: the agents that its manifest names. */
+    private static final Map<ProtectionDomain, List<String>> AGENTS = Collections.synchronizedMap(new WeakHashMap<>());
+    private static final Map<ClassLoader, Boolean> SEES = Collections.synchronizedMap(new WeakHashMap<>());
+    private static final @Nullable Method FIND_LOADED = findLoaded();
+
+    private Origin() {
+    }
+
+    /** Whether the class is another agent's own; {@code name} with slashes. */
+    static boolean isAgents(@Nullable ClassLoader loader, @Nullable ProtectionDomain domain, String name) {
+        return domain != null && isOfStarted(domain, name) || loader != null && isAgents(loader);
+    }
+
+    private static boolean isAgents(ClassLoader loader) {
+        Class<?> c = loader.getClass();
+        ClassLoader its = c.getClassLoader();
+        return its == null ? !c.getModule().isNamed() : isAgents(its, c.getProtectionDomain(), c.getName().replace('.', '/'));
+    }
+
+    private static boolean isOfStarted(ProtectionDomain domain, String name) {
+        List<String> agents = AGENTS.get(domain);
+        if (agents == null) {
+            agents = named(domain.getCodeSource());
+            List<String> _ = AGENTS.put(domain, agents);
+        }
+        for (String agent : agents) {
+            if (agent.equals(name.replace('/', '.')) || isLoaded(agent)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The agents, but for ours, that the manifest of the jar of a code source names. */
+    private static List<String> named(@Nullable CodeSource source) {
+        List<String> agents = new ArrayList<>();
+        if (source != null && source.getLocation() != null && source.getLocation().getPath().endsWith(JAR)
+                && "file".equals(source.getLocation().getProtocol())) {
+            try (JarFile jar = new JarFile(new File(URI.create(source.getLocation().toString())), false)) {
+                Manifest manifest = jar.getManifest();
+                Attributes main = manifest == null ? new Attributes() : manifest.getMainAttributes();
+                for (String attribute : AGENT) {
+                    String agent = main.getValue(attribute);
+                    if (agent != null && !agent.strip().equals(Agent.class.getName())) {
+                        agents.add(agent.strip());
+                    }
+                }
+            } catch (IOException | IllegalArgumentException e) {
+                return List.of(); // The JVM reads classes from it in another way than we do.
+            }
+        }
+        return agents;
+    }
+
+    private static @Nullable Method findLoaded() {
+        try {
+            Method m = ClassLoader.class.getDeclaredMethod("findLoadedClass", String.class);
+            m.setAccessible(true);
+            return m;
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            return null;
+        }
+    }
+
+    /** Whether the loader of the class path, which loads what the JVM starts as an agent, has loaded a class. */
+    private static boolean isLoaded(String name) {
+        try {
+            return FIND_LOADED != null && FIND_LOADED.invoke(ClassLoader.getSystemClassLoader(), name) != null;
+        } catch (ReflectiveOperationException e) {
+            return false;
+        }
+    }
+
+    /**
+     * Whether classes of a loader see what a point links through. One that lets its classes see certain names only, as sandboxes do, may
+     * not; there the first loop would end with an error. It is asked once, for classes that it would be asked for at the first point.
+     */
+    static boolean sees(@Nullable ClassLoader loader) {
+        if (loader == null || loader == ClassLoader.getSystemClassLoader()) {
+            return true;
+        }
+        Boolean sees = SEES.get(loader);
+        if (sees == null) {
+            sees = asks(loader);
+            Boolean _ = SEES.put(loader, sees);
+        }
+        return sees;
+    }
+
+    private static boolean asks(ClassLoader loader) {
+        try {
+            for (String name : OF_POINTS) {
+                if (loader.loadClass(name).getClassLoader() != null) {
+                    return false; // Another class of that name.
+                }
+            }
+            return true;
+        } catch (ClassNotFoundException | LinkageError | RuntimeException e) {
+            return false;
+        }
+    }
+}
