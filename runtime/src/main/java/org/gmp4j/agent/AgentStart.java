@@ -2,7 +2,6 @@
 package org.gmp4j.agent;
 
 import java.lang.instrument.Instrumentation;
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -39,29 +38,7 @@ final class AgentStart {
         Set<Module> us = Set.of(Agent.class.getModule());
         instrumentation.redefineModule(base, Set.of(), Map.of("jdk.internal.vm", us), Map.of("java.lang", us), Set.of(),
                 Map.of());
-        try {
-            enableNativeAccess(Agent.class.getModule());
-        } catch (ReflectiveOperationException e) {
-            return; // Then the JVM warns of the first native call, or refuses it, as without the agent.
-        }
-    }
-
-    /** As {@code --enable-native-access} would; for a module without a name the JDK has one setting for the whole class path. */
-    private static void enableNativeAccess(Module us) throws ReflectiveOperationException {
-        ModuleLayer layer = us.getLayer();
-        if (layer == null) {
-            Method all = Module.class.getDeclaredMethod("implAddEnableNativeAccessToAllUnnamed");
-            all.setAccessible(true);
-            Object _ = all.invoke(null);
-            return;
-        }
-        Method one = Module.class.getDeclaredMethod("implAddEnableNativeAccess");
-        one.setAccessible(true);
-        for (Module m : layer.modules()) {
-            if (m.getName().startsWith("org.gmp4j.")) {
-                Object _ = one.invoke(m);
-            }
-        }
+        JdkAccess.enableNativeAccess(Agent.class.getModule());
     }
 
     private static void addPoints(PointOptions options, Instrumentation instrumentation, boolean attached) {

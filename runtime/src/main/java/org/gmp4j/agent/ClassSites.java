@@ -3,6 +3,7 @@ package org.gmp4j.agent;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.Arrays;
@@ -15,13 +16,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The linked points of one class, found by the class's name. The class holds this (as a {@link ClassValue}), this holds
- * the class weakly: its sites are collected when its loader is.
+ * the class weakly, and its sites too: they are collected when the class's loader is, and when another agent has changed the class so
+ * that no code links to them. Each thread that links the first point of a class removes what is gone: a program may have
+ * no scheduler whose sysmon would.
  */
 final class ClassSites extends WeakReference<Class<?>> {
     private static final ClassSites[] NONE = {};
     /** Package-private for the test. */
     static final Map<String, ClassSites[]> BY_NAME = new ConcurrentHashMap<>();
-    private static final ReferenceQueue<Class<?>> GONE = new ReferenceQueue<>();
+    private static final ReferenceQueue<Object> GONE = new ReferenceQueue<>();
     private static final ClassValue<ClassSites> OF_CLASS = new ClassValue<>() {
         @Override
         protected ClassSites computeValue(Class<?> type) {
@@ -46,7 +49,7 @@ final class ClassSites extends WeakReference<Class<?>> {
 
     static {
         try {
-            LAST = MethodHandles.lookup().findVarHandle(ClassSites.class, "last", Site.class);
+            LAST = MethodHandles.lookup().findVarHandle(ClassSites.class, "last", Site.Ref.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -55,8 +58,8 @@ final class ClassSites extends WeakReference<Class<?>> {
     final String className;
     /** The loader's name, or null. */
     final @Nullable String loader;
-    /** A stack through {@link Site#before}; any thread that links pushes. */
-    private @Nullable Site last;
+    /** A stack through {@link Site.Ref#before}; any thread that links pushes. */
+    private Site.@Nullable Ref last;
     /** Whether it is in {@link #BY_NAME}. */
     private volatile boolean listed;
 
@@ -69,16 +72,18 @@ final class ClassSites extends WeakReference<Class<?>> {
     /** Notes a site of the class, which can be found by the class's name then; from any thread, without a lock. */
     static void add(Class<?> type, Site site) {
         ClassSites sites = OF_CLASS.get(type);
-        site.owner = sites;
-        Site before;
+        Site.Ref ref = new Site.Ref(site, sites, GONE);
+        site.ref = ref;
+        Site.Ref before;
         do {
-            before = (Site) LAST.getAcquire(sites); // pairs with the release of the push
-            site.before = before;
-        } while (!LAST.weakCompareAndSetRelease(sites, before, site));
+            before = sites.last(); // pairs with the release of the push
+            ref.before = before;
+        } while (!LAST.weakCompareAndSetRelease(sites, before, ref));
         if (!sites.listed) { // By the one who pushed the first, who may have come no further: so whoever comes here first lists it.
             BY_NAME.merge(sites.className, new ClassSites[] {sites}, JOIN);
             sites.listed = true;
         }
+        expunge();
     }
 
     /** The classes that a frame of a stack trace may mean; they have sites. */
@@ -98,16 +103,34 @@ final class ClassSites extends WeakReference<Class<?>> {
         return Arrays.copyOf(ofLoader, n);
     }
 
-    Site last() {
-        return (Site) LAST.getAcquire(this);
+    /** The newest; null when there is none any more. */
+    Site.@Nullable Ref last() {
+        return (Site.Ref) LAST.getAcquire(this);
+    }
+
+    /** Takes out of the list what no code links to. Those who read the list meanwhile go on from there. */
+    private synchronized void unlink(Site.Ref gone) {
+        while (!LAST.compareAndSet(this, gone, gone.before)) {
+            Site.Ref newest = last();
+            for (Site.Ref r = newest; r != null; r = r.before) {
+                if (r.before == gone) {
+                    r.before = gone.before;
+                    return;
+                }
+            }
+            if (newest == last()) {
+                return; // It is not in the list. Else a push came between, and it is no longer the newest.
+            }
+        }
     }
 
     /** Adds all that are not armed, but for loops that C2 may vectorise. */
     static void addUnarmed(List<Site> fresh) {
         for (ClassSites[] all : BY_NAME.values()) {
             for (ClassSites sites : all) {
-                for (Site s = sites.last(); s != null; s = s.before) {
-                    if (!s.isArmed && !s.vector) {
+                for (Site.Ref r = sites.last(); r != null; r = r.before) {
+                    Site s = r.get();
+                    if (s != null && !s.isArmed && !s.vector) {
                         fresh.add(s);
                     }
                 }
@@ -115,10 +138,14 @@ final class ClassSites extends WeakReference<Class<?>> {
         }
     }
 
-    /** Forgets the classes that are gone. */
+    /** Forgets the classes and the sites that are gone. */
     static void expunge() {
-        while (GONE.poll() instanceof ClassSites gone) {
-            remove(gone);
+        for (Reference<?> gone = GONE.poll(); gone != null; gone = GONE.poll()) {
+            if (gone instanceof ClassSites sites) {
+                remove(sites);
+            } else if (gone instanceof Site.Ref ref) {
+                ref.owner.unlink(ref);
+            }
         }
     }
 
@@ -140,6 +167,15 @@ final class ClassSites extends WeakReference<Class<?>> {
 
     static boolean any() {
         return !BY_NAME.isEmpty();
+    }
+
+    /** How many sites a class has. */
+    static int sites(Class<?> c) {
+        int n = 0;
+        for (Site.Ref r = OF_CLASS.get(c).last(); r != null; r = r.before) {
+            n++;
+        }
+        return n;
     }
 
     /** How many classes have sites. */

@@ -3,7 +3,6 @@ package org.gmp4j.agent;
 
 import java.io.File;
 import java.io.IOException;
-import java.lang.reflect.Method;
 import java.net.URI;
 import java.security.CodeSource;
 import java.security.ProtectionDomain;
@@ -42,7 +41,6 @@ final class Origin {
     /** By what a jar's classes have in common: the agents that its manifest names. */
     private static final Map<ProtectionDomain, List<String>> AGENTS = Collections.synchronizedMap(new WeakHashMap<>());
     private static final Map<ClassLoader, Boolean> SEES = Collections.synchronizedMap(new WeakHashMap<>());
-    private static final @Nullable Method FIND_LOADED = findLoaded();
 
     private Origin() {
     }
@@ -65,7 +63,7 @@ final class Origin {
             List<String> _ = AGENTS.put(domain, agents);
         }
         for (String agent : agents) {
-            if (agent.equals(name.replace('/', '.')) || isLoaded(agent)) {
+            if (agent.equals(name.replace('/', '.')) || JdkAccess.isLoaded(agent)) {
                 return true;
             }
         }
@@ -91,25 +89,6 @@ final class Origin {
             }
         }
         return agents;
-    }
-
-    private static @Nullable Method findLoaded() {
-        try {
-            Method m = ClassLoader.class.getDeclaredMethod("findLoadedClass", String.class);
-            m.setAccessible(true);
-            return m;
-        } catch (ReflectiveOperationException | RuntimeException e) {
-            return null;
-        }
-    }
-
-    /** Whether the loader of the class path, which loads what the JVM starts as an agent, has loaded a class. */
-    private static boolean isLoaded(String name) {
-        try {
-            return FIND_LOADED != null && FIND_LOADED.invoke(ClassLoader.getSystemClassLoader(), name) != null;
-        } catch (ReflectiveOperationException e) {
-            return false;
-        }
     }
 
     /**

@@ -53,7 +53,7 @@ public final class Points {
 
     private static final Object LOCK = new Object();
     /** Under {@link #LOCK}. */
-    private static final List<Site> ARMED = new ArrayList<>();
+    private static final List<Site.Ref> ARMED = new ArrayList<>();
     private static long armings;
     private static long disarmings;
 
@@ -92,7 +92,7 @@ public final class Points {
      */
     static void initialize() {
         try {
-            for (Class<?> c : new Class<?>[] {Site.class, ClassSites.class}) {
+            for (Class<?> c : new Class<?>[] {Site.class, Site.Ref.class, ClassSites.class}) {
                 MethodHandles.lookup().ensureInitialized(c);
             }
         } catch (IllegalAccessException e) {
@@ -288,10 +288,12 @@ public final class Points {
 
     private static void arm(List<Site> fresh) {
         MutableCallSite[] all = fresh.toArray(new MutableCallSite[0]);
+        List<Site.Ref> refs = new ArrayList<>(fresh.size());
         for (Site s : fresh) {
             s.prepare();
+            refs.add(s.ref);
         }
-        ARMED.addAll(fresh); // The last step that needs memory: either all are armed, and on the list, or none.
+        ARMED.addAll(refs); // The last step that needs memory: either all are armed, and on the list, or none.
         for (Site s : fresh) {
             s.arm();
         }
@@ -319,8 +321,9 @@ public final class Points {
         int next = Integer.MAX_VALUE;
         ClassSites[] classes = ClassSites.of(frame);
         for (ClassSites sites : classes) {
-            for (Site s = sites.last(); s != null; s = s.before) {
-                if (s.method.equals(frame.getMethodName())) {
+            for (Site.Ref r = sites.last(); r != null; r = r.before) {
+                Site s = r.get();
+                if (s != null && s.method.equals(frame.getMethodName())) {
                     levels = Math.max(levels, s.depth + 1);
                     if (!s.isArmed) {
                         if (s.depth <= depth) {
@@ -346,8 +349,9 @@ public final class Points {
         synchronized (LOCK) {
             ClassSites.expunge();
             List<Site> idle = new ArrayList<>();
-            for (Site s : ARMED) {
-                if ((s.vector || !eager) && s.armings <= MAX_ARMINGS && now - s.lastUse >= idleNanos << s.armings - 1) {
+            for (Site.Ref r : ARMED) {
+                Site s = r.get();
+                if (s != null && (s.vector || !eager) && s.armings <= MAX_ARMINGS && now - s.lastUse >= idleNanos << s.armings - 1) {
                     idle.add(s);
                 }
             }
@@ -358,8 +362,19 @@ public final class Points {
     /** Disarms everything at once, whatever it has cost. */
     public static int disarmAll() {
         synchronized (LOCK) {
-            return disarm(new ArrayList<>(ARMED));
+            return disarm(alive());
         }
+    }
+
+    private static List<Site> alive() {
+        List<Site> sites = new ArrayList<>();
+        for (Site.Ref r : ARMED) {
+            Site s = r.get();
+            if (s != null) {
+                sites.add(s);
+            }
+        }
+        return sites;
     }
 
     private static int disarm(List<Site> sites) {
@@ -368,8 +383,9 @@ public final class Points {
             s.disarm();
         }
         MutableCallSite.syncAll(all);
-        for (Iterator<Site> i = ARMED.iterator(); i.hasNext();) {
-            if (!i.next().isArmed) {
+        for (Iterator<Site.Ref> i = ARMED.iterator(); i.hasNext();) {
+            Site s = i.next().get();
+            if (s == null || !s.isArmed) {
                 i.remove();
             }
         }
@@ -380,7 +396,7 @@ public final class Points {
     /** The methods that have armed points, with the depth of each: {@code com.acme.Parser.parse 0}. */
     public static List<String> armed() {
         synchronized (LOCK) {
-            return ARMED.stream().map(Site::toString).distinct().sorted().toList();
+            return alive().stream().map(Site::toString).distinct().sorted().toList();
         }
     }
 

@@ -4,6 +4,8 @@ package org.gmp4j.agent;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.MutableCallSite;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
@@ -24,10 +26,9 @@ final class Site extends MutableCallSite implements Runnable {
     private final AtomicInteger learnt = new AtomicInteger();
     /** The site that was learnt before, until it is armed. Written before the site is published. */
     @Nullable Site learntBefore;
-    /** The class's sites, and the one that was linked before. Written before the site is published. */
+    /** Its place among those of its class. Written before the site is published. */
     @SuppressWarnings("NullAway.Init")
-    ClassSites owner;
-    @Nullable Site before;
+    Ref ref;
     private final MethodHandle unarmed;
     private @Nullable MethodHandle armed;
 
@@ -36,6 +37,21 @@ final class Site extends MutableCallSite implements Runnable {
     int armings;
     /** When it was armed or last stopped a goroutine, by {@link System#nanoTime}; a benign race: any recent value does. */
     volatile long lastUse;
+
+    /**
+     * What our tables hold of a site. The code that links to the site holds it; when an agent has changed the class again, that code
+     * goes with its last frame, and so does the site.
+     */
+    static final class Ref extends WeakReference<Site> {
+        final ClassSites owner;
+        /** The site that was linked before. Written before this is published, and then under the lock of {@link #owner}. */
+        volatile @Nullable Ref before;
+
+        Ref(Site site, ClassSites owner, ReferenceQueue<Object> gone) {
+            super(site, gone);
+            this.owner = owner;
+        }
+    }
 
     /** @param type {@code ()V}, or {@code ()Z} on the way back */
     Site(MethodType type, String method, int depth, boolean vector, boolean eager) {
@@ -93,6 +109,6 @@ final class Site extends MutableCallSite implements Runnable {
 
     @Override
     public String toString() {
-        return owner.className + "." + method + " " + depth;
+        return ref.owner.className + "." + method + " " + depth;
     }
 }

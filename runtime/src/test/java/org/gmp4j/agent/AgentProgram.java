@@ -12,6 +12,7 @@ import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.constant.ModuleDesc;
 import java.lang.constant.PackageDesc;
+import java.lang.instrument.UnmodifiableClassException;
 import java.lang.module.Configuration;
 import java.lang.module.ModuleFinder;
 import java.lang.reflect.InvocationTargetException;
@@ -51,6 +52,7 @@ public final class AgentProgram {
                 case "javax" -> stop(new Defining().define("javax.iso.Spin", spin("javax.iso.Spin")).getMethod("spin"));
                 case "white" -> white();
                 case "agents" -> agents();
+                case "retransformed" -> retransformed();
                 case "own" -> stop(AgentProgram.class.getDeclaredMethod("spin"));
                 case "regex" -> stop(AgentProgram.class.getDeclaredMethod("regex"));
                 case "overflow" -> overflow();
@@ -181,6 +183,38 @@ public final class AgentProgram {
         Object urls = new URL[] {folder.toUri().toURL()};
         loops(((ClassLoader) loader.getConstructor(URL[].class).newInstance(urls)).loadClass("isolated.Advice"), false);
         loops(Class.forName("library.Helper"), true);
+    }
+
+    private static final class Changed {
+        static int loops(int n) {
+            int s = 0;
+            for (int i = 0; i < n; i++) {
+                s += i;
+            }
+            while (s > 100) {
+                s -= 7;
+            }
+            return s;
+        }
+    }
+
+    /** Each change links the points anew, and those before go. */
+    private static void retransformed() throws UnmodifiableClassException {
+        int most = 0;
+        int sites = 0;
+        long end = System.nanoTime() + 30_000_000_000L;
+        for (int i = 0; i < 20 || sites > most / 2 && System.nanoTime() < end; i++) {
+            ForeignAgent.instrumentation.retransformClasses(Changed.class);
+            int _ = Changed.loops(10);
+            if (i >= 20) {
+                System.gc();
+            }
+            sites = ClassSites.sites(Changed.class);
+            most = Math.max(most, sites);
+        }
+        if (most < 2 || sites > most / 2) {
+            throw new IllegalStateException(sites + " of " + most);
+        }
     }
 
     private static void loops(Class<?> c, boolean points) throws ReflectiveOperationException {

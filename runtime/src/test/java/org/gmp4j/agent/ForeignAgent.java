@@ -35,7 +35,7 @@ public final class ForeignAgent {
     static final AtomicInteger MOUNTS = new AtomicInteger();
     static final AtomicInteger WRONG = new AtomicInteger();
     private static final Map<Object, Boolean> MOUNTED = new ConcurrentHashMap<>();
-    private static Instrumentation instrumentation;
+    static Instrumentation instrumentation;
 
     private ForeignAgent() {
     }

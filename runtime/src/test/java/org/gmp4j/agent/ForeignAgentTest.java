@@ -74,9 +74,9 @@ class ForeignAgentTest {
     void itsClassesHaveNoPoints() throws IOException {
         agentsJar("started.jar", "foreign", AgentProgram.loader("foreign.Loader"));
         agentsJar("library.jar", "library", null);
-        Result r = new ChildJvm(AgentProgram.class).withoutFlags().with(agent("ours.jar"), agent("started.jar"))
-                .runFrom(System.getProperty("java.class.path") + ":" + folder.resolve("library.jar"), "agents");
-        assertEquals("agents ok\n", r.out(), r::toString);
+        Result r = new ChildJvm(AgentProgram.class).withoutFlags().with(agent("ours.jar"), agent("started.jar"), agent("foreign.jar"))
+                .runFrom(System.getProperty("java.class.path") + ":" + folder.resolve("library.jar"), "agents", "retransformed");
+        assertEquals("agents ok\nretransformed ok\n", r.out(), r::toString);
     }
 
     /** A jar whose manifest names an agent, with a class beside it. */

@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.invoke.CallSite;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -326,5 +329,31 @@ class PointsTest {
             Points.arm(new StackTraceElement[0], 0);
         } while (ClassSites.classes() > before && System.nanoTime() < end);
         assertTrue(ClassSites.classes() <= before, ClassSites.classes() + " classes, " + before + " before");
+    }
+
+    private static final class Loader extends ClassLoader {
+        Class<?> define(String name) {
+            byte[] b = AgentProgram.looper(name);
+            return defineClass(name, b, 0, b.length);
+        }
+    }
+
+    /** Without a scheduler, whose sysmon would do it. */
+    @Test
+    void classesThatAreGoneAreForgottenWhereOthersLink() {
+        int before = ClassSites.classes();
+        for (int i = 0; i < 20; i++) {
+            var _ = link(new Loader().define("gone.Looper" + i));
+        }
+        long end = System.nanoTime() + PATIENCE;
+        do {
+            System.gc();
+            var _ = link(Loader.class);
+        } while (ClassSites.classes() > before + 1 && System.nanoTime() < end);
+        assertTrue(ClassSites.classes() <= before + 1, ClassSites.classes() + " classes, " + before + " before");
+    }
+
+    private static CallSite link(Class<?> c) {
+        return Points.link(MethodHandles.lookup().in(c), "point", MethodType.methodType(void.class), "m", 0);
     }
 }

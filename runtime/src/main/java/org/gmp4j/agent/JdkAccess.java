@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.agent;
+
+import java.lang.reflect.Method;
+
+import org.jspecify.annotations.Nullable;
+
+/** Private methods of {@code java.lang} that the agent calls, once it has opened the package. Where one is missing it does without. */
+final class JdkAccess {
+    private static final String OURS = "org.gmp4j.";
+    private static final @Nullable Method FIND_LOADED = method(ClassLoader.class, "findLoadedClass", String.class);
+
+    private JdkAccess() {
+    }
+
+    private static @Nullable Method method(Class<?> owner, String name, Class<?>... parameters) {
+        try {
+            Method m = owner.getDeclaredMethod(name, parameters);
+            m.setAccessible(true);
+            return m;
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            return null;
+        }
+    }
+
+    /**
+     * As {@code --enable-native-access} would; for a module without a name the JDK has one setting for the whole class path. If that
+     * cannot be, the JVM warns of the first native call, or refuses it, as without the agent.
+     */
+    static void enableNativeAccess(Module us) {
+        try {
+            ModuleLayer layer = us.getLayer();
+            if (layer == null) {
+                Method all = method(Module.class, "implAddEnableNativeAccessToAllUnnamed");
+                Object _ = all == null ? null : all.invoke(null);
+                return;
+            }
+            Method one = method(Module.class, "implAddEnableNativeAccess");
+            for (Module m : layer.modules()) {
+                if (one != null && m.getName().startsWith(OURS)) {
+                    Object _ = one.invoke(m);
+                }
+            }
+        } catch (ReflectiveOperationException e) {
+            return; // It throws nothing.
+        }
+    }
+
+    /** Whether the loader of the class path, which loads what the JVM starts as an agent, has loaded a class. */
+    static boolean isLoaded(String name) {
+        try {
+            return FIND_LOADED != null && FIND_LOADED.invoke(ClassLoader.getSystemClassLoader(), name) != null;
+        } catch (ReflectiveOperationException e) {
+            return false;
+        }
+    }
+}
