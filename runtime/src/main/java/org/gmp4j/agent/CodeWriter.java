@@ -34,9 +34,11 @@ import org.gmp4j.classfile.Opcodes;
  *
  * <p>A point leaves nothing on the operand stack, so the frame of the instruction behind it is its frame: the stack map keeps
  * its frames, only their offsets move, and a header with a point on the way back has the same frame once more. An offset has
- * one of two meanings. As a <em>place to go to</em> (a jump's target, a range's limit, a frame, a line) it means the code that was put in
+ * one of two meanings. As a <em>place to go to</em> (a jump's target, a range's limit, a frame) it means the code that was put in
  * front of the instruction; a jump to a header with a point on the way back goes to {@code point} or to {@code header}, as above. As
- * <em>the instruction</em> (the {@code new} of an object whose constructor has not run yet) it means what is behind that code.
+ * <em>the instruction</em> (the {@code new} of an object whose constructor has not run yet) it means what is behind that code. A line
+ * begins with the instruction if the point is on the way back, which the first round does not pass: a breakpoint in the line
+ * stops in each round, once. The point then counts as a part of the line before.
  */
 final class CodeWriter {
     private final PointScan scan;
@@ -334,11 +336,7 @@ final class CodeWriter {
             frames(new Frames(b, at + 6));
             out.i4At(lengthAt, out.size() - lengthAt - 4);
         } else if (scan.isUtf8(name, "LineNumberTable")) {
-            out.copy(b, at, at + 8);
-            for (int i = at + 8; i < end; i += 4) {
-                out.u2(place(u2(b, i)));
-                out.u2(u2(b, i + 2));
-            }
+            lines(at, end);
         } else if (scan.isUtf8(name, "LocalVariableTable") || scan.isUtf8(name, "LocalVariableTypeTable")) {
             out.copy(b, at, at + 8);
             for (int i = at + 8; i < end; i += 10) {
@@ -353,6 +351,30 @@ final class CodeWriter {
             return false;
         }
         return true;
+    }
+
+    private void lines(int at, int end) {
+        int lengthAt = out.size() + 2;
+        out.copy(b, at, at + 8);
+        for (int i = at + 8; i < end; i += 4) {
+            int pc = u2(b, i);
+            int to = line(pc);
+            out.u2(to);
+            out.u2(u2(b, i + 2));
+            if (pc == 0 && to > 0) { // The code before it would be of no line. Debuggers take the first entry of a line.
+                out.u2(0);
+                out.u2(u2(b, i + 2));
+            }
+        }
+        int length = out.size() - lengthAt - 4;
+        out.i4At(lengthAt, length);
+        out.u2At(lengthAt + 4, (length - 2) / 4);
+    }
+
+    /** Where a line begins: in a loop it is an instruction that each round passes, the first and those that come by the point. */
+    private int line(int pc) {
+        find(pc);
+        return found >= 0 && froms[found] == pc && sizes[found] >= PointScan.BACK_SIZE ? moved(pc) : place(pc);
     }
 
     private void frames(Frames frames) {

@@ -207,7 +207,7 @@ final class ClassComparison {
         n = 0;
         for (CodeElement e : elements) {
             String line = line(e, places);
-            if (line != null) {
+            if (line != null && !(e instanceof LineNumber && lines.getLast().equals(n + " " + line))) { // the first may come twice
                 lines.add(n + " " + line);
             }
             n += e instanceof Instruction ? 1 : 0;
