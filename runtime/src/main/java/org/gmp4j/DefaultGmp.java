@@ -169,9 +169,9 @@ final class DefaultGmp {
     /** GOMAXPROCS where only the JDK's settings say it: its scheduler has no more carriers at work than it may have threads. */
     private static void asTheJdks(Gmp.Builder b, @Nullable Setting parallelism, @Nullable Setting most) {
         int procs = parallelism == null ? Procs.numCPU() : parallelism.number();
-        boolean fewer = most != null && most.threads() < procs;
-        if (parallelism != null || fewer) {
-            b.procs(fewer ? most.threads() : procs);
+        int threads = most == null ? procs : most.threads();
+        if (parallelism != null || threads < procs) {
+            b.procs(Math.min(procs, threads));
         }
     }
 

@@ -32,12 +32,12 @@ final class PointTransformer implements ClassFileTransformer {
     public byte @Nullable [] transform(@Nullable Module module, @Nullable ClassLoader loader, @Nullable String name,
             @Nullable Class<?> loaded, @Nullable ProtectionDomain domain, byte[] classFile) {
         try {
-            PointScan scan = name == null ? PointScan.of(classFile) : null; // The program may leave it to the JVM to find the name.
-            if (!isMeant(module, loader, scan == null ? name : scan.name(), domain)) {
+            String known = name == null ? PointScan.of(classFile).name() : name; // The program may leave it to the JVM to find the name.
+            if (!isMeant(module, loader, known, domain)) {
                 LeftAlone.EXCLUDED.count();
                 return null;
             }
-            return addPoints(scan == null ? PointScan.of(classFile) : scan, loader);
+            return addPoints(PointScan.of(classFile), loader);
         } catch (Throwable t) { // whatever it is: the class loads as it was
             LeftAlone.FAILED.count();
             return null;
