@@ -11,6 +11,7 @@ import org.gmp4j.proc.HiddenStacks;
 import org.gmp4j.proc.LiveSchedulers;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Stack;
+import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +44,7 @@ public final class StackSearch {
      */
     public boolean run() {
         for (Thread t : platformThreads()) {
-            look(t);
+            look(t, t.threadId());
         }
         for (Scheduler s : LiveSchedulers.all()) {
             if (!s.slots.all(gp -> goroutine(s, gp))) {
@@ -53,7 +54,10 @@ public final class StackSearch {
         return true;
     }
 
-    /** The ids of the threads that have a method of the class that was added as the {@code i}th on their stacks. */
+    /**
+     * What has a method of the class that was added as the {@code i}th on its stack: the ids of threads, and the negated numbers of
+     * goroutines.
+     */
     public Set<Long> holders(int i) {
         return holders.get(i);
     }
@@ -67,7 +71,7 @@ public final class StackSearch {
         if (++searched > MOST) {
             return false;
         }
-        look(st.thread);
+        look(st.thread, -G.goid(gp)); // Goroutines that follow each other have one thread.
         return true;
     }
 
@@ -85,12 +89,12 @@ public final class StackSearch {
         }
     }
 
-    private void look(Thread t) {
+    private void look(Thread t, long holder) {
         for (StackTraceElement frame : t.getStackTrace()) {
             for (int i = 0; i < types.size(); i++) {
                 Set<String> names = methods.get(i);
                 if (types.get(i).equals(frame.getClassName()) && (names == null || names.contains(frame.getMethodName()))) {
-                    boolean _ = holders.get(i).add(t.threadId());
+                    boolean _ = holders.get(i).add(holder);
                 }
             }
         }

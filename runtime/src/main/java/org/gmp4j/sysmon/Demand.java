@@ -71,7 +71,7 @@ final class Demand implements Runnable {
         private final Methods methods;
         /** When it is looked at next. */
         private long next;
-        /** The threads that had it on their stacks at the last search; null before the first. */
+        /** The goroutines and threads that had it on their stacks at the last search; null before the first. */
         private @Nullable Set<Long> holders;
         private int retries;
 

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@value #SAMPLES} samples of a class within {@value #WINDOW} ns, each after {@value #SPACING} ns more of the thread's CPU
  * time.</td><td>The class is to have points. A thread whose CPU was taken from it shows the same method again and again, but uses no CPU
  * time meanwhile.</td></tr>
- * <tr><td>A thread has a method of the class on its stack, and no search was made before, or it had one then too.</td><td>Later: after
+ * <tr><td>A goroutine or thread has a method of the class on its stack, and no search was made before, or it had one then too.</td>
+ * <td>Later: after
  * {@value #FIRST_RETRY} ns, doubled up to {@value #LAST_RETRY} ns, {@value #RETRIES} times in all. A call that began before its class
  * was transformed goes on in the old method, which HotSpot interprets and never compiles again; so calls that last must not be under
  * way.</td></tr>
@@ -100,7 +101,7 @@ final class DemandRules {
     /**
      * Whether no call of a class's methods lasts.
      *
-     * @param holders the threads that have one on their stacks
+     * @param holders the goroutines and threads that have one on their stacks
      * @param before those that had one at the search before; null when there was none
      */
     static boolean isFree(Set<Long> holders, @Nullable Set<Long> before) {

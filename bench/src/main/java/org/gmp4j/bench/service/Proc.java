@@ -209,7 +209,8 @@ public final class Proc {
     public static Optional<String> tooManyConnections(int connections) throws IOException {
         int wanted = connections + OTHER_FILES;
         long most = mostOpenFiles();
-        return wanted <= most ? Optional.empty() : Optional.of("--connections=" + connections + " needs " + wanted + " open files, and " + most
+        return wanted <= most ? Optional.empty()
+                : Optional.of("--connections=" + connections + " needs " + wanted + " open files, and " + most
                 + " are allowed: 'ulimit -Hn' as root allows more");
     }
 

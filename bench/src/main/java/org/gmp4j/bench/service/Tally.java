@@ -27,7 +27,8 @@ record Tally(Histogram shorts, Histogram longs, Histogram late, long queued, dou
             throw new IOException("the client said " + line);
         }
         try {
-            return new Tally(Histograms.decode(parts[2]), Histograms.decode(parts[3]), Histograms.decode(parts[4]), Long.parseLong(parts[0]),
+            return new Tally(Histograms.decode(parts[2]), Histograms.decode(parts[3]), Histograms.decode(parts[4]),
+                    Long.parseLong(parts[0]),
                     Double.parseDouble(parts[1]));
         } catch (DataFormatException | IllegalArgumentException | BufferUnderflowException e) {
             throw new IOException("the client said " + line, e);

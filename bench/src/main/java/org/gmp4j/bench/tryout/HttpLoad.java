@@ -21,8 +21,8 @@ import java.util.function.Consumer;
  * <p>{@link #open} is an open loop: requests become due as a Poisson process has them arrive, whatever the service does, and one that finds
  * no free connection waits for one. {@link #closed} has each connection send as soon as it has its answer.
  *
- * <p>A connection that the service closes is opened again for the next request. If it breaks under a request before a byte of the answer has
- * come, the service may have closed it while the request was on its way: then the request is sent once more.
+ * <p>A connection that the service closes is opened again for the next request. If it breaks under a request before a byte of the
+ * answer has come, the service may have closed it while the request was on its way: then the request is sent once more.
  *
  * <p>For one thread, but for {@link #stop}.
  */

@@ -40,7 +40,8 @@ final class Reports {
         List<Figure> all = Figure.all(settings);
         List<Part> parts = new ArrayList<>();
         parts.add(new Part("Start", table(results, of(all, Figure.START))));
-        Table latencies = new Table(2, "latency, " + Format.plain(settings.rate()) + " requests/s", "started with", "p50", "p90", "p99", "max");
+        Table latencies = new Table(2, "latency, " + Format.plain(settings.rate()) + " requests/s", "started with", "p50", "p90", "p99",
+                "max");
         for (String part : all.stream().map(Figure::part).distinct().toList()) {
             List<Figure> percentiles = of(all, part).stream().filter(f -> !f.title().startsWith("CPU")).toList();
             if (percentiles.size() == 4 && !part.equals(Figure.START)) {
@@ -51,7 +52,8 @@ final class Reports {
         if (settings.saturates()) {
             parts.add(new Part("At full load", table(results, of(all, Figure.FULL))));
         }
-        List<Figure> process = new ArrayList<>(all.stream().filter(f -> f.part().equals(Figure.WARM) && f.title().startsWith("CPU")).toList());
+        List<Figure> process = new ArrayList<>(all.stream().filter(f -> f.part().equals(Figure.WARM) && f.title().startsWith("CPU"))
+                .toList());
         process.addAll(of(all, Figure.PROCESS));
         parts.add(new Part("Warm process", table(results, process)));
         return parts;
@@ -71,7 +73,8 @@ final class Reports {
 
     private static List<String> row(List<String> words, Results results, Variant v, List<Figure> figures) {
         List<String> cells = new ArrayList<>(words);
-        figures.forEach(f -> cells.add(results.figure(v, f).map(e -> e.text(f::text) + never(results.turns(v).size() - e.forks(), e.forks()))
+        figures.forEach(f -> cells.add(results.figure(v, f).map(e -> e.text(f::text) + never(results.turns(v).size() - e.forks(),
+                e.forks()))
                 .orElse("never")));
         return cells;
     }
@@ -154,7 +157,8 @@ final class Reports {
         notes.addAll(failures(results));
         notes.addAll(late(results));
         double others = turns(results).mapToDouble(Turn::othersPercent).max().orElse(0);
-        notes.add("Others (processes, interrupts, the hypervisor) had at most " + Math.round(others) + " % of the service's CPUs in any turn"
+        notes.add("Others (processes, interrupts, the hypervisor) had at most " + Math.round(others)
+                + " % of the service's CPUs in any turn"
                 + (others > BUSY_PERCENT ? ", which is much: measure on a quiet machine." : "."));
         return notes;
     }
@@ -171,15 +175,15 @@ final class Reports {
             long errors = turns.stream().mapToLong(t -> t.tape().errors()).sum();
             long broken = turns.stream().mapToLong(t -> t.tape().broken()).sum();
             if (errors + broken > 0) {
-                notes.add(v.name() + ": answers with an error " + Format.count(errors) + ", requests without an answer " + Format.count(broken)
-                        + ", of " + Format.count(turns.stream().mapToLong(t -> t.tape().all()).sum()) + ".");
+                notes.add(v.name() + ": answers with an error " + Format.count(errors) + ", requests without an answer "
+                        + Format.count(broken) + ", of " + Format.count(turns.stream().mapToLong(t -> t.tape().all()).sum()) + ".");
             }
             long most = turns.stream().mapToLong(Turn::reopened).max().orElse(0);
             if (most > 0) {
                 reopened.put(v.name(), Format.count(most));
             }
             if (turns.stream().anyMatch(t -> t.saturation() != null && t.saturation().clientBusy() > CLIENT_BUSY)) {
-                notes.add(v.name() + ": at full load the client's thread had no time left, so that the service may be able to answer more.");
+                notes.add(v.name() + ": at full load the client's thread had no time left, so the service may be able to answer more.");
             }
         }
         if (!reopened.isEmpty()) {
@@ -283,7 +287,8 @@ final class Reports {
                 From the moment when the service's port can be connected to, the client sends %s requests/s as a Poisson process does, on %d
                 connections that are kept alive. Latency is from the moment when a request was due, so what waits for a free connection
                 counts. The client is a thread of the command itself, which has warmed up against a server of its own before the first
-                turn. The service has settled with the first half second, since the port answered, whose mean latency is below 5 ms. %s %s"""
+                turn. The service has settled with the first half second, since the port answered,
+                whose mean latency is below 5 ms. %s %s"""
                 .formatted(Format.plain(settings.rate()), settings.connections(), warm, full), """
                 A figure is called better or worse only if its ratio's interval has no 1 in it and its median lies outside of what the turns
                 of the first variant reach, divided by their own median, to either side.""")

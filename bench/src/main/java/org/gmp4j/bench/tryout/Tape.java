@@ -10,10 +10,11 @@ import org.gmp4j.bench.report.Format;
 import org.gmp4j.bench.report.Histograms;
 
 /**
- * Latencies of a turn, by when a request was due: those of the young service in windows, altogether, and in slots for pictures; and those of
- * the warm one. A request that was never answered counts with the time that it has waited.
+ * Latencies of a turn, by when a request was due: those of the young service in windows, altogether, and in slots for pictures; and
+ * those of the warm one. A request that was never answered counts with the time that it has waited.
  *
- * <p>One thread writes. {@link #errors}, {@link #broken} and {@link #all} may be read by others meanwhile; the rest when the writer has ended.
+ * <p>One thread writes. {@link #errors}, {@link #broken} and {@link #all} may be read by others meanwhile; the rest when the writer has
+ * ended.
  */
 final class Tape implements Answers {
     /** Of the picture, and of the search for when a service has settled twice as long. */

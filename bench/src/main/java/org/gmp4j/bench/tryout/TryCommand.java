@@ -35,8 +35,9 @@ import picocli.CommandLine.Spec;
                     + " threads, each with an interval over the turns, and where this scheduler is better or worse by more than chance."
                     + " Status and length of the answers are compared too.",
             "Requests become due as in a Poisson process, whatever the service does, and latencies count from when they were due.",
-            "Flags of the JVM are put behind the java of the command; a java without a folder is that of the JDK that gmp runs on. A command"
-                    + " that is no java, such as a script that starts one, gets them by JAVA_TOOL_OPTIONS, and so do all JVMs that it starts.",
+            "Flags of the JVM are put behind the java of the command; a java without a folder is that of the JDK that gmp runs on."
+                    + " A command that is no java, such as a script that starts one, gets them by JAVA_TOOL_OPTIONS, and so do all JVMs"
+                    + " that it starts.",
             ""
         },
         customSynopsis = "gmp try [OPTIONS] [--] java -jar service.jar [ARG...]")
@@ -119,7 +120,8 @@ public final class TryCommand implements Callable<Integer> {
             description = "Start it also with these flags of the JVM and without ours; repeatable.")
     private List<String> theirs = new ArrayList<>();
 
-    @Option(names = "--port", paramLabel = "N", description = "Where the service listens (default: where its processes do).", defaultValue = "0",
+    @Option(names = "--port", paramLabel = "N", description = "Where the service listens (default: where its processes do).",
+            defaultValue = "0",
             showDefaultValue = Help.Visibility.NEVER)
     private int port;
 
@@ -265,7 +267,8 @@ public final class TryCommand implements Callable<Integer> {
                     try {
                         t = trier.run(v, turn);
                     } catch (ServiceProcess.FailedException e) {
-                        throw new ServiceProcess.FailedException("the service, started with " + v.name() + ", " + e.getMessage(), e.lines());
+                        throw new ServiceProcess.FailedException("the service, started with " + v.name() + ", " + e.getMessage(),
+                                e.lines());
                     }
                     results.add(v, t);
                     err.println("gmp try: " + ++n + " of " + all + ": " + v.name() + ": " + line(settings, t));

@@ -49,7 +49,8 @@ class HttpParserTest {
             Content-Length: 9
 
             """.replace("\n", "\r\n");
-    private static final List<String> READ = List.of("200 5 false", "201 11 false", "204 0 false", "500 0 true", "200 1 true", "304 0 false");
+    private static final List<String> READ = List.of("200 5 false", "201 11 false", "204 0 false", "500 0 true", "200 1 true",
+            "304 0 false");
 
     private static ByteBuffer bytes(String text) {
         return ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));

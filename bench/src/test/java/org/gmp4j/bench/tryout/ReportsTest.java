@@ -114,11 +114,14 @@ class ReportsTest {
         Tape tape = results.turns(SHORT).getFirst().tape();
         tape.answered(0, 1, 503, 5);
         List<String> notes = Reports.notes(results);
-        assertTrue(notes.getFirst().startsWith("The answers differ: jdk status 200, 5 bytes; gmp4j status 200, 6 bytes; short status 200 and 503"),
+        assertTrue(notes.getFirst().startsWith(
+                "The answers differ: jdk status 200, 5 bytes; gmp4j status 200, 6 bytes; short status 200 and 503"),
                 notes.toString());
         assertTrue(notes.contains("short: answers with an error 1, requests without an answer 0, of 4."), notes.toString());
-        assertTrue(notes.get(2).startsWith("gmp4j: in 1 of 1 turn the client itself was late, at worst by 2.00 ms at p99"), notes.toString());
-        assertTrue(notes.getLast().endsWith("30 % of the service's CPUs in any turn, which is much: measure on a quiet machine."), notes.toString());
+        assertTrue(notes.get(2).startsWith("gmp4j: in 1 of 1 turn the client itself was late, at worst by 2.00 ms at p99"),
+                notes.toString());
+        assertTrue(notes.getLast().endsWith("30 % of the service's CPUs in any turn, which is much: measure on a quiet machine."),
+                notes.toString());
     }
 
     /** Lengths that vary are no difference as long as they could be the same. */

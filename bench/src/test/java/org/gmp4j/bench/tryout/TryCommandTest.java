@@ -166,7 +166,8 @@ class TryCommandTest {
         List<String> command = new ArrayList<>(List.of("env", "-u", "JAVA_TOOL_OPTIONS", JAVA));
         command.addAll(service("answer").subList(1, service("answer").size()));
         CommandLineRun run = attempt(command, "--warmup=0");
-        assertTrue(run.err().contains("gmp: the service, started with gmp4j, has no thread of this scheduler: the flag had no effect."), run.err());
+        assertTrue(run.err().contains("gmp: the service, started with gmp4j, has no thread of this scheduler: the flag had no effect."),
+                run.err());
         assertEquals(1, run.code());
     }
 
@@ -191,7 +192,8 @@ class TryCommandTest {
     void endedItself() throws Exception {
         List<String> arguments = new ArrayList<>(List.of("try", "--warmup=0", "--seconds=60", "--"));
         arguments.addAll(service("answer"));
-        Process command = new ProcessBuilder(JavaCommand.of(List.of("-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + dir), GmpCommand.class, arguments))
+        Process command = new ProcessBuilder(JavaCommand.of(List.of("-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + dir),
+                GmpCommand.class, arguments))
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD).redirectError(ProcessBuilder.Redirect.DISCARD).start();
         while (command.isAlive() && (!Files.exists(pids()) || Files.size(pids()) == 0)) {
             Thread.sleep(10);
