@@ -172,7 +172,7 @@ final class Demand implements Runnable {
                 return any;
             }
             any = true;
-            Methods methods = known.get(type);
+            Methods methods = methods(type);
             long now = System.nanoTime();
             if (methods.samples.add(now)) {
                 methods.samples.clear();
@@ -200,11 +200,7 @@ final class Demand implements Runnable {
         int without = 0;
         for (StackTraceElement frame : frames) {
             Class<?> type = JdkFrames.type(frame);
-            Methods methods = known.get(type);
-            if (methods == null) {
-                methods = points.mayHave(type) ? new Methods(OnDemand.methods(type), new DemandRules.Samples()) : NONE;
-                known.put(type, methods);
-            }
+            Methods methods = methods(type);
             if (methods.has(frame.getMethodName())) {
                 return points.has(type) || isWished(type) ? null : type;
             }
@@ -213,6 +209,15 @@ final class Demand implements Runnable {
             }
         }
         return null;
+    }
+
+    private Methods methods(Class<?> type) {
+        Methods methods = known.get(type);
+        if (methods == null) {
+            methods = points.mayHave(type) ? new Methods(OnDemand.methods(type), new DemandRules.Samples()) : NONE;
+            known.put(type, methods);
+        }
+        return methods;
     }
 
     private boolean isWished(Class<?> type) {
