@@ -128,7 +128,8 @@ final class Demand implements Runnable {
                 }
                 grant();
                 sleep();
-            } catch (Throwable t) { // Of a class loader of the program's, or for want of memory: that class goes without.
+            } catch (Throwable t) { // Of a class loader of the program's, or for want of memory: those classes go without.
+                wishes.clear();
                 asked.setRelease(null);
                 notBefore = System.nanoTime() + LAST_PAUSE;
             }
@@ -140,6 +141,7 @@ final class Demand implements Runnable {
         for (Wish w : wishes) {
             next = Math.min(next, w.next - System.nanoTime());
         }
+        boolean _ = Thread.interrupted(); // An interrupt means nothing here, and would end each sleep.
         if (asked.getAcquire() != null || next <= 0) {
             return;
         }
