@@ -14,6 +14,9 @@ package org.gmp4j.sysmon;
  * <tr><td>In {@value #STARVED_LOOKS} looks in a row, {@value #EVERY} ns apart, a compiler has waited for a CPU for more than
  * {@value #WAITED} tenths of the time, while Ms wanted more than {@value #BUSY} tenths of one.</td><td>The compilers get their share back:
  * goroutines need compiled code, and get none. While the Ms want little, what keeps compilers waiting is the program's own start.</td></tr>
+ * <tr><td>In {@value #CROWDED_LOOKS} looks in a row the threads that are no compilers have together waited for a CPU for more than
+ * {@value #CROWDED} tenths of the time that they ran.</td><td>The same. Other processes take the CPUs, or goroutines take all there is:
+ * compilers that give way then get next to nothing.</td></tr>
  * <tr><td>{@value #LONGEST} ns have passed.</td><td>The same. What is compiled now is what the program needs.</td></tr>
  * </table>
  */
@@ -24,10 +27,25 @@ final class CompilerRules {
     static final int STARVED_LOOKS = 6;
     static final int WAITED = 6;
     static final int BUSY = 3;
+    static final int CROWDED_LOOKS = 2;
+    static final int CROWDED = 4;
     static final long LONGEST = 60_000_000_000L;
     private static final int TENTHS = 10;
 
     private int starved;
+    private int crowded;
+
+    /**
+     * What threads have had since the last look.
+     *
+     * @param elapsed how long ago that was, ns
+     * @param longest for how long the compiler that waited longest has waited for a CPU, ns
+     * @param ms for how long all Ms together have run or waited for a CPU, ns
+     * @param ran for how long all threads that are no compilers have run, ns
+     * @param waited for how long they have waited for a CPU, ns
+     */
+    record Look(long elapsed, long longest, long ms, long ran, long waited) {
+    }
 
     /** How the compilers' share can be given back. */
     enum Way {
@@ -51,14 +69,12 @@ final class CompilerRules {
     /**
      * Whether the compilers get their share back now.
      *
-     * @param waited for how long the compiler that waited longest has waited for a CPU since the last look, ns
-     * @param ms how long all Ms together have run or waited for a CPU since then, ns
-     * @param elapsed how long ago the last look was, ns
-     * @param age how long the compilers have given way, ns
+     * @param age for how long they have given way, ns
      */
-    boolean givesBack(long waited, long ms, long elapsed, long age) {
-        boolean starves = waited * TENTHS > elapsed * WAITED && ms * TENTHS > elapsed * BUSY;
+    boolean givesBack(Look l, long age) {
+        boolean starves = l.longest * TENTHS > l.elapsed * WAITED && l.ms * TENTHS > l.elapsed * BUSY;
         starved = starves ? starved + 1 : 0;
-        return starved >= STARVED_LOOKS || age >= LONGEST;
+        crowded = l.waited * TENTHS > l.ran * CROWDED ? crowded + 1 : 0;
+        return starved >= STARVED_LOOKS || crowded >= CROWDED_LOOKS || age >= LONGEST;
     }
 }

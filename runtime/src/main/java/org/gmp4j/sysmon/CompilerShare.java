@@ -2,11 +2,14 @@
 package org.gmp4j.sysmon;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.affinity.OwnCgroup;
 import org.gmp4j.ffi.CompilerThreads;
+import org.gmp4j.ffi.OsThread;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.struct.M;
@@ -27,10 +30,21 @@ public final class CompilerShare implements Runnable {
 
     private final Scheduler s;
     private final CompilerRules rules = new CompilerRules();
-    /** For how long each compiler thread had waited for a CPU at the last look, by its id. */
-    private Map<Integer, Long> waited = new HashMap<>();
-    /** How long the Ms had run or waited for a CPU at the last look, ns. */
-    private long ms;
+    /** What each thread had at the last look, by its id. */
+    private Map<Integer, Had> had = new HashMap<>();
+
+    /** How long a thread has run and has waited for a CPU since it began, ns. */
+    private record Had(long ran, long waited) {
+        static final Had NOTHING = new Had(0, 0);
+
+        static Had of(int id) {
+            return new Had(Math.max(0, OsThread.cpuNanos(id)), Math.max(0, CompilerThreads.waitedNanos(id)));
+        }
+
+        Had since(Had before) {
+            return new Had(ran - before.ran, waited - before.waited);
+        }
+    }
 
     private CompilerShare(Scheduler s) {
         this.s = s;
@@ -96,34 +110,51 @@ public final class CompilerShare implements Runnable {
     private void watch() {
         long began = System.nanoTime();
         long last = began;
-        look(); // To compare with.
+        CompilerRules.Look _ = look(0); // To compare with.
         for (;;) {
             LockSupport.parkNanos(CompilerRules.EVERY);
-            long before = ms;
-            long longest = look();
+            boolean _ = Thread.interrupted(); // It would end each of these.
             long now = System.nanoTime();
-            if (rules.givesBack(longest, ms - before, now - last, now - began)) {
+            if (rules.givesBack(look(now - last), now - began)) {
                 return;
             }
             last = now;
         }
     }
 
-    /** Notes what the Ms wanted and the compilers waited. Returns how long the one that waited longest has waited since the last look. */
-    private long look() {
-        long longest = 0;
-        Map<Integer, Long> now = new HashMap<>();
-        for (int id : CompilerThreads.ids()) {
-            long w = CompilerThreads.waitedNanos(id);
-            longest = Math.max(longest, w - waited.getOrDefault(id, w));
-            now.put(id, w);
-        }
-        waited = now;
-        long sum = 0;
+    /** What the threads have had since the last look. */
+    private CompilerRules.Look look(long elapsed) {
+        Set<Integer> compilers = set(CompilerThreads.ids());
+        Set<Integer> ms = new HashSet<>();
         for (Machine m : s.machines()) {
-            sum += ThreadState.cpuNanos(m) + Math.max(0, CompilerThreads.waitedNanos((int) M.procid(m.mp)));
+            boolean _ = ms.add((int) M.procid(m.mp));
         }
-        ms = sum;
-        return longest;
+        Map<Integer, Had> now = new HashMap<>();
+        long longest = 0;
+        long wanted = 0;
+        long ran = 0;
+        long waited = 0;
+        for (int id : CompilerThreads.allIds()) {
+            Had all = Had.of(id);
+            now.put(id, all);
+            Had of = all.since(had.getOrDefault(id, Had.NOTHING));
+            if (compilers.contains(id)) {
+                longest = Math.max(longest, of.waited);
+            } else {
+                ran += of.ran;
+                waited += of.waited;
+                wanted += ms.contains(id) ? of.ran + of.waited : 0;
+            }
+        }
+        had = now;
+        return new CompilerRules.Look(elapsed, longest, wanted, ran, waited);
+    }
+
+    private static Set<Integer> set(int[] ids) {
+        Set<Integer> set = new HashSet<>();
+        for (int id : ids) {
+            boolean _ = set.add(id);
+        }
+        return set;
     }
 }

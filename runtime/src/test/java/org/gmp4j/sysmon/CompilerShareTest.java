@@ -18,6 +18,10 @@ class CompilerShareTest {
 
     private final CompilerRules rules = new CompilerRules();
 
+    private static CompilerRules.Look look(long longest, long ms) {
+        return new CompilerRules.Look(T, longest, ms, T, 0);
+    }
+
     @Test
     void onlyWhereItCanBeUndone() {
         assertEquals(Way.BACK, CompilerRules.way(true, false));
@@ -31,30 +35,45 @@ class CompilerShareTest {
     @Test
     void givenBackWhenCompilersStarveBesideGoroutines() {
         for (int i = 1; i < CompilerRules.STARVED_LOOKS; i++) {
-            assertFalse(rules.givesBack(WAITED, BUSY, T, i * T));
+            assertFalse(rules.givesBack(look(WAITED, BUSY), i * T));
         }
-        assertTrue(rules.givesBack(WAITED, BUSY, T, CompilerRules.STARVED_LOOKS * T));
+        assertTrue(rules.givesBack(look(WAITED, BUSY), CompilerRules.STARVED_LOOKS * T));
     }
 
     @Test
     void oneLookWithoutHungerBeginsAnew() {
         for (int i = 0; i < 3 * CompilerRules.STARVED_LOOKS; i++) {
             long waited = i % CompilerRules.STARVED_LOOKS == 0 ? WAITED - 1 : WAITED;
-            assertFalse(rules.givesBack(waited, BUSY, T, i * T));
+            assertFalse(rules.givesBack(look(waited, BUSY), i * T));
         }
     }
 
     @Test
     void notWhileTheProgramStartsOnThreadsOfItsOwn() {
         for (int i = 0; i < 3 * CompilerRules.STARVED_LOOKS; i++) {
-            assertFalse(rules.givesBack(T, BUSY - 1, T, i * T));
+            assertFalse(rules.givesBack(look(T, BUSY - 1), i * T));
         }
     }
 
     @Test
+    void givenBackWhereOthersTakeTheCpus() {
+        long ran = T / 2;
+        long waited = ran * CompilerRules.CROWDED / 10;
+        CompilerRules.Look alone = new CompilerRules.Look(T, 0, 0, ran, waited);
+        CompilerRules.Look crowded = new CompilerRules.Look(T, 0, 0, ran, waited + 1);
+        for (int i = 0; i < 10; i++) {
+            assertFalse(rules.givesBack(alone, i * T));
+        }
+        for (int i = 1; i < CompilerRules.CROWDED_LOOKS; i++) {
+            assertFalse(rules.givesBack(crowded, i * T), "once by chance");
+        }
+        assertTrue(rules.givesBack(crowded, CompilerRules.CROWDED_LOOKS * T));
+    }
+
+    @Test
     void givenBackInTheEnd() {
-        assertFalse(rules.givesBack(0, 0, T, CompilerRules.LONGEST - 1));
-        assertTrue(rules.givesBack(0, 0, T, CompilerRules.LONGEST));
+        assertFalse(rules.givesBack(look(0, 0), CompilerRules.LONGEST - 1));
+        assertTrue(rules.givesBack(look(0, 0), CompilerRules.LONGEST));
     }
 
     @Test
