@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Has the JVM transform loaded classes again, all in one pause. If a class among them cannot be, the JVM changes none; then they are
- * transformed one by one.
+ * Has the JVM transform loaded classes again, as many as it can in one pause. If it cannot transform one of them, it changes none: then
+ * each half of them is tried by itself.
  */
 final class Retransformation {
     private Retransformation() {
@@ -16,15 +16,16 @@ final class Retransformation {
 
     /** Returns the classes that could not be transformed, which {@link LeftAlone#FAILED} counts; none as a rule. */
     static List<Class<?>> of(Instrumentation instrumentation, List<Class<?>> classes) {
-        List<Class<?>> failed = new ArrayList<>();
-        if (!transformed(instrumentation, classes)) {
-            for (Class<?> c : classes) {
-                if (classes.size() == 1 || !transformed(instrumentation, List.of(c))) {
-                    LeftAlone.FAILED.count();
-                    failed.add(c);
-                }
-            }
+        if (classes.isEmpty() || transformed(instrumentation, classes)) {
+            return List.of();
         }
+        if (classes.size() == 1) {
+            LeftAlone.FAILED.count();
+            return classes;
+        }
+        int half = classes.size() / 2;
+        List<Class<?>> failed = new ArrayList<>(of(instrumentation, classes.subList(0, half)));
+        failed.addAll(of(instrumentation, classes.subList(half, classes.size())));
         return failed;
     }
 
