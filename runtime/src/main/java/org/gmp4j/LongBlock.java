@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.PhantomReference;
@@ -97,9 +96,8 @@ final class LongBlock extends PhantomReference<LongChan> {
     }
 
     /** The memory, to be used while the channel can be reached, and not after {@link #free}. */
-    @SuppressWarnings("restricted")
-    MemorySegment segment() {
-        return MemorySegment.ofAddress(address).reinterpret(bytes);
+    long address() {
+        return address;
     }
 
     /** The memory will not be used any more. */

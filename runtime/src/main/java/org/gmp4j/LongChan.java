@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.NoSuchElementException;
@@ -11,6 +9,7 @@ import java.util.PrimitiveIterator;
 import java.util.function.LongConsumer;
 
 import org.gmp4j.proc.GStack;
+import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
@@ -29,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  */
 @NullMarked
 public final class LongChan extends Hchan implements Iterable<Long> {
-    /** Both null for an unbuffered channel. After each access a fence keeps the channel, and with it the memory. */
-    private final MemorySegment buf;
-    /** Freed when the channel is closed and nothing is buffered: from then on the buffer is not touched. */
+    /** The buffer's address, 0 for an unbuffered channel. After each access a fence keeps the channel, and with it the memory. */
+    private final long buf;
+    /** Null for an unbuffered channel. Freed when the channel is closed and nothing is buffered: no access comes after that. */
     private final LongBlock block;
 
     /**
@@ -59,7 +58,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     private LongChan(int capacity) {
         super(checkCapacity(capacity));
         block = capacity == 0 ? null : LongBlock.of(this, capacity);
-        buf = capacity == 0 ? null : block.segment();
+        buf = capacity == 0 ? 0 : block.address();
     }
 
     /** An unbuffered channel. */
@@ -342,15 +341,20 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         return v;
     }
 
+    /** The address of a place in the buffer. */
+    private long place(int i) {
+        return buf + (long) i * Long.BYTES;
+    }
+
     /** Under the lock. */
     private long take(long sender) {
         if (!buffered()) {
             return Sudog.longElem(sender);
         }
         int i = place();
-        long v = buf.getAtIndex(ValueLayout.JAVA_LONG, i);
+        long v = Mem.LONG.get(place(i));
         if (sender != 0) {
-            buf.setAtIndex(ValueLayout.JAVA_LONG, i, Sudog.longElem(sender)); // It was full: this place is free now.
+            Mem.LONG.set(place(i), Sudog.longElem(sender)); // It was full: this place is free now.
         }
         Reference.reachabilityFence(this);
         took(sender);
@@ -393,7 +397,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
 
     @Override
     void setBuf(int i, @Nullable Object unused, long v) {
-        buf.setAtIndex(ValueLayout.JAVA_LONG, i, v);
+        Mem.LONG.set(place(i), v);
         Reference.reachabilityFence(this);
     }
 

@@ -98,10 +98,18 @@ public abstract class GStack extends Stack {
     record Defer(Runnable fn, @Nullable Defer next) {
     }
 
+    /** What the one below would run. */
+    private static final class Nothing implements Runnable {
+        @Override
+        public void run() {
+            throw new IllegalStateException("it only makes others");
+        }
+    }
+
     /** One that makes others and never runs. */
     @SuppressWarnings("NullAway") // Nobody asks it for its scheduler.
     GStack() {
-        super(() -> { });
+        super(new Nothing());
         s = null;
         pooled = false;
     }
