@@ -7,6 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.stack.OwnThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,7 +61,7 @@ final class Closer implements Runnable {
         if (inPlace.compareAndSet(false, true)) {
             boolean started = false;
             try {
-                Thread t = new Thread(null, this, s.name().concat("-close"), 0, false);
+                Thread t = new Thread(OwnThreads.GROUP, this, s.name().concat("-close"), 0, false);
                 t.setDaemon(true);
                 t.start();
                 started = true;

@@ -3,6 +3,8 @@ package org.gmp4j;
 
 import java.util.concurrent.CountDownLatch;
 
+import org.gmp4j.stack.OwnThreads;
+
 /**
  * Finds out whether the system gives the threads that a first scheduler needs: its sysmon, two Ms, and one for the JVM. Later on what is
  * ready to run waits until there is a thread for it. A first scheduler without any would wait for ever: nobody has work yet that could end.
@@ -26,7 +28,7 @@ final class FirstThreads implements Runnable {
         int n = 0;
         try {
             for (; n < COUNT; n++) {
-                Thread t = new Thread(null, all, "gmp-rehearsal-first" + n, 0, false);
+                Thread t = new Thread(OwnThreads.GROUP, all, "gmp-rehearsal-first" + n, 0, false);
                 t.setDaemon(true);
                 t.start();
                 started[n] = t;

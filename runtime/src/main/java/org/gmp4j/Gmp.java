@@ -64,6 +64,11 @@ public final class Gmp implements Executor, AutoCloseable {
      * {@link Thread.UncaughtExceptionHandler}: that is told, and the program goes on. May be called again. A bad value of
      * GMPMAXPROCS or GMPDEBUG ends the process with one sentence on stderr and exit code 2.
      *
+     * <p>All goroutines asleep are a deadlock only while nothing else in the process could wake one: no other live thread of the
+     * program, no shutdown hook, signal handler or process of its own ({@link DeadlockDetection#ON} has the rule). An idle thread of a
+     * pool holds the report off until the pool ends it. {@code GMPDEBUG=deadlock=show} says what holds it off, and
+     * {@code deadlock=strict} has a program ended whatever other threads it has.
+     *
      * <p>Any thread may call it, and waits whatever interrupts come; in a bubble that holds the clock.
      *
      * @throws IllegalStateException when this JVM cannot run goroutines, with one sentence that says what to do
@@ -230,12 +235,15 @@ public final class Gmp implements Executor, AutoCloseable {
          */
         Builder stalled(Consumer<Stall> told);
 
-        /**
-         * Whether it ends the process when all goroutines are asleep and nothing outside can wake one: no other scheduler
-         * lives, no goroutine waits in the JDK, and no plain thread is in a blocking call of ours or left one within the
-         * last second. What else a plain thread may do later is not known here. Default off.
-         */
+        /** {@link #deadlockDetection(DeadlockDetection)} with {@code ON} or {@code OFF}. */
         Builder deadlockDetection(boolean on);
+
+        /**
+         * Whether the process ends, with Go's text on stderr, when all goroutines are asleep and nothing outside can wake one. In
+         * {@linkplain Gmp#main program mode} it is {@code ON}, or {@code STRICT} with {@code GMPDEBUG=deadlock=strict}.
+         * Default {@code OFF}.
+         */
+        Builder deadlockDetection(DeadlockDetection rule);
 
         /**
          * Debug settings as in the property {@code gmp.debug}, or the variable GMPDEBUG, which are the default: {@code

@@ -13,6 +13,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.stack.OwnThreads;
 import org.gmp4j.struct.FieldHandle;
 import org.jspecify.annotations.Nullable;
 
@@ -147,7 +148,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     private static void startFreeing() {
         boolean started = false;
         try {
-            Thread t = new Thread(null, new Freeing(), "gmp-long-chans", 0, false);
+            Thread t = new Thread(OwnThreads.GROUP, new Freeing(), "gmp-long-chans", 0, false);
             t.setDaemon(true);
             t.start();
             started = true;

@@ -3,13 +3,13 @@ package org.gmp4j;
 
 import java.lang.ref.Reference;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.queue.WaitQ;
+import org.gmp4j.stack.EndLatch;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Waiting;
@@ -20,7 +20,7 @@ final class Outcome<T> extends Awaited {
     private final Callable<T> fn;
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     private final WaitQ waiters = new WaitQ();
-    private final CountDownLatch latch = new CountDownLatch(1);
+    private final EndLatch latch = new EndLatch();
     private boolean done;
     private @Nullable T result;
     private @Nullable Throwable thrown;
@@ -43,7 +43,7 @@ final class Outcome<T> extends Awaited {
         if (end != null && end != Goexit.INSTANCE) {
             thrown = end;
         }
-        latch.countDown();
+        latch.open();
         GStack st = GStack.enterChecked(); // At the bottom of its stack.
         lock.lock();
         done = true;
@@ -61,7 +61,7 @@ final class Outcome<T> extends Awaited {
         if (Go.inGoroutine()) {
             await();
         } else {
-            awaitUninterruptibly(latch); // Not Waiting: a thread that waits for goroutines does not hold off deadlock detection.
+            latch.await(); // Not Waiting: a thread that waits for goroutines does not hold off deadlock detection.
         }
         if (thrown != null) {
             throw Go.<RuntimeException>sneaky(thrown);
@@ -87,22 +87,6 @@ final class Outcome<T> extends Awaited {
             }
         } finally {
             GStack.exit(st);
-        }
-    }
-
-    /** Waits; an interrupt is put off until the wait is over. */
-    static void awaitUninterruptibly(CountDownLatch latch) {
-        boolean interrupted = false;
-        for (;;) {
-            try {
-                latch.await();
-                break;
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 }

@@ -3,13 +3,13 @@ package org.gmp4j;
 
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.proc.Awaited;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.EndLatch;
 import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +32,7 @@ final class Program {
         }
         Main m = new Main(s, main);
         s.go(m);
-        Outcome.awaitUninterruptibly(m.returned);
+        m.returned.await();
     }
 
     /** Whoever started the program has set what cannot be: one sentence, and the end. */
@@ -45,7 +45,7 @@ final class Program {
     private static final class Main extends Awaited {
         private final Scheduler s;
         private final Runnable fn;
-        private final CountDownLatch returned = new CountDownLatch(1);
+        private final EndLatch returned = new EndLatch();
 
         Main(Scheduler s, Runnable fn) {
             this.s = s;
@@ -65,7 +65,7 @@ final class Program {
                 GStack.mine().report(end);
             } else {
                 s.setMainReturned();
-                returned.countDown();
+                returned.open();
             }
         }
     }

@@ -58,7 +58,7 @@ final class Settings implements Gmp.Builder {
     private Duration idleThreads = Duration.ofSeconds(10);
     private @Nullable BiConsumer<Long, Throwable> uncaught;
     private @Nullable Consumer<Gmp.Stall> stalled;
-    private boolean deadlockDetection;
+    private DeadlockDetection deadlockDetection = DeadlockDetection.OFF;
     private @Nullable String debug = ProcessFlag.debug();
     private boolean ownDebug;
     private @Nullable InetSocketAddress metrics;
@@ -163,7 +163,12 @@ final class Settings implements Gmp.Builder {
 
     @Override
     public Gmp.Builder deadlockDetection(boolean on) {
-        deadlockDetection = on;
+        return deadlockDetection(on ? DeadlockDetection.ON : DeadlockDetection.OFF);
+    }
+
+    @Override
+    public Gmp.Builder deadlockDetection(DeadlockDetection rule) {
+        deadlockDetection = Objects.requireNonNull(rule);
         return this;
     }
 
@@ -241,8 +246,9 @@ final class Settings implements Gmp.Builder {
                     + "a P is on");
         }
         Config config = new Config(n, byHand ? null : new Procs.OfSystem(), placement, steal, nodeQueues, spin.spinNanos(),
-                quantum.toNanos(), leastQuantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught, program || deadlockDetection,
-                program, realtime, vars);
+                quantum.toNanos(), leastQuantum.toNanos(), maxThreads, idleNanos(), maxStack, uncaught,
+                program || deadlockDetection != DeadlockDetection.OFF, program, realtime,
+                deadlockDetection == DeadlockDetection.STRICT ? vars.withStrictDeadlocks() : vars);
         if (hugePages) {
             Mem.useHugePages();
         }

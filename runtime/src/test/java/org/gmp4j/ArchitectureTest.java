@@ -56,7 +56,7 @@ class ArchitectureTest {
 
     /** The classes that know what the JDK keeps to itself, their tools, one that carries a field, and the two of raw access to structs. */
     private static final Set<String> PRIVATE_MEMBERS = Set.of("stack.JdkMembers", "stack.JdkPollers", "stack.JdkScheduler", "stack.Ark",
-            "stack.JdkFrames", "agent.JdkPoint", "agent.JdkAccess");
+            "stack.JdkFrames", "stack.Bystanders", "agent.JdkPoint", "agent.JdkAccess");
     private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.ThreadCalls",
             "stack.SwitchCalls", "stack.JdkContainer", "stack.Stack", "struct.RawInt", "struct.RawLong");
 

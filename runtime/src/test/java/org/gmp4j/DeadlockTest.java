@@ -79,12 +79,29 @@ class DeadlockTest {
                     Timer _ = Time.afterFunc(Duration.ofMillis(50), () -> sendLate(c));
                     Gmp.main(c::recv);
                 }
+                case "Bystander" -> Gmp.main(() -> bystander());
                 case "Sleeps" -> Gmp.main(() -> sleeps());
                 case "MainReturns" -> mainReturns();
                 case "LeftToSysmon" -> Gmp.main(() -> leftToSysmon());
                 default -> throw new AssertionError(args[0]);
             }
             System.out.println("returned");
+        }
+
+        /** Wakes this goroutine when sysmon has looked some times, and ends some looks later, when it sleeps again. */
+        private static void bystander() {
+            Chan<String> c = Chan.make();
+            Thread _ = Thread.ofPlatform().daemon().name("bystander").start(() -> {
+                try {
+                    Thread.sleep(200);
+                    c.send("woken by " + Thread.currentThread().getName());
+                    Thread.sleep(200);
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            System.out.println(c.recv());
+            c.recv();
         }
 
         /** Work for which there was no stack, say: it readies this goroutine, a while after that has gone to sleep. */
@@ -152,7 +169,7 @@ class DeadlockTest {
         }
 
         private static Gmp detecting(SpinPolicy spin, int procs) {
-            return Gmp.builder().procs(procs).spin(spin).deadlockDetection(true).build();
+            return Gmp.builder().procs(procs).spin(spin).deadlockDetection(DeadlockDetection.STRICT).build();
         }
 
         /** No M ever goes to sleep for good after the goroutines have. */
@@ -381,14 +398,26 @@ class DeadlockTest {
     @ParameterizedTest
     @ValueSource(strings = {"LeftByAThread", "LeftLate", "StoppedOutside"})
     void deadlockAfterAThreadHasLeft(String program) {
-        jvm().fatal(program, "fatal error: all goroutines are asleep - deadlock!\n");
+        ChildJvm jvm = program.equals("LeftByAThread") ? jvm().env("GMPDEBUG", "deadlock=strict") : jvm(); // That thread goes on.
+        jvm.fatal(program, "fatal error: all goroutines are asleep - deadlock!\n");
+    }
+
+    /** A thread that has nothing to do with us may wake a goroutine as long as it lives. */
+    @Test
+    void deadlockWhenAThreadHasEnded() {
+        Result r = jvm().env("GMPDEBUG", "deadlock=show").run("Bystander");
+        assertEquals(2, r.exit(), r::toString);
+        assertEquals("woken by bystander\n", r.out());
+        String held = "gmp4j: all goroutines are asleep; no deadlock is reported because of thread \"bystander\" (#";
+        assertTrue(r.err().startsWith(held) && r.err().contains(")\nfatal error: all goroutines are asleep - deadlock!\n"), r::toString);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"HeldByAThread", "Sleeps", "BusyLives", "StartedByAThread", "MainReturns", "FunctionOutside",
         "LeftToSysmon"})
     void noDeadlock(String program) {
-        Result r = jvm().run(program);
+        ChildJvm jvm = program.equals("HeldByAThread") ? jvm().env("GMPDEBUG", "deadlock=strict") : jvm(); // Its blocking call counts.
+        Result r = jvm.run(program);
         assertEquals(0, r.exit(), r::toString);
         assertTrue(r.out().endsWith("returned\n"), r::toString);
         assertEquals("", r.err(), r::toString);

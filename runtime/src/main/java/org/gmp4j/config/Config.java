@@ -40,6 +40,11 @@ public record Config(int procs, @Nullable IntSupplier autoProcs, Placement place
     /** The same under a latency policy: about two switches. The owner takes its runnext sooner than that if it can. */
     private static final long POLITE_LATENCY_NANOS = 300;
 
+    /** Whether a deadlock is reported whatever other threads the process has. */
+    public boolean strictDeadlocks() {
+        return debug.deadlock() == DebugVars.Deadlock.STRICT;
+    }
+
     public long politeNanos() {
         return spinNanos == 0 ? POLITE_NANOS : POLITE_LATENCY_NANOS;
     }

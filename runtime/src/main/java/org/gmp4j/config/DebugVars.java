@@ -23,9 +23,10 @@ import org.jspecify.annotations.Nullable;
  * @param createsites where each goroutine was started is noted
  * @param trace a file for an execution trace, until the JVM ends; empty is off
  * @param dashboard at which port of the loopback address the live page is; -1 for nowhere
+ * @param deadlock when all goroutines that are asleep are a deadlock
  */
 public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullable InetSocketAddress metrics, boolean jmx, boolean jfr,
-        boolean invariants, Level traceback, boolean asyncpreemptoff, boolean createsites, String trace, int dashboard) {
+        boolean invariants, Level traceback, boolean asyncpreemptoff, boolean createsites, String trace, int dashboard, Deadlock deadlock) {
     /** Go's GOTRACEBACK. */
     public enum Level {
         /** All goroutines for a fatal error, the one that ended for an exception. */
@@ -38,6 +39,16 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
         CRASH
     }
 
+    /** When a deadlock is reported, where that is asked for. */
+    public enum Deadlock {
+        /** When no other thread, hook or handler of the process could act. */
+        USUAL,
+        /** The same; and a line on stderr says what holds a report off. */
+        SHOW,
+        /** Whatever other threads there are, if none is in a blocking call of ours. */
+        STRICT
+    }
+
     /** Whether frames of the runtime are shown too. */
     public boolean system() {
         return traceback.compareTo(Level.SYSTEM) >= 0;
@@ -48,7 +59,8 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
 
     private static final String KNOWN = "known are schedtrace=MILLISECONDS, scheddetail=0 or 1, stall=MILLISECONDS, "
             + "metrics=PORT or HOST:PORT, jmx=0 or 1, jfr=0 or 1, invariants=0 or 1, traceback=single, all, system or crash, "
-            + "asyncpreemptoff=0 or 1, createsites=0 or 1, trace=FILE, dashboard=PORT, lockrank=0 or 1, and checkptr=0 or 1.";
+            + "asyncpreemptoff=0 or 1, createsites=0 or 1, trace=FILE, dashboard=PORT, deadlock=show or strict, "
+            + "lockrank=0 or 1, and checkptr=0 or 1.";
     private static final int MOST_PORT = 65_535;
 
     /** Settings while they are being read. */
@@ -65,6 +77,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
         private boolean createsites;
         private String trace = "";
         private int dashboard = -1;
+        private Deadlock deadlock = Deadlock.USUAL;
 
         void read(String key, String value) {
             switch (key) {
@@ -80,6 +93,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
                 case "createsites" -> createsites = number(key, value, 1) == 1;
                 case "trace" -> trace = value;
                 case "dashboard" -> dashboard = number(key, value, MOST_PORT);
+                case "deadlock" -> deadlock = deadlock(value);
                 case "lockrank", "checkptr" -> {
                     if (number(key, value, 1) == 1 && !ProcessFlag.isSet(key)) {
                         throw new IllegalArgumentException("GMPDEBUG: " + key + " holds for the whole process: set it by the variable "
@@ -92,7 +106,7 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
 
         DebugVars settings() {
             return new DebugVars(schedtrace, scheddetail, stall, metrics, jmx, jfr, invariants, traceback, asyncpreemptoff,
-                    createsites, trace, dashboard);
+                    createsites, trace, dashboard, deadlock);
         }
     }
 
@@ -133,6 +147,20 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
             }
         }
         throw new IllegalArgumentException("GMPDEBUG: traceback cannot be \"" + value + "\"; " + KNOWN);
+    }
+
+    private static Deadlock deadlock(String value) {
+        return switch (value) {
+            case "show" -> Deadlock.SHOW;
+            case "strict" -> Deadlock.STRICT;
+            default -> throw new IllegalArgumentException("GMPDEBUG: deadlock cannot be \"" + value + "\"; " + KNOWN);
+        };
+    }
+
+    /** The same settings with {@link Deadlock#STRICT}. */
+    public DebugVars withStrictDeadlocks() {
+        return new DebugVars(schedtrace, scheddetail, stall, metrics, jmx, jfr, invariants, traceback, asyncpreemptoff, createsites, trace,
+                dashboard, Deadlock.STRICT);
     }
 
     /** A port of the loopback address, or of the one that is named. */

@@ -20,6 +20,8 @@ import java.util.function.Consumer;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 
+import org.gmp4j.stack.OwnThreads;
+
 /**
  * An HTTP server with a few pages that can only be read: GET and HEAD of exactly their paths, and nothing else. What a request
  * says reaches no file and no command: its path is a key of a map.
@@ -150,7 +152,7 @@ final class WebServer {
         /** Its threads are daemons when a daemon starts it, and belong to no goroutine. */
         private void begin() {
             FutureTask<Void> started = new FutureTask<>(server::start, null);
-            Thread t = new Thread(null, started, pages.thread, 0, false);
+            Thread t = new Thread(OwnThreads.GROUP, started, pages.thread, 0, false);
             t.setDaemon(true);
             t.start();
             boolean interrupted = false;
@@ -222,7 +224,7 @@ final class WebServer {
         }
 
         private void begin(Runnable request) {
-            Thread t = new Thread(null, () -> {
+            Thread t = new Thread(OwnThreads.GROUP, () -> {
                 try {
                     request.run();
                 } finally {

@@ -134,7 +134,7 @@ final class Allm {
         boolean dead = Checkdead.dead(s);
         SchedLock.unlock(s.sched);
         if (dead) {
-            Checkdead.report(s);
+            Checkdead.suspect(s);
         }
     }
 

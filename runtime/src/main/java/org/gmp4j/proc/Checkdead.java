@@ -4,10 +4,15 @@ package org.gmp4j.proc;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongPredicate;
 
+import org.gmp4j.config.DebugVars;
+import org.gmp4j.lock.Note;
+import org.gmp4j.print.Stderr;
+import org.gmp4j.stack.Bystanders;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code checkdead}: all goroutines are asleep when nothing inside the scheduler can ready one and nothing outside can. These are
@@ -17,11 +22,13 @@ import org.gmp4j.struct.Schedt;
  * <li>threads that are not Ms and are inside a blocking call of ours, or left one less than a second ago;
  * <li>timers outside all schedulers, and their functions;
  * <li>work that is left to sysmon ({@link Deferred});
- * <li>other schedulers.
+ * <li>other schedulers;
+ * <li>{@link Bystanders}: threads, hooks and handlers that have nothing to do with us, unless the rule is STRICT.
  * </ul>
  *
  * <p>There are two checks. {@link #dead} runs under sched.lock whenever an M goes to sleep, so its counts are consistent, and the
- * last M to go to sleep finds the deadlock. An M that sleeps in the poller until a timer is due is on no list and counts as
+ * last M to go to sleep finds the deadlock. With the rule STRICT it reports it. Otherwise it rings sysmon, because the look at bystanders
+ * takes memory. An M that sleeps in the poller until a timer is due is on no list and counts as
  * running. {@link #look} is called by sysmon now and then, for deadlocks that arise while no M goes to sleep: beside an M that spins
  * for ever ({@code SpinPolicy.busy}), or when a thread leaves our blocking call after the last M slept.
  *
@@ -35,12 +42,26 @@ import org.gmp4j.struct.Schedt;
  * the G wait while its M was still parking it, and at the look at the Ms that M was still doing so, which is neither sleep nor spin,
  * or had finished, so that the run was over before t. Each is a contradiction.
  *
+ * <p>Bystanders are looked for before all this. One that was there before and is gone may have made a goroutine ready, and what
+ * follows sees that; where none was, none comes later, as only a bystander or a goroutine can make one. While there is one the
+ * report is held off, and the next look is after a quarter of the time that this has lasted, from {@link #LEAST_HOLD} to
+ * {@link #MOST_HOLD}. A thread that ends tells nobody, and a wait for its end would be a thread more.
+ *
  * <p>So at t all Gs waited, their parks complete and their timers in the heaps. An M that spins readies a G only for a timer,
  * which counts as set until it has done so, or for C code, which counts as outside until that G has run.
  * Nothing is left that could ready a G, now or later.
  */
 final class Checkdead implements LongPredicate {
+    private static final long LEAST_HOLD = 10_000_000;
+    private static final long MOST_HOLD = 1_000_000_000;
+    /** A look comes after this part of the time for which the report has been held off. */
+    private static final int HOLD_PART = 4;
+
     private final Scheduler s;
+    private final Bystanders bystanders = new Bystanders();
+    /** Since when, by nanoTime, the report has been held off, and by what; null while it is not. */
+    private long heldSince;
+    private @Nullable String holder;
     /** The number of runs at the last look: nothing else is read unless it has not changed since. */
     private long lastRuns = -1;
     private int living;
@@ -94,20 +115,59 @@ final class Checkdead implements LongPredicate {
         return false;
     }
 
+    /** An M found that nothing will ever run again; not under the lock. */
+    static void suspect(Scheduler s) {
+        if (s.config.strictDeadlocks()) {
+            report(s);
+        }
+        if (System.nanoTime() - s.heldUntil >= 0) { // Or each M that falls asleep would wake sysmon.
+            s.mayBeDead = true;
+            Note.ring(Schedt.sysmonnoteAddress(s.sched));
+        }
+    }
+
     /** From sysmon: reports if nothing will ever run again. Cheap while goroutines run, or something is outside. */
-    void look() {
+    void look(long now) {
         if (!wanted(s)) {
             return;
         }
+        boolean suspected = s.mayBeDead;
+        if (suspected) {
+            s.mayBeDead = false;
+        }
         long runs = runs(s);
-        boolean still = runs == lastRuns;
+        boolean still = runs == lastRuns || suspected;
         lastRuns = runs;
         long resized = Schedt.procresizetimeVolatile(s.sched);
-        if (still && !outside(s) && machinesRest()
+        if (still && !outside(s) && machinesRest() && !isHeld(now)
                 && allWait() && machinesRest() && !outside(s) && !timers() && allWait() && runs(s) == runs
                 && Schedt.gcwaitingAcquire(s.sched) == 0 && Schedt.procresizetimeVolatile(s.sched) == resized) {
             report(s);
         }
+    }
+
+    /** Whether a bystander holds the report off, or did at the last look and it is not time for the next. */
+    private boolean isHeld(long now) {
+        if (s.config.strictDeadlocks()) {
+            return false;
+        }
+        if (now - s.heldUntil < 0 || !allWait() || timers()) {
+            return true;
+        }
+        String by = bystanders.any();
+        if (by == null) {
+            holder = null;
+            return false;
+        }
+        if (holder == null) {
+            heldSince = now;
+        }
+        if (!by.equals(holder) && s.config.debug().deadlock() == DebugVars.Deadlock.SHOW) {
+            Stderr.print("gmp4j: all goroutines are asleep; no deadlock is reported because of " + by + "\n");
+        }
+        holder = by;
+        s.heldUntil = now + Math.clamp((now - heldSince) / HOLD_PART, LEAST_HOLD, MOST_HOLD);
+        return true;
     }
 
     /** How often a goroutine was run; monotone. The acquiring reads of the statuses come after, in pass 1. */

@@ -77,6 +77,10 @@ public final class Scheduler {
     volatile @Nullable HiddenStacks hidden;
     private volatile @Nullable BooleanSupplier idleHook;
     private volatile boolean mainExited;
+    /** Whether an M found all goroutines asleep. Set by Ms before they ring sysmon, which clears it before it looks ({@link Checkdead}). */
+    volatile boolean mayBeDead;
+    /** Until when, by nanoTime, sysmon need not look for a deadlock: something held the last report off. Written by sysmon. */
+    volatile long heldUntil = System.nanoTime();
     private volatile boolean procsByHand;
     private volatile boolean mainReturned;
     /** Whether it runs all virtual threads that name no scheduler: set before the first of them, by {@link DefaultPool}. */

@@ -4,6 +4,7 @@ package org.gmp4j.proc;
 import java.util.concurrent.CountDownLatch;
 
 import org.gmp4j.lock.SchedLock;
+import org.gmp4j.stack.OwnThreads;
 import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
@@ -52,7 +53,7 @@ final class SpareThreads implements Runnable {
         boolean all = false;
         try {
             for (int i = 0; i < COUNT; i++) {
-                Thread t = new Thread(null, this, name + "-spare" + i, 0, false);
+                Thread t = new Thread(OwnThreads.GROUP, this, name + "-spare" + i, 0, false);
                 t.setDaemon(true);
                 t.start();
             }

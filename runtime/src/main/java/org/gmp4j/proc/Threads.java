@@ -208,7 +208,7 @@ public final class Threads {
         boolean dead = Checkdead.dead(s);
         SchedLock.unlock(sched);
         if (dead) {
-            Checkdead.report(s);
+            Checkdead.suspect(s);
         }
         awaitP(m);
     }
@@ -391,7 +391,7 @@ public final class Threads {
         boolean dead = v > 0 && Checkdead.dead(s);
         SchedLock.unlock(s.sched);
         if (dead) {
-            Checkdead.report(s);
+            Checkdead.suspect(s);
         }
     }
 }

@@ -46,7 +46,7 @@ public final class Upkeep {
 
     /** Whether {@link #drain} is wanted now. */
     public boolean pending() {
-        return s.mayBeDrained() || Schedt.injectAcquire(s.sched) != 0 || Deferred.pending();
+        return s.mayBeDrained() || Schedt.injectAcquire(s.sched) != 0 || Deferred.pending() || s.mayBeDead;
     }
 
     /** Readies goroutines for C code, does the work of {@link Deferred}, and tells a closing thread that no goroutine may be left. */
@@ -77,8 +77,8 @@ public final class Upkeep {
     }
 
     /** {@code checkdead}: reports when all goroutines are asleep for good. */
-    public void checkdead() {
-        checkdead.look();
+    public void checkdead(long now) {
+        checkdead.look(now);
     }
 
     /**

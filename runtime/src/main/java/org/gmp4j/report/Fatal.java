@@ -12,6 +12,7 @@ import org.gmp4j.print.Stderr;
 import org.gmp4j.print.ThrowableText;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.OwnThreads;
 import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
@@ -129,7 +130,7 @@ public final class Fatal {
     /** Sees to it that the process ends even if the report hangs. False when that fails: then no stack may be read. */
     private static boolean guard() {
         try {
-            Thread t = new Thread(null, Fatal::haltSoon, "gmp-halt", 0, false);
+            Thread t = new Thread(OwnThreads.GROUP, Fatal::haltSoon, "gmp-halt", 0, false);
             t.setDaemon(true);
             t.start();
             return true;

@@ -30,7 +30,7 @@ public abstract class Host {
          * @param stackSize bytes of stack to reserve: goroutines run on it, so it bounds their depth
          */
         public HostThread(Host host, Runnable body, String name, long stackSize) {
-            super(null, body, name, stackSize, false);
+            super(OwnThreads.GROUP, body, name, stackSize, false);
             this.host = host;
             host.thread = this;
             host.before = this;

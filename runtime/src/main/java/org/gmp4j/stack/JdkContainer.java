@@ -3,10 +3,12 @@ package org.gmp4j.stack;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
@@ -43,6 +45,30 @@ public abstract class JdkContainer extends ThreadContainer {
         super(true);
         this.name = name;
         key = ThreadContainers.registerContainer(this);
+    }
+
+    /** A virtual thread of the process that is wanted; null for none. Ours that have no identity are not asked for. */
+    static @Nullable Thread virtualThread(Predicate<Thread> wanted) {
+        return virtualThread(ThreadContainers.root(), wanted);
+    }
+
+    private static @Nullable Thread virtualThread(ThreadContainer c, Predicate<Thread> wanted) {
+        if (c instanceof JdkContainer) {
+            return null;
+        }
+        for (Iterator<Thread> i = c.threads().iterator(); i.hasNext();) {
+            Thread t = i.next();
+            if (t.isVirtual() && wanted.test(t)) {
+                return t;
+            }
+        }
+        for (Iterator<ThreadContainer> i = c.children().iterator(); i.hasNext();) {
+            Thread t = virtualThread(i.next(), wanted);
+            if (t != null) {
+                return t;
+            }
+        }
+        return null;
     }
 
     /** The pooled stacks that have a goroutine now; one that gets its next goroutine meanwhile may come twice. */

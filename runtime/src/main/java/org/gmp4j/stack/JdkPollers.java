@@ -98,7 +98,7 @@ public final class JdkPollers {
         }
         until = System.nanoTime() + PATIENCE | 1; // 0 is none.
         try {
-            Thread t = new Thread(null, new Changer(), "gmp-sockets", 0, false);
+            Thread t = new Thread(OwnThreads.GROUP, new Changer(), "gmp-sockets", 0, false);
             t.setDaemon(true);
             t.start();
         } catch (OutOfMemoryError e) {

@@ -12,6 +12,7 @@ import org.gmp4j.ffi.CompilerThreads;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.OwnThreads;
 import org.gmp4j.struct.M;
 import org.gmp4j.sysmon.CompilerRules.Way;
 
@@ -52,7 +53,7 @@ public final class CompilerShare implements Runnable {
 
     /** From here on, if that can be undone, for the life of this scheduler at the longest. Once a process. */
     public static void begin(Scheduler s) {
-        Thread t = new Thread(null, new CompilerShare(s), "gmp-compilers", 0, false);
+        Thread t = new Thread(OwnThreads.GROUP, new CompilerShare(s), "gmp-compilers", 0, false);
         t.setDaemon(true);
         try {
             t.start();

@@ -14,6 +14,7 @@ import org.gmp4j.ffi.CompilerThreads;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.report.StackSearch;
 import org.gmp4j.stack.JdkFrames;
+import org.gmp4j.stack.OwnThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,7 +85,7 @@ final class Demand implements Runnable {
 
     private Demand(OnDemand points) {
         this.points = points;
-        thread = new Thread(null, this, "gmp-points", 0, false);
+        thread = new Thread(OwnThreads.GROUP, this, "gmp-points", 0, false);
         thread.setDaemon(true);
     }
 

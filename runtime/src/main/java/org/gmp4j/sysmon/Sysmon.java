@@ -14,6 +14,7 @@ import org.gmp4j.proc.Upkeep;
 import org.gmp4j.report.Fatal;
 import org.gmp4j.report.SchedTrace;
 import org.gmp4j.stack.JdkPollers;
+import org.gmp4j.stack.OwnThreads;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
@@ -189,7 +190,7 @@ public final class Sysmon implements Monitor {
         restNanos = Math.clamp(s.config.quantumNanos(), WORK_SLEEP, MAX_REST);
         pollAfter = Math.min(s.config.leastQuantumNanos(), POLL_AFTER);
         trace = s.config.debug().schedtrace() * 1_000_000L;
-        thread = new Thread(null, new Step(this, false), s.name() + "-sysmon", 0, false);
+        thread = new Thread(OwnThreads.GROUP, new Step(this, false), s.name() + "-sysmon", 0, false);
         thread.setDaemon(true);
     }
 
@@ -312,7 +313,7 @@ public final class Sysmon implements Monitor {
                 case SOCKETS -> JdkPollers.look();
                 case LEFTOVERS -> upkeep.leftovers();
                 case SHORTAGE -> upkeep.shortage(now);
-                case CHECKDEAD -> upkeep.checkdead();
+                case CHECKDEAD -> upkeep.checkdead(now);
                 case WATCH_GC -> GcWatch.look();
                 case TIME_WAITS -> timeWaits(now);
                 case STRAYS -> retake.lookForStrays(now);

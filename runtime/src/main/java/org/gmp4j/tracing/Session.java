@@ -15,6 +15,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.stack.OwnThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,7 +56,7 @@ public final class Session {
         Path name = file.toAbsolutePath();
         spool = FileChannel.open(Files.createTempFile(name.getParent(), name.getFileName() + ".", ".spool"), StandardOpenOption.READ,
                 StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE);
-        thread = Thread.ofPlatform().daemon().name("gmp-trace").unstarted(this::drain);
+        thread = Thread.ofPlatform().group(OwnThreads.GROUP).daemon().name("gmp-trace").unstarted(this::drain);
     }
 
     /**
@@ -148,7 +149,7 @@ public final class Session {
         joinUninterruptibly(thread);
         // Not by the caller: an interrupt would close the spool.
         FutureTask<Void> writing = new FutureTask<>(this::finish);
-        Thread t = new Thread(null, writing, "gmp-trace-end", 0, false);
+        Thread t = new Thread(OwnThreads.GROUP, writing, "gmp-trace-end", 0, false);
         t.setDaemon(true);
         t.start();
         joinUninterruptibly(t);
@@ -196,7 +197,7 @@ public final class Session {
 
     /** Has {@link #stop} called when the JVM shuts down, with a line on stderr if it fails. */
     public void stopAtExit() {
-        Runtime.getRuntime().addShutdownHook(new Thread(null, () -> {
+        Runtime.getRuntime().addShutdownHook(new Thread(OwnThreads.GROUP, () -> {
             try {
                 stop();
             } catch (IOException e) {

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Chan;
+import org.gmp4j.DeadlockDetection;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
 import org.gmp4j.SpinPolicy;
@@ -72,7 +73,8 @@ class NetDeadlockTest {
 
         /** The last that a goroutine waits for comes while one M spins and another sleeps in the poller, and is found by the first. */
         private static void foundBySpinner(TcpListener l) throws IOException {
-            Gmp gmp = Gmp.builder().procs(2).spin(SpinPolicy.latency(Duration.ofMillis(200))).deadlockDetection(true).build();
+            Gmp gmp = Gmp.builder().procs(2).spin(SpinPolicy.latency(Duration.ofMillis(200)))
+                    .deadlockDetection(DeadlockDetection.STRICT).build();
             AtomicInteger wanted = new AtomicInteger();
             AtomicLong sched = new AtomicLong();
             gmp.go(io(() -> {

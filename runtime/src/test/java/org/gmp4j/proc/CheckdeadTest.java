@@ -6,6 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.Chan;
+import org.gmp4j.DeadlockDetection;
 import org.gmp4j.Go;
 import org.gmp4j.struct.M;
 import org.gmp4j.testing.TestGmp;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** {@link Checkdead}: all goroutines wait, and yet it is no deadlock. A false report ends the JVM that runs this. */
 class CheckdeadTest {
     private static TestGmp detecting(int procs) {
-        return TestGmp.with(b -> b.procs(procs).deadlockDetection(true).quantum(Duration.ofMinutes(1)));
+        return TestGmp.with(b -> b.procs(procs).deadlockDetection(DeadlockDetection.STRICT).quantum(Duration.ofMinutes(1)));
     }
 
     @Test

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Chan;
+import org.gmp4j.DeadlockDetection;
 import org.gmp4j.Go;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
@@ -196,7 +197,7 @@ class TimerRaceTest {
     /** Timers move from Ps that die while Ms without a P, and sysmon, look at them: none is lost or taken for lost. */
     @Stress
     void movedWhileOthersLook() throws InterruptedException {
-        try (TestGmp gmp = TestGmp.with(b -> b.procs(4).deadlockDetection(true))) {
+        try (TestGmp gmp = TestGmp.with(b -> b.procs(4).deadlockDetection(DeadlockDetection.STRICT))) {
             CountDownLatch done = new CountDownLatch(8);
             for (int i = 0; i < 8; i++) {
                 gmp.go(() -> {

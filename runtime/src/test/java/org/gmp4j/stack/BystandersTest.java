@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.stack;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.AsynchronousServerSocketChannel;
+import java.util.Timer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.LockSupport;
+
+import org.gmp4j.Gmp;
+import org.gmp4j.Go;
+import org.gmp4j.testing.ChildJvm;
+import org.gmp4j.testing.ChildJvm.Result;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** {@link Bystanders}: each thing that counts is found while it is there; what the JVM and the runtime need for themselves is not. */
+class BystandersTest {
+    /** Whose main thread does not count: it waits for a goroutine, which looks. */
+    static final class Program {
+        private static final Bystanders LOOK = new Bystanders();
+
+        private Program() {
+        }
+
+        /** Each line: what there is, and what was found. */
+        private static void found(String what) {
+            System.out.println(what + ": " + String.valueOf(LOOK.any()).replaceAll("#[0-9]+|pid [0-9]+|[$/@]\\S*", "N"));
+        }
+
+        private static void none() {
+            while (LOOK.any() != null) {
+                LockSupport.parkNanos(1_000_000);
+            }
+        }
+
+        public static void main(String[] args) {
+            Gmp gmp = Gmp.builder().procs(2).build();
+            gmp.run(() -> {
+                Go.lockOSThread();
+                try {
+                    look();
+                } catch (IOException | InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            System.exit(0);
+        }
+
+        private static void look() throws IOException, InterruptedException {
+            none(); // The main thread waits by now; the JVM's and the runtime's own threads do not count.
+            CountDownLatch end = new CountDownLatch(1);
+            Runnable wait = () -> {
+                try {
+                    end.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            };
+            Thread daemon = Thread.ofPlatform().daemon().name("daemon").start(wait);
+            found("daemon");
+            end.countDown();
+            daemon.join();
+            none();
+
+            Process cat = new ProcessBuilder("cat").start();
+            found("process");
+            cat.getOutputStream().close();
+            int _ = cat.waitFor();
+            none(); // The thread that waited for it lives for a minute.
+
+            Timer timer = new Timer("timer", true);
+            found("timer");
+            timer.cancel();
+            none();
+
+            virtual();
+
+            Thread hook = new Thread(() -> { }, "hook");
+            Runtime.getRuntime().addShutdownHook(hook);
+            found("hook");
+            boolean _ = Runtime.getRuntime().removeShutdownHook(hook);
+            none(); // The JVM's own handlers of TERM, INT and HUP do not count.
+            Object jvms = handle(null);
+            found("handler");
+            Object _ = handle(jvms);
+            none();
+
+            try (AsynchronousServerSocketChannel c = AsynchronousServerSocketChannel.open()) {
+                AsynchronousServerSocketChannel _ = c.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+                var _ = c.accept();
+                found("channel");
+            }
+        }
+
+        /** {@code sun.misc.Signal.handle} of TERM; with null, of a handler that does nothing. Reflective: javac warns of the class. */
+        private static Object handle(@Nullable Object handler) {
+            try {
+                Class<?> signal = Class.forName("sun.misc.Signal");
+                Class<?> type = Class.forName("sun.misc.SignalHandler");
+                Object ours = handler != null ? handler
+                        : Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (_, _, _) -> null);
+                return signal.getMethod("handle", signal, type).invoke(null, signal.getConstructor(String.class).newInstance("TERM"), ours);
+            } catch (ReflectiveOperationException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        /** Threads of the JDK's scheduler, which a thread that is no goroutine starts: one by one, and by an executor. */
+        private static void virtual() throws InterruptedException {
+            CountDownLatch end = new CountDownLatch(1);
+            CountDownLatch started = new CountDownLatch(1);
+            Thread[] started1 = new Thread[1];
+            ExecutorService[] executor = new ExecutorService[1];
+            Thread outside = Thread.ofPlatform().start(() -> started1[0] = Thread.ofVirtual().name("virtual").start(() -> {
+                started.countDown();
+                LockSupport.park();
+            }));
+            outside.join();
+            started.await();
+            while (started1[0].getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            found("virtual");
+            LockSupport.unpark(started1[0]);
+            started1[0].join();
+            none(); // Its carrier does not count.
+            Thread second = Thread.ofPlatform().start(() -> {
+                executor[0] = Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("task").factory());
+                var _ = CompletableFuture.runAsync(() -> {
+                    try {
+                        end.await();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                }, executor[0]);
+            });
+            second.join();
+            found("executor");
+            end.countDown();
+            executor[0].close();
+            none();
+        }
+    }
+
+    @Test
+    void threads() {
+        Result r = new ChildJvm(Program.class).run();
+        assertEquals("""
+                daemon: thread "daemon" (N)
+                process: thread "process reaper (N)" (N)
+                timer: thread "timer" (N)
+                virtual: virtual thread "virtual" (N)
+                executor: virtual thread "task" (N)
+                hook: shutdown hook "hook"
+                handler: signal handler sun.misc.SignalN
+                channel: thread "InnocuousThread-1" (N)
+                """, r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+}
