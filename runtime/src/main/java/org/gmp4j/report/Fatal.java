@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.report;
 
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -43,6 +45,17 @@ public final class Fatal {
     private static boolean installed;
     /** How many stacks were printed; written by the reporter. */
     private static volatile int printed;
+    /** Added to and taken from by any thread. */
+    private static final Queue<Unsaved> UNSAVED = new ConcurrentLinkedQueue<>();
+
+    /** Something that is to be in a file before the process ends with a fatal error or an uncaught exception of the program. */
+    public interface Unsaved {
+        /** Writes it; on a thread of its own. May hang where the scheduler cannot stop the world: see {@link #isWriting}. */
+        void save();
+
+        /** Whether it no longer needs a scheduler, only the disk: then the process waits for it without a limit of time. */
+        boolean isWriting();
+    }
 
     private Fatal() {
     }
@@ -142,13 +155,56 @@ public final class Fatal {
 
     private static void haltSoon() {
         try {
-            for (int seen = -1; seen != printed; Thread.sleep(DUMP_MILLIS)) {
+            for (int seen = -1; seen != printed || isWriting(); Thread.sleep(DUMP_MILLIS)) {
                 seen = printed;
             }
         } catch (InterruptedException e) {
             // Nobody has a reference to this thread to interrupt it by.
         } finally {
             halt();
+        }
+    }
+
+    /** From now on {@code u} is saved if the program ends here. */
+    public static void saveAtEnd(Unsaved u) {
+        boolean _ = UNSAVED.add(u);
+    }
+
+    /** Ends {@link #saveAtEnd}. */
+    public static void saved(Unsaved u) {
+        boolean _ = UNSAVED.remove(u);
+    }
+
+    private static boolean isWriting() {
+        for (Unsaved u : UNSAVED) {
+            if (u.isWriting()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** After the report, while {@link #guard} ends a save that hangs. */
+    private static void save() {
+        try {
+            for (Unsaved u : UNSAVED) {
+                Thread t = new Thread(OwnThreads.GROUP, u::save, "gmp-save", 0, false);
+                t.setDaemon(true);
+                t.start();
+                while (t.isAlive()) {
+                    join(t);
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            Stderr.print("(a trace was not saved: " + e + ")\n");
+        }
+    }
+
+    private static void join(Thread t) {
+        try {
+            t.join();
+        } catch (InterruptedException e) {
+            Thread.onSpinWait(); // It is waited for all the same: the process ends after that.
         }
     }
 
@@ -231,6 +287,7 @@ public final class Fatal {
                 Stderr.print(before + "fatal error: " + message + "\n");
                 if (guarded) {
                     stacks(s);
+                    save();
                 }
                 more(s);
             } finally {
@@ -273,6 +330,9 @@ public final class Fatal {
                 Stderr.print(text);
                 if (guarded && level(s).compareTo(DebugVars.Level.ALL) >= 0) {
                     stacks(s);
+                }
+                if (guarded) {
+                    save();
                 }
                 more(s);
             } finally {

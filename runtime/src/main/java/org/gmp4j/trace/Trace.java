@@ -21,7 +21,8 @@ import org.gmp4j.tracing.Session;
  * goroutine whose function is no lambda takes some microseconds more, as the stack is walked to name the place. Begin and end stop the
  * world for a moment, which takes longer the more goroutines live. Full batches of events go to a spool file beside the file, which needs
  * 16 bytes an event; when the disk is slower than the program whole batches are dropped and counted. The file itself is written by
- * {@link #stop}, and is some four to eight times as long as the spool.
+ * {@link #stop}, and is some four to eight times as long as the spool. When a deadlock, an uncaught exception or another fatal error ends a
+ * program, traces that have begun are written too, after the error's text.
  *
  * <p>Thread-safe. Source: Go's {@code runtime/trace}.
  */

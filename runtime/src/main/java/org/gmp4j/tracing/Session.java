@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.print.Stderr;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.report.Fatal;
 import org.gmp4j.stack.OwnThreads;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * A trace of some schedulers into a file. While it runs full batches go to a spool beside the file, by a thread of its own; in the end they
  * are put in order and written for Perfetto. Thread-safe.
  */
-public final class Session {
+public final class Session implements Fatal.Unsaved {
     /** The lane above all; its name and its last event mark a file as ours, and whole. */
     static final long ROOT = 1;
     /** The name of that lane. */
@@ -87,6 +89,7 @@ public final class Session {
                 throw new IllegalStateException("the Gmp is closed");
             }
             session.thread.start();
+            Fatal.saveAtEnd(session);
             started = true;
         } finally {
             if (!started) {
@@ -154,13 +157,17 @@ public final class Session {
         t.start();
         joinUninterruptibly(t);
         switch (writing.state()) {
-            case SUCCESS -> stopped = true;
+            case SUCCESS -> {
+                stopped = true;
+                Fatal.saved(this);
+            }
             case FAILED -> {
                 Throwable e = writing.exceptionNow();
                 if (e instanceof OutOfMemoryError again) {
                     throw again;
                 }
                 stopped = true;
+                Fatal.saved(this);
                 release();
                 throw e instanceof IOException io ? io : new IOException("the trace could not be written: " + e, e);
             }
@@ -197,13 +204,22 @@ public final class Session {
 
     /** Has {@link #stop} called when the JVM shuts down, with a line on stderr if it fails. */
     public void stopAtExit() {
-        Runtime.getRuntime().addShutdownHook(new Thread(OwnThreads.GROUP, () -> {
-            try {
-                stop();
-            } catch (IOException e) {
-                System.err.println("gmp4j: the trace could not be written: " + e.getMessage());
-            }
-        }, "gmp-trace-end", 0, false));
+        Runtime.getRuntime().addShutdownHook(new Thread(OwnThreads.GROUP, this::save, "gmp-trace-end", 0, false));
+    }
+
+    /** {@link #stop}, with a line on stderr if it fails. */
+    @Override
+    public void save() {
+        try {
+            stop();
+        } catch (IOException e) {
+            Stderr.print("gmp4j: the trace could not be written: " + e.getMessage() + "\n");
+        }
+    }
+
+    @Override
+    public boolean isWriting() {
+        return over;
     }
 
     private static void joinUninterruptibly(Thread t) {

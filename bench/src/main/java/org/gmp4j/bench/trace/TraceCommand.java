@@ -51,7 +51,7 @@ public final class TraceCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         try {
             if (text) {
-                TraceFile.read(file, new TraceText(out));
+                TraceText.print(file, out);
             } else {
                 TraceSummary summary = new TraceSummary();
                 TraceFile.read(file, summary);

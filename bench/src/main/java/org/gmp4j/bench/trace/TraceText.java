@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.trace;
 
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -12,10 +14,34 @@ import org.gmp4j.bench.trace.TraceFile.Event;
 final class TraceText implements TraceFile.Visitor {
     private final PrintWriter out;
     private final Map<Long, String> lanes = new HashMap<>();
-    private long first = -1;
+    private final long begin;
 
-    TraceText(PrintWriter out) {
+    /** {@code begin} is the least time of the events, which are not in the order of time: those of each scheduler stand together. */
+    private TraceText(PrintWriter out, long begin) {
         this.out = out;
+        this.begin = begin;
+    }
+
+    /** Prints a whole file. */
+    static void print(Path file, PrintWriter out) throws IOException {
+        Begin begin = new Begin();
+        TraceFile.read(file, begin);
+        TraceFile.read(file, new TraceText(out, begin.least));
+    }
+
+    /** Looks for the first event. */
+    private static final class Begin implements TraceFile.Visitor {
+        private long least = Long.MAX_VALUE;
+
+        @Override
+        public void track(long uuid, long parent, String name) {
+            // Has no time.
+        }
+
+        @Override
+        public void event(Event e) {
+            least = Math.min(least, e.nanos);
+        }
     }
 
     @Override
@@ -25,10 +51,7 @@ final class TraceText implements TraceFile.Visitor {
 
     @Override
     public void event(Event e) {
-        if (first < 0) {
-            first = e.nanos;
-        }
-        out.printf(Locale.ROOT, "%14.3f  %-40s %-8s", (e.nanos - first) / 1e3, lanes.getOrDefault(e.track, "?"),
+        out.printf(Locale.ROOT, "%14.3f  %-40s %-8s", (e.nanos - begin) / 1e3, lanes.getOrDefault(e.track, "?"),
                 e.type.name().toLowerCase(Locale.ROOT));
         if (e.type == TraceFile.Type.COUNTER) {
             out.print(e.counter);

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -97,6 +98,22 @@ class TraceCommandTest {
         Result nowhere = run("--json", dir.resolve("no/where").toString(), trace().toString());
         assertEquals(2, nowhere.exit(), nowhere::toString);
         assertTrue(nowhere.err().startsWith("cannot write "), nowhere::toString);
+    }
+
+    /** The first scheduler in the file has its first event after another's. */
+    @Test
+    void textBeginsWithTheEarliestEvent() throws Exception {
+        Path file = dir.resolve("two");
+        try (Gmp idle = Gmp.builder().procs(1).build(); Gmp busy = Gmp.builder().procs(1).build()) {
+            Trace t = Trace.start(file);
+            busy.run(() -> Go.sleep(Duration.ofMillis(1)));
+            idle.run(() -> { });
+            t.stop();
+        }
+        Result r = run("--text", file.toString());
+        assertEquals(0, r.exit(), r::toString);
+        List<Double> times = r.out().lines().map(l -> Double.valueOf(l.strip().split(" ", 2)[0])).toList();
+        assertEquals(0, Collections.min(times));
     }
 
     private record Result(int exit, String out, String err) {
