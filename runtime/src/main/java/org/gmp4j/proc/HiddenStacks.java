@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.struct.GSlots;
 import org.jspecify.annotations.Nullable;
 
@@ -9,6 +10,40 @@ import org.jspecify.annotations.Nullable;
  * report.LeakSearch}).
  */
 public abstract class HiddenStacks {
+    /**
+     * A goroutine that waits for known things, apart from its thread. The JVM, an agent or a library may refer to the thread, and through
+     * that to the stack, for reasons of their own (a JVMTI agent that sees a class loaded there does for the thread's life); none of them
+     * can end the wait. While the world is stopped the frames, and what the goroutine waits for, are reachable from here only.
+     */
+    protected static final class Apart {
+        /** Its stack. */
+        public final GStack st;
+        private @Nullable Object frames;
+        private Park.@Nullable Unlock unlock;
+        private @Nullable Object lock;
+
+        /** Of a goroutine that waits; nothing is taken yet. */
+        public Apart(GStack st) {
+            this.st = st;
+        }
+
+        /** Takes frames and all off the stack. Takes no memory. */
+        public void take() {
+            unlock = st.parkUnlock;
+            lock = st.parkLock;
+            st.parkUnlock = null;
+            st.parkLock = null;
+            frames = JdkThreads.takeFrames(st);
+        }
+
+        /** Puts them back; before the world goes on. */
+        public void putBack() {
+            st.parkUnlock = unlock;
+            st.parkLock = lock;
+            JdkThreads.putFrames(st, frames);
+        }
+    }
+
     /** For subclasses. */
     protected HiddenStacks() {
     }

@@ -36,12 +36,13 @@ import org.jspecify.annotations.Nullable;
  * rounds. Here it is one collection:
  * <ol>
  * <li>The world is stopped. For each goroutine that waits, the stack and the function are moved from the side tables of {@link GSlots}
- * to an {@link Ark}, and what it waits for ({@link Park.Unlock#waitsFor}) gets a reference to it ({@link Keeper}).
+ * to an {@link Ark}, and what it waits for ({@link Park.Unlock#waitsFor}) gets a reference to it ({@link Keeper}). Its frames are taken
+ * off its stack ({@link Apart}): a reference to the thread alone neither wakes it nor reaches what is on the stack.
  * <li>{@code System.gc()} clears the weak references to those that are reachable by the ark alone.
  * <li>Everything is put back, and the world goes on.
  * </ol>
  * A goroutine that waits in the JDK for a lock, a queue, a latch needs no such reference: those refer to its thread, and that to its
- * stack.
+ * stack, whose frames stay.
  *
  * <p>A goroutine that is alive is never taken for leaked. Collectors do not clear a weak reference to an object that any code can still
  * reach. Waits that can also be ended through off-heap memory, whose addresses no collector sees, are left out: those for timers, the
@@ -65,11 +66,14 @@ public final class LeakSearch extends HiddenStacks {
     private static final long PATIENCE = 1_000_000_000;
 
     /** An element of the list of waiters in {@link Keeper#kept}. */
-    private record Kept(GStack st, Object next) {
+    private record Kept(Apart waiter, Object next) {
     }
 
-    /** For each goroutine its stack and function, which were taken from the tables, and the objects that refer to it meanwhile. */
-    private record Cargo(List<GStack> stacks, List<Runnable> fns, List<Keeper> keepers) {
+    /**
+     * For each goroutine its stack and function, which were taken from the tables, and what else was taken off its stack, null where
+     * nothing was; and the objects that refer to these meanwhile.
+     */
+    private record Cargo(List<GStack> stacks, List<Runnable> fns, List<@Nullable Apart> apart, List<Keeper> keepers) {
         /** Takes no memory. */
         void release() {
             for (int i = 0; i < keepers.size(); i++) {
@@ -150,14 +154,21 @@ public final class LeakSearch extends HiddenStacks {
         return true;
     }
 
-    /** With the world stopped: waits until no M on its way to sleep refers to the goroutine that it ran last. */
-    private void settle() {
+    /**
+     * With the world stopped: waits until no M on its way to sleep refers to the goroutine that it ran last. An M whose goroutine is
+     * locked to it, or pinned, sleeps without forgetting that.
+     *
+     * @return false when one still does after {@link #PATIENCE}
+     */
+    static boolean settle(Scheduler s) {
         long end = System.nanoTime() + PATIENCE;
         for (Machine m : s.machines()) {
-            while (!JdkThreads.isIdle(m) && M.curgOpaque(m.mp) == 0 && M.exited(m.mp) == 0 && System.nanoTime() < end) {
+            while (!JdkThreads.isIdle(m) && M.curgOpaque(m.mp) == 0 && M.blockedOpaque(m.mp) == 0 && M.exited(m.mp) == 0
+                    && System.nanoTime() < end) {
                 LockSupport.parkNanos(NAP_NANOS);
             }
         }
+        return System.nanoTime() < end;
     }
 
     /**
@@ -236,7 +247,7 @@ public final class LeakSearch extends HiddenStacks {
 
     /** With the world stopped: the Gs that have leaked. */
     private long[] search() {
-        settle();
+        boolean _ = settle(s);
         load();
         try {
             hide();
@@ -249,14 +260,15 @@ public final class LeakSearch extends HiddenStacks {
 
     /** The part that takes memory. A method of its own, so that no local variable refers to the cargo's objects afterwards. */
     private void load() {
-        Cargo c = new Cargo(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        Cargo c = new Cargo(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
         boolean loaded = false;
         try {
             s.slots.forEach(gp -> consider(gp, c));
             refs = new WeakReference<?>[n];
             int most = 0;
             for (int i = 0; i < n; i++) {
-                refs[i] = new WeakReference<>(c.stacks.get(i));
+                Apart apart = c.apart.get(i);
+                refs[i] = new WeakReference<>(apart != null ? apart : c.stacks.get(i));
                 most = Math.max(most, G.index(gs[i]));
             }
             at = new int[most + 1];
@@ -277,27 +289,32 @@ public final class LeakSearch extends HiddenStacks {
         if (GStatus.readgstatus(gp) != GStatus.GWAITING || !(GSlots.stack(gp) instanceof GStack st) || st.bubble() != null) {
             return;
         }
+        Apart apart = null;
         if (WaitReason.of(G.waitreasonOpaque(gp)) == WaitReason.JDK) {
             if (LockSupport.getBlocker(st.thread) == null) {
                 return;
             }
-        } else if (!keep(st, c)) {
-            return;
+        } else {
+            apart = new Apart(st);
+            if (!keep(apart, c)) {
+                return;
+            }
         }
         if (n == gs.length) {
             gs = Arrays.copyOf(gs, 2 * n);
         }
         c.stacks.add(st);
+        c.apart.add(apart);
         c.fns.add(GSlots.fn(gp));
         gs[n++] = gp;
     }
 
     /** Gives all objects that the goroutine waits for a reference to it; false when they are not known. */
-    private static boolean keep(GStack st, Cargo c) {
+    private static boolean keep(Apart waiter, Cargo c) {
         int i = 0;
-        for (Keeper k = st.waitsFor(0); k != null; k = st.waitsFor(++i)) {
+        for (Keeper k = waiter.st.waitsFor(0); k != null; k = waiter.st.waitsFor(++i)) {
             c.keepers.add(k);
-            k.kept = k.kept == null ? st : new Kept(st, k.kept);
+            k.kept = k.kept == null ? waiter : new Kept(waiter, k.kept);
         }
         return i > 0;
     }
@@ -309,6 +326,10 @@ public final class LeakSearch extends HiddenStacks {
             long gp = gs[i];
             GSlots.setStack(gp, null);
             GSlots.setFn(gp, null);
+            Apart apart = c.apart.get(i);
+            if (apart != null) {
+                apart.take();
+            }
             VarHandle.fullFence(); // Before the look at the status: see the class comment.
             if (GStatus.readgstatus(gp) != GStatus.GWAITING) {
                 GSlots.setStack(gp, c.stacks.get(i));
@@ -333,6 +354,10 @@ public final class LeakSearch extends HiddenStacks {
         for (int i = 0; i < n; i++) {
             GSlots.setStack(gs[i], c.stacks.get(i));
             GSlots.setFn(gs[i], c.fns.get(i));
+            Apart apart = c.apart.get(i);
+            if (apart != null) {
+                apart.putBack();
+            }
         }
         s.hide(null);
         c.release();
@@ -342,6 +367,7 @@ public final class LeakSearch extends HiddenStacks {
     protected @Nullable GStack stack(long gp) {
         int index = G.index(gp);
         int i = index < at.length ? at[index] : NONE;
-        return i == NONE ? null : (GStack) refs[i].get();
+        Object found = i == NONE ? null : refs[i].get();
+        return found instanceof Apart apart ? apart.st : (GStack) found;
     }
 }

@@ -316,6 +316,7 @@ final class JdkMembers {
         add("task", target(code()).cast(body).get(body, task.getName()));
         Code setTask = unsafe();
         add("setTask", put(target(setTask).cast(body), "TASK"));
+        add("setTail", put(unsafe().object(1), "TAIL"));
         add("tail", reference(unsafe().object(1), "TAIL").cast(StackChunk.class));
         add("used", unsafe().object(1).getStatic(OWN, "SIZE", "J").call(UNSAFE, "getInt", "(Ljava/lang/Object;J)I")
                 .getStatic(vt, "U").object(1).getStatic(OWN, "SP", "J").call(UNSAFE, "getInt", "(Ljava/lang/Object;J)I")

@@ -361,6 +361,31 @@ public final class JdkThreads {
     }
 
     /**
+     * Takes the frames off a stack that is not mounted and that no host mounts meanwhile; until {@link #putFrames} it looks as if it had
+     * never run. Null for a mounted one, whose frames stay, and for one without frames on the heap.
+     */
+    public static @Nullable Object takeFrames(Stack st) {
+        if (CALLS.carrier(st.thread) != null) {
+            return null;
+        }
+        StackChunk frames = CALLS.tail(st.cont);
+        setTail(st, null);
+        return frames;
+    }
+
+    /** Puts back what {@link #takeFrames} returned. */
+    public static void putFrames(Stack st, @Nullable Object frames) {
+        if (frames != null) {
+            setTail(st, (StackChunk) frames);
+        }
+    }
+
+    @SuppressWarnings("NullAway") // The JDK has null there before the first yield.
+    private static void setTail(Stack st, @Nullable StackChunk frames) {
+        CALLS.setTail(st.cont, frames);
+    }
+
+    /**
      * Between two goroutines of one pooled stack, on that stack: nothing of the first may be seen by the second.
      * Thread-locals, the interrupt status, a parking permit, name and class loader go.
      */

@@ -96,6 +96,8 @@ abstract class ThreadCalls {
     /** Where a continuation's frames are, newest first. */
     abstract StackChunk tail(Continuation c);
 
+    abstract void setTail(Continuation c, StackChunk tail);
+
     /** How much of a chunk holds frames, in words. */
     abstract int used(StackChunk c);
 

@@ -34,10 +34,11 @@ import org.gmp4j.time.Time;
 final class LeakProgram {
     /** What is reachable by this is alive. */
     private static final List<Object> REACHABLE = new ArrayList<>();
-    private static final int LEAKED = 16;
+    private static final int LEAKED = 17;
     /** Those that time alone ends, which nobody waits for. */
     private static final int SLEEPERS = 4;
     private static int others;
+    private static volatile Thread thread;
 
     private LeakProgram() {
     }
@@ -93,6 +94,7 @@ final class LeakProgram {
     /** What has leaked: each waits for what nobody else has, or those that wait for the like. */
     private static void leaks(Gmp gmp) {
         gmp.go(() -> Chan.make().recv());
+        gmp.go(LeakProgram::leaksOnAThreadThatIsReachable);
         gmp.go(() -> Chan.make().send("x"));
         gmp.go(() -> LongChan.make().recv());
         gmp.go(() -> Select.of().recv(Chan.make(), v -> { }).recv(Chan.make(), v -> { }).run());
@@ -140,6 +142,12 @@ final class LeakProgram {
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
+    }
+
+    /** As an agent, or a library, that remembers where something happened. */
+    private static void leaksOnAThreadThatIsReachable() {
+        thread = Thread.currentThread();
+        Object _ = Chan.make().recv();
     }
 
     private static void leaksAPair(Chan<Integer> from, Chan<Integer> to) {
