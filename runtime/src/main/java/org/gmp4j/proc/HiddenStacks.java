@@ -41,6 +41,9 @@ public abstract class HiddenStacks {
             st.parkUnlock = unlock;
             st.parkLock = lock;
             JdkThreads.putFrames(st, frames);
+            unlock = null;
+            lock = null;
+            frames = null;
         }
     }
 

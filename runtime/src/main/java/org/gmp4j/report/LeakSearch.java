@@ -74,11 +74,18 @@ public final class LeakSearch extends HiddenStacks {
      * nothing was; and the objects that refer to these meanwhile.
      */
     private record Cargo(List<GStack> stacks, List<Runnable> fns, List<@Nullable Apart> apart, List<Keeper> keepers) {
-        /** Takes no memory. */
+        /**
+         * Forgets all of it: the thread of the JDK that handles references may refer to the ark of this search during the next one.
+         * Takes no memory.
+         */
         void release() {
             for (int i = 0; i < keepers.size(); i++) {
                 keepers.get(i).kept = null;
             }
+            stacks.clear();
+            fns.clear();
+            apart.clear();
+            keepers.clear();
         }
     }
 
