@@ -16,7 +16,7 @@ final class TraceText implements TraceFile.Visitor {
     private final Map<Long, String> lanes = new HashMap<>();
     private final long begin;
 
-    /** {@code begin} is the least time of the events, which are not in the order of time: those of each scheduler stand together. */
+    /** {@code begin} is the least time of the events, which are not all in the order of time: see {@link Begin}. */
     private TraceText(PrintWriter out, long begin) {
         this.out = out;
         this.begin = begin;
@@ -29,7 +29,7 @@ final class TraceText implements TraceFile.Visitor {
         TraceFile.read(file, new TraceText(out, begin.least));
     }
 
-    /** Looks for the first event. */
+    /** Looks for the earliest event. That of a goroutine older than the trace stands where the file first tells of the goroutine. */
     private static final class Begin implements TraceFile.Visitor {
         private long least = Long.MAX_VALUE;
 

@@ -100,14 +100,18 @@ class TraceCommandTest {
         assertTrue(nowhere.err().startsWith("cannot write "), nowhere::toString);
     }
 
-    /** The first scheduler in the file has its first event after another's. */
+    /** A goroutine that is older than the trace has its first event at the trace's beginning, and late in the file. */
     @Test
     void textBeginsWithTheEarliestEvent() throws Exception {
-        Path file = dir.resolve("two");
-        try (Gmp idle = Gmp.builder().procs(1).build(); Gmp busy = Gmp.builder().procs(1).build()) {
-            Trace t = Trace.start(file);
-            busy.run(() -> Go.sleep(Duration.ofMillis(1)));
-            idle.run(() -> { });
+        Path file = dir.resolve("older");
+        try (Gmp gmp = Gmp.builder().procs(1).build()) {
+            Chan<Integer> c = Chan.make();
+            gmp.go(() -> c.recv());
+            gmp.run(() -> Go.sleep(Duration.ofMillis(1)));
+            Trace t = Trace.start(gmp, file);
+            gmp.run(() -> Go.sleep(Duration.ofMillis(1)));
+            c.send(1);
+            gmp.run(() -> { });
             t.stop();
         }
         Result r = run("--text", file.toString());
