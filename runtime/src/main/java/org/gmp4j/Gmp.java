@@ -64,10 +64,8 @@ public final class Gmp implements Executor, AutoCloseable {
      * {@link Thread.UncaughtExceptionHandler}: that is told, and the program goes on. May be called again. A bad value of
      * GMPMAXPROCS or GMPDEBUG ends the process with one sentence on stderr and exit code 2.
      *
-     * <p>All goroutines asleep are a deadlock only while nothing else in the process could wake one: no other live thread of the
-     * program, no shutdown hook, signal handler or process of its own ({@link DeadlockDetection#ON} has the rule). An idle thread of a
-     * pool holds the report off until the pool ends it. {@code GMPDEBUG=deadlock=show} says what holds it off, and
-     * {@code deadlock=strict} has a program ended whatever other threads it has.
+     * <p>All goroutines asleep are a deadlock only while nothing else in the process could wake one: see {@link DeadlockDetection#ON}.
+     * {@code GMPDEBUG=deadlock=show} says what holds the report off; {@code deadlock=strict} reports whatever other threads there are.
      *
      * <p>Any thread may call it, and waits whatever interrupts come; in a bubble that holds the clock.
      *
@@ -239,9 +237,8 @@ public final class Gmp implements Executor, AutoCloseable {
         Builder deadlockDetection(boolean on);
 
         /**
-         * Whether the process ends, with Go's text on stderr, when all goroutines are asleep and nothing outside can wake one. In
-         * {@linkplain Gmp#main program mode} it is {@code ON}, or {@code STRICT} with {@code GMPDEBUG=deadlock=strict}.
-         * Default {@code OFF}.
+         * Whether the process ends, with Go's text on stderr, when all goroutines are asleep and nothing outside can wake one; default
+         * {@code OFF}. In {@linkplain Gmp#main program mode} it is {@code ON}, or {@code STRICT} with {@code GMPDEBUG=deadlock=strict}.
          */
         Builder deadlockDetection(DeadlockDetection rule);
 

@@ -19,7 +19,6 @@ import java.util.function.Consumer;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-
 import org.gmp4j.stack.OwnThreads;
 
 /**

@@ -436,9 +436,10 @@ public final class Netpoller implements Netpoll, EdgePoller {
         boolean _ = PollDesc.casWaiter(pd, false, PollDesc.word(0, tag), 0);
         int added = EventFd.add(breaker, 1);
         int found = await(readers, buffers, 1);
+        boolean isBreaker = Epoll.dataAt(buffers, 0) == BREAK && Epoll.eventsAt(buffers, 0) == Epoll.IN;
         long taken = EventFd.take(breaker);
         int e = Epoll.control(readers, Epoll.MODIFY, breaker, Epoll.IN, BREAK);
-        if (added != 0 || found != 1 || taken != 1 || e != 0) {
+        if (added != 0 || found != 1 || !isBreaker || taken != 1 || e != 0) {
             throw new IllegalStateException("an event was not reported");
         }
     }

@@ -135,6 +135,11 @@ final class Shortage {
         try {
             for (Processor pr : s.procs()) {
                 boolean _ = s.timers.check(pp, pr.pp);
+                long when = P.timer0WhenAcquire(pr.pp);
+                if (when != 0) { // One may have been put back for want of memory, after the P had become idle without any.
+                    Idle.timerPutBack(sched, pr.pp);
+                    s.wakeNetPoller(when);
+                }
             }
         } finally {
             s.waitsForOutside(-1);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import java.lang.foreign.ValueLayout;
+
 import org.gmp4j.ffi.Futex;
 import org.gmp4j.ffi.Membarrier;
+import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.StackSpace;
 import org.gmp4j.ffi.gmp.g;
@@ -51,6 +54,7 @@ final class Warm {
         long line = Mem.alloc(p.layout(), 1);
         fields(line);
         words(line);
+        segment(line);
         calls(line);
         for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) { // The two handles that all calls go through.
             long _ = Futex.wake(line, 1) + StackSpace.left();
@@ -100,6 +104,12 @@ final class Warm {
         boolean _ = Mem.INT.compareAndSet(addr, 0, 0);
         i = Mem.INT.getAndAdd(addr, 0) + Mem.INT.getAndSet(addr, 0);
         Mem.LONG.set(addr, Mem.LONG.get(addr));
+    }
+
+    /** The JDK's classes for an access to a segment: the bindings read and write so what calls of C code take and give. */
+    private static void segment(long addr) {
+        long _ = Memory.ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, addr);
+        int _ = Memory.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, addr);
     }
 
     /** Calls of C code. */

@@ -5,6 +5,7 @@ import java.lang.reflect.Field;
 import java.util.Arrays;
 import java.util.ConcurrentModificationException;
 import java.util.Map;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,7 @@ public final class Bystanders {
     private static final String[] SERVICES = {"VirtualThread-", "Cleaner-", "FileSystemWatch"};
     private static final ThreadGroup ROOT = OwnThreads.root();
     private static final int MORE = 16;
+    private static final Predicate<Thread> COUNTS = new Counts();
 
     /** The JDK's tables of hooks and of signal handlers; null where it has none by that name. Made at the first look. */
     private static @Nullable Tables tables;
@@ -73,13 +75,21 @@ public final class Bystanders {
         return (t.isVirtual() ? "virtual thread \"" : "thread \"") + t.getName() + "\" (#" + t.threadId() + ")";
     }
 
+    /** No lambda: sysmon asks, perhaps for the first time when the heap is full. */
+    private static final class Counts implements Predicate<Thread> {
+        @Override
+        public boolean test(Thread t) {
+            return counts(t);
+        }
+    }
+
     private static @Nullable Thread thread() {
         for (Thread t : platformThreads()) {
             if (counts(t)) {
                 return t;
             }
         }
-        return JdkContainer.virtualThread(Bystanders::counts);
+        return JdkContainer.virtualThread(COUNTS);
     }
 
     private static Thread[] platformThreads() {

@@ -36,11 +36,15 @@ public final class TimerHeaps implements Timers {
             super(pp);
         }
 
-        /** By an M that holds another P, perhaps: this one may have become idle while nothing was in here. */
+        /**
+         * Called by an M that may hold another P: this one may have become idle while nothing was in here. Sysmon, which is no M, does the
+         * same for itself ({@code proc.Shortage}).
+         */
         @Override
         void cameBack(long when) {
-            if (when != 0) {
-                Scheduler s = Machine.current().s;
+            Machine m = Machine.current();
+            if (when != 0 && m != null) {
+                Scheduler s = m.s;
                 Idle.timerPutBack(s.sched, pp);
                 s.wakeNetPoller(when);
             }

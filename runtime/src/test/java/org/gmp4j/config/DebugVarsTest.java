@@ -33,7 +33,8 @@ class DebugVarsTest {
         "schedtrace=2147483647           | 2147483647 | false",
     })
     void parses(String text, int schedtrace, boolean scheddetail) {
-        assertEquals(new DebugVars(schedtrace, scheddetail, 0, null, false, false, false, Level.SINGLE, false, false, "", -1, Deadlock.USUAL),
+        assertEquals(new DebugVars(schedtrace, scheddetail, 0, null, false, false, false, Level.SINGLE, false, false, "", -1,
+                Deadlock.USUAL),
                 DebugVars.parse(text));
     }
 

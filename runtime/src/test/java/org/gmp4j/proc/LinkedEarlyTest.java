@@ -42,7 +42,7 @@ class LinkedEarlyTest {
             "report/CpuSampler.<init>", "report/CpuSampler.loop", "report/StackSearch.run",
             "stack/JdkContainer.threads", "report/SchedTrace.detail",
             // At the end.
-            "proc/Exiters.onlyTheyAreLeft", "report/Fatal.guard", "report/Fatal.print", "report/Fatal.stacks");
+            "proc/Exiters.onlyTheyAreLeft", "report/Fatal.guard", "report/Fatal.print", "report/Fatal.stacks", "report/Fatal.save");
 
     @Test
     void noLambdas() throws IOException {

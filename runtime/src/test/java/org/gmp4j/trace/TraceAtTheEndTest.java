@@ -84,6 +84,7 @@ class TraceAtTheEndTest {
     @Test
     void misuse() throws IOException {
         Path file = dir.resolve("misuse");
-        check(file, new ChildJvm(Program.class).env("GMPDEBUG", "trace=" + file).run("misuse"), "fatal error: sync: unlock of unlocked mutex");
+        check(file, new ChildJvm(Program.class).env("GMPDEBUG", "trace=" + file).run("misuse"),
+                "fatal error: sync: unlock of unlocked mutex");
     }
 }
