@@ -19,8 +19,9 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
         this.c = Objects.requireNonNull(c, "c");
     }
 
+    /** Returns the limit as a duration; 292 years for more. */
     private static Duration of(long timeout, TimeUnit unit) {
-        return Duration.of(timeout, unit.toChronoUnit());
+        return Duration.ofNanos(unit.toNanos(timeout));
     }
 
     @Override

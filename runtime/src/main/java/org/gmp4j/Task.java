@@ -35,7 +35,6 @@ public final class Task<T> implements Future<T> {
     private final Chan<Void> done = Chan.make();
     /** Where it runs; null before and after. With the monitor, so that nobody interrupts the thread for another goroutine's sake. */
     private @Nullable Thread runner;
-    private boolean cancelled;
 
     /** A task that {@link #running} tells. */
     Task() {
@@ -55,7 +54,9 @@ public final class Task<T> implements Future<T> {
 
         @Override
         public void run() {
-            task.begins();
+            if (!task.begins()) {
+                return;
+            }
             try {
                 result = fn.call();
             } catch (Throwable t) {
@@ -79,18 +80,29 @@ public final class Task<T> implements Future<T> {
         return new Run<>(this, fn);
     }
 
-    private synchronized void begins() {
+    /**
+     * Returns whether the function is to run: false when the task was cancelled before. A cancel completes the outcome first and reads
+     * {@link #runner} afterwards; this writes the runner first and reads the outcome afterwards: a cancel that comes too late to keep
+     * the function from running finds the thread to interrupt.
+     */
+    private synchronized boolean begins() {
         runner = Thread.currentThread();
-        if (cancelled) {
-            runner.interrupt();
-        }
+        return !outcome.isDone();
     }
 
     private void ends(@Nullable T result, @Nullable Throwable thrown) {
         synchronized (this) {
             runner = null; // What comes after this interrupts nobody; what came before goes with the goroutine.
         }
-        complete(thrown == null ? outcome.complete(result) : outcome.completeExceptionally(thrown));
+        complete(thrown == null ? outcome.complete(result) : outcome.completeExceptionally(asFailure(thrown)));
+    }
+
+    /**
+     * Returns the exception for the outcome. A CompletableFuture takes a CancellationException for its own cancellation, and gives a
+     * CompletionException's cause in its place; from the task both are failures like others.
+     */
+    private static Throwable asFailure(Throwable thrown) {
+        return thrown instanceof CancellationException || thrown instanceof CompletionException ? new CompletionException(thrown) : thrown;
     }
 
     private void complete(boolean first) {
@@ -167,9 +179,9 @@ public final class Task<T> implements Future<T> {
     }
 
     /**
-     * Has it done at once, without a result, if it is not. The goroutine goes on until it ends by itself; with {@code interrupt} its
-     * thread is interrupted, which ends what it waits for here or in the JDK, as a {@link WaitInterruptedException} or
-     * {@link InterruptedException}; locks of this library go on waiting. Does not wait for that.
+     * Has it done at once, without a result, if it is not. A task that has not begun then never runs. One that has begun goes on until
+     * it ends by itself; with {@code interrupt} its thread is interrupted, which ends what it waits for here or in the JDK, as a
+     * {@link WaitInterruptedException} or {@link InterruptedException}; locks of this library go on waiting. Does not wait for that.
      *
      * @return false when it was done before
      */
@@ -178,7 +190,6 @@ public final class Task<T> implements Future<T> {
         boolean first = outcome.completeExceptionally(new CancellationException());
         if (first && interrupt) {
             synchronized (this) {
-                cancelled = true;
                 if (runner != null) {
                     runner.interrupt();
                 }
@@ -195,13 +206,16 @@ public final class Task<T> implements Future<T> {
 
     @Override
     public @Nullable T get() throws InterruptedException, ExecutionException {
-        Object _ = done.recvInterruptibly();
+        if (!outcome.isDone()) { // An interrupt ends a wait; where the outcome is there nothing waits.
+            Object _ = done.recvInterruptibly();
+        }
         return outcome.get();
     }
 
     @Override
     public @Nullable T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-        if (done.recvOkWithinInterruptibly(Duration.of(timeout, unit.toChronoUnit())) == null) {
+        Duration limit = Duration.ofNanos(unit.toNanos(timeout)); // That of 292 years for more.
+        if (!outcome.isDone() && done.recvOkWithinInterruptibly(limit) == null) {
             throw new TimeoutException();
         }
         return outcome.get();

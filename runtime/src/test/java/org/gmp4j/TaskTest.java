@@ -98,6 +98,68 @@ class TaskTest {
         }
     }
 
+    /** Cancelled before its goroutine has begun, whether with an interrupt or not: it never runs, and its goroutine ends. */
+    @Test
+    void cancelledBeforeItBegins() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            AtomicReference<Object> ran = new AtomicReference<>();
+            for (boolean interrupt : new boolean[] {false, true}) {
+                Task<Integer> t = new Task<>();
+                Runnable goroutine = t.running(() -> {
+                    ran.set("ran after cancel(" + interrupt + ")");
+                    return 1;
+                });
+                assertTrue(t.cancel(interrupt));
+                gmp.gmp.go(goroutine);
+                assertTrue(t.isCancelled());
+            }
+            gmp.run(Go::gosched); // On one P those before have had their turn then.
+            assertNull(ran.get());
+        }
+    }
+
+    /** What a task throws is its failure, also where a CompletableFuture means something else by it. */
+    @Test
+    void failuresThatAreNoCancellation() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            for (RuntimeException thrown : List.of(new CancellationException("of another"), new CompletionException(new IOException()))) {
+                Task<Integer> t = gmp.gmp.submit(() -> {
+                    throw thrown;
+                });
+                assertSame(thrown, assertThrows(thrown.getClass(), t::join));
+                assertSame(thrown, assertThrows(ExecutionException.class, t::get).getCause());
+                assertSame(thrown, t.exceptionNow());
+                assertEquals(Future.State.FAILED, t.state());
+                assertFalse(t.isCancelled());
+                assertFalse(t.toCompletableFuture().isCancelled());
+                assertFalse(t.cancel());
+            }
+        }
+    }
+
+    /** Limits of all units, from no time to more than nanoseconds can count; and an interrupt, which ends waits alone. */
+    @Test
+    void getWithLimits() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            for (TimeUnit unit : TimeUnit.values()) {
+                Chan<Integer> c = Chan.make();
+                Task<Integer> t = gmp.gmp.submit(c::recv);
+                assertThrows(TimeoutException.class, () -> t.get(0, unit));
+                assertThrows(TimeoutException.class, () -> t.get(Long.MIN_VALUE, unit));
+                gmp.gmp.go(() -> c.send(5));
+                assertEquals(5, t.get(Long.MAX_VALUE, unit));
+                assertEquals(5, t.get(Long.MIN_VALUE, unit));
+            }
+            Task<Integer> done = gmp.gmp.submit(() -> 6);
+            assertEquals(6, done.join());
+            Thread.currentThread().interrupt();
+            assertEquals(6, done.get());
+            assertEquals(6, done.get(1, TimeUnit.NANOSECONDS));
+            assertTrue(Thread.interrupted());
+            assertThrows(NullPointerException.class, () -> done.get(1, null));
+        }
+    }
+
     /** The interrupt of a cancel never meets the goroutine that has the thread next. */
     @Stress
     void cancelsRace() throws Exception {
