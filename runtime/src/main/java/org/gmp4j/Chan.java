@@ -126,6 +126,11 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         return recvOk(Limits.within(d).interruptibly());
     }
 
+    /** Waits until it is closed and drained, without receiving; false when {@code ctx} is cancelled before that. */
+    boolean drainedUnless(Cancelable ctx) {
+        return ChanEnding.drained(this, ctx);
+    }
+
     @Override
     public @Nullable T recvWithin(Duration d) {
         Recv<T> r = recvOkWithin(d);

@@ -65,6 +65,45 @@ final class ChanEnding extends Ending {
         }
     }
 
+    /**
+     * Waits until the channel is closed and drained, without receiving; an interrupt ends it by default.
+     *
+     * @return false when {@code ctx} was cancelled before that
+     */
+    static boolean drained(Hchan c, Cancelable ctx) {
+        GStack st = GStack.enter();
+        try {
+            c.lock.lock();
+            ChanEnding e;
+            try { // There may be no memory.
+                e = new ChanEnding(c, c.drainq(), Limits.until(ctx));
+            } finally {
+                c.lock.unlock();
+            }
+            e.begin();
+            try {
+                return e.awaitDrained(st);
+            } finally {
+                e.finish();
+            }
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
+    private boolean awaitDrained(@Nullable GStack st) {
+        c.lock.lock();
+        boolean drained = c.drained();
+        if (drained || pending()) {
+            c.lock.unlock();
+        } else {
+            long sg = c.sudogOrUnlock(st);
+            drained = !await(st, sg, q, c.lock, durable() ? WaitReason.CHAN_RECEIVE_DURABLE : WaitReason.CHAN_RECEIVE);
+            Waiting.release(st, sg);
+        }
+        return drained || !byContext() && timeUp(); // After an interrupt it throws; there is no limit of time.
+    }
+
     /** Whether only a bubble can end the wait: its goroutines, or its clock, which must not stand still for a limit of time. */
     private boolean durable() {
         return limits.timed() ? Bubble.current() != null : c.durable();

@@ -57,13 +57,16 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
             public void onNext(T v) {
                 Objects.requireNonNull(v, "element");
                 synchronized (ChanSubscription.this) {
-                    if (over) {
-                        return; // It was on its way when the subscription was closed.
-                    }
-                    if (!c.trySend(v)) { // There is room for all that was asked for.
-                        throw new IllegalStateException("the publisher sent more than was asked for");
+                    if (over || c.trySend(v)) { // If over it was on its way when the subscription was closed.
+                        return;
                     }
                 }
+                // There is room for all that was asked for. By the rules of flows a subscriber throws nothing here.
+                Flow.Subscription s = subscription;
+                if (s != null) {
+                    s.cancel();
+                }
+                end(new IllegalStateException("the publisher sent more than was asked for"));
             }
 
             @Override

@@ -110,12 +110,13 @@ public final class Chans {
 
     /**
      * A publisher of what comes from the channel. Each element goes to one of its subscribers, as with several receivers; each is served
-     * by a goroutine of its own, which receives when there is demand. It completes when the channel is closed and drained.
+     * by a goroutine of its own, which receives when there is demand. It completes when the channel is closed and drained, whether there
+     * is demand or not. A subscriber that throws an exception is told of it by {@code onError}; one that asks for less than 1 element is
+     * told of an {@link IllegalArgumentException}, one that subscribes while it is subscribed of an {@link IllegalStateException}, and
+     * where {@code on} refuses the goroutine of what {@code on} threw.
      */
     public static <T> Flow.Publisher<T> publisher(Executor on, RecvChan<T> c) {
-        Objects.requireNonNull(on, "on");
-        Objects.requireNonNull(c, "c");
-        return subscriber -> ChanPublication.begin(on, c, subscriber);
+        return new ChanPublisher<>(on, c);
     }
 
     /**

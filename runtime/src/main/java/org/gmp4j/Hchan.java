@@ -53,6 +53,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
     final WaitQ recvq = new WaitQ();
     final WaitQ sendq = new WaitQ();
+    /** Waiters for the end, when the channel is closed and drained; null until there is one. Written under the lock, once. */
+    private @Nullable WaitQ drainq;
     /** The bubble it was made in, whose goroutines alone may use it; null for none. Timer and time limits pass unchecked. */
     private final @Nullable Bubble bubble = Bubble.current();
     private final int cap;
@@ -294,10 +296,29 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
 
     /** Ends a receive whose element was taken: the lock and its sender go free. */
     final void unlockTaken(long sender) {
+        if (drainq != null && drained()) {
+            unlockAndWake(takeAll(drainq, 0)); // No sender waits: the channel is closed.
+            return;
+        }
         lock.unlock();
         if (sender != 0) {
             wake(sender);
         }
+    }
+
+    /** Under the lock: whether the channel is closed and has no element any more; then it stays so. */
+    final boolean drained() {
+        return closed && count == 0;
+    }
+
+    /** Under the lock: the queue of those that wait until the channel is {@link #drained}. */
+    final WaitQ drainq() {
+        WaitQ q = drainq;
+        if (q == null) {
+            q = new WaitQ();
+            drainq = q;
+        }
+        return q;
     }
 
     /**
@@ -401,8 +422,12 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
         closed = true;
         long list = takeAll(sendq, takeAll(recvq, 0));
+        unlockAndWake(drainq != null && drained() ? takeAll(drainq, list) : list);
+    }
+
+    private void unlockAndWake(long waiters) {
         lock.unlock();
-        while (list != 0) {
+        for (long list = waiters; list != 0;) {
             long sg = list;
             list = Sudog.next(sg); // Before the wake: afterwards the waiter may give the sudog back.
             wake(sg);

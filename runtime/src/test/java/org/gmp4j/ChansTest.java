@@ -7,12 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Flow;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SubmissionPublisher;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -147,6 +150,181 @@ class ChansTest {
     void aPublisherThatSendsBeforeItSubscribes() {
         ChanSubscription<Integer> s = Chans.subscribe(to -> to.onNext(1), 1);
         assertEquals(1, s.recv());
+    }
+
+    /** A subscriber that notes its signals and asks for {@code first} elements. */
+    private static final class Noting implements Flow.Subscriber<Integer> {
+        final BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+        private final long first;
+        volatile Flow.Subscription subscription;
+
+        Noting(long first) {
+            this.first = first;
+        }
+
+        @Override
+        public void onSubscribe(Flow.Subscription s) {
+            subscription = s;
+            seen.add("subscribed");
+            if (first > 0) {
+                s.request(first);
+            }
+        }
+
+        @Override
+        public void onNext(Integer v) {
+            seen.add(v.toString());
+        }
+
+        @Override
+        public void onError(Throwable t) {
+            seen.add(t.getClass().getSimpleName());
+        }
+
+        @Override
+        public void onComplete() {
+            seen.add("complete");
+        }
+
+        void expect(String... signals) throws InterruptedException {
+            for (String s : signals) {
+                assertEquals(s, seen.take());
+            }
+        }
+    }
+
+    /** It needs no demand: of a channel that is empty already, that is closed later, and whose last element another takes. */
+    @Test
+    void completionWithoutDemand() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Noting empty = new Noting(0);
+            Chans.publisher(gmp.gmp, of()).subscribe(empty);
+            empty.expect("subscribed", "complete");
+
+            Chan<Integer> c = Chan.make(2);
+            Noting two = new Noting(2);
+            Chans.publisher(gmp.gmp, c).subscribe(two);
+            c.send(1);
+            c.send(2);
+            two.expect("subscribed", "1", "2");
+            c.close();
+            two.expect("complete");
+
+            Chan<Integer> rest = of(1, 2);
+            Noting idle = new Noting(0);
+            Flow.Publisher<Integer> p = Chans.publisher(gmp.gmp, rest);
+            p.subscribe(idle);
+            idle.expect("subscribed");
+            assertEquals(1, rest.recv());
+            assertEquals(2, rest.recv());
+            idle.expect("complete");
+            p.subscribe(idle); // Again, as it is subscribed no more.
+            idle.expect("subscribed", "complete");
+        }
+    }
+
+    /** While an element is awaited, and while none was asked for. */
+    @Test
+    void misuseIsToldAtOnce() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            for (long asked : new long[] {0, 1}) {
+                Flow.Publisher<Integer> p = Chans.publisher(gmp.gmp, Chan.make());
+                Noting s = new Noting(asked);
+                p.subscribe(s);
+                s.expect("subscribed");
+                s.subscription.request(0);
+                s.expect("IllegalArgumentException");
+                p.subscribe(s);
+                p.subscribe(s);
+                s.expect("subscribed", "IllegalStateException");
+            }
+        }
+    }
+
+    /** A subscriber that fails is told of it; one that fails as it is told of the end is told nothing more. */
+    @Test
+    void subscribersThatThrow() throws Exception {
+        BlockingQueue<Object> uncaught = new LinkedBlockingQueue<>();
+        try (Gmp gmp = Gmp.builder().procs(2).uncaught((id, t) -> uncaught.add(t)).build()) {
+            BlockingQueue<Object> told = new LinkedBlockingQueue<>();
+            RuntimeException thrown = new ArithmeticException();
+            Flow.Subscriber<Integer> s = new Flow.Subscriber<>() {
+                @Override
+                public void onSubscribe(Flow.Subscription s) {
+                    s.request(1);
+                }
+
+                @Override
+                public void onNext(Integer v) {
+                    throw thrown;
+                }
+
+                @Override
+                public void onError(Throwable t) {
+                    told.add(t);
+                }
+
+                @Override
+                public void onComplete() {
+                    throw thrown;
+                }
+            };
+            Chans.publisher(gmp, of()).subscribe(s);
+            assertEquals(thrown, uncaught.take());
+            Chans.publisher(gmp, of(1)).subscribe(s);
+            assertEquals(thrown, told.take());
+            assertTrue(told.isEmpty() && uncaught.isEmpty());
+        }
+    }
+
+    /** Nothing of ours refers to it any more. */
+    @Test
+    void aSubscriberThatCancelsIsDropped() throws Exception {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Chan<Integer> c = Chan.make();
+            Flow.Publisher<Integer> p = Chans.publisher(gmp.gmp, c);
+            for (long asked : new long[] {0, 1}) {
+                WeakReference<Noting> gone = cancelled(p, asked);
+                while (gone.get() != null) {
+                    System.gc();
+                }
+            }
+            Reference.reachabilityFence(p);
+        }
+    }
+
+    private static WeakReference<Noting> cancelled(Flow.Publisher<Integer> p, long asked) throws InterruptedException {
+        Noting s = new Noting(asked);
+        p.subscribe(s);
+        s.expect("subscribed");
+        s.subscription.cancel();
+        s.subscription.request(1);
+        s.subscription.request(0);
+        return new WeakReference<>(s);
+    }
+
+    /** Against the rules of flows, to which the receiver owes no exception. */
+    @Test
+    void aPublisherThatSendsMoreThanAskedFor() {
+        boolean[] cancelled = new boolean[1];
+        ChanSubscription<Integer> s = Chans.subscribe(to -> {
+            to.onSubscribe(new Flow.Subscription() {
+                @Override
+                public void request(long n) {
+                    assertEquals(1, n);
+                }
+
+                @Override
+                public void cancel() {
+                    cancelled[0] = true;
+                }
+            });
+            to.onNext(1);
+            to.onNext(2);
+        }, 1);
+        assertTrue(cancelled[0]);
+        assertEquals(1, s.recv());
+        assertTrue(assertThrows(IllegalStateException.class, s::recv).getCause().getMessage().contains("more than was asked for"));
     }
 
     @Test

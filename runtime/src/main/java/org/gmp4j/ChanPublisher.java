@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j;
+
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Flow;
+
+/** A channel as a {@link Flow.Publisher}: see {@link Chans#publisher}. */
+final class ChanPublisher<T> implements Flow.Publisher<T> {
+    final Chan<T> c;
+    private final Executor on;
+    /** Those that are subscribed now. */
+    private final Map<Flow.Subscriber<? super T>, ChanPublication<T>> active = Collections.synchronizedMap(new IdentityHashMap<>());
+
+    ChanPublisher(Executor on, RecvChan<T> c) {
+        this.on = Objects.requireNonNull(on, "on");
+        this.c = (Chan<T>) Objects.requireNonNull(c, "c");
+    }
+
+    @Override
+    public void subscribe(Flow.Subscriber<? super T> to) {
+        ChanPublication<T> p = new ChanPublication<>(this, Objects.requireNonNull(to, "subscriber"));
+        ChanPublication<T> before = active.putIfAbsent(to, p);
+        if (before != null) { // The goroutine that serves it tells it, as signals never overlap.
+            before.fail(new IllegalStateException("the subscriber is subscribed already"));
+            return;
+        }
+        boolean served = false;
+        try {
+            on.execute(p::serve);
+            served = true;
+        } catch (RuntimeException e) { // By the rules of flows the subscriber is told, not the caller.
+            served = p.refuse(e);
+            if (!served) {
+                throw e;
+            }
+        } finally {
+            if (!served) {
+                left(to, p);
+            }
+        }
+    }
+
+    void left(Flow.Subscriber<? super T> to, ChanPublication<T> p) {
+        boolean _ = active.remove(to, p);
+    }
+}
