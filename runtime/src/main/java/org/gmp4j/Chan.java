@@ -321,6 +321,69 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         buf[i] = v;
     }
 
+    // For a view of the channel as a queue
+
+    /** The element that is first in the buffer; null for none. */
+    @SuppressWarnings("unchecked")
+    @Nullable T first() {
+        GStack st = GStack.enter();
+        lock.lock();
+        Object v = size() == 0 ? null : buf[place()];
+        lock.unlock();
+        GStack.exit(st);
+        return (T) v;
+    }
+
+    /** A copy of the buffer, the first element first. */
+    @Nullable Object[] elements() {
+        GStack st = GStack.enter();
+        lock.lock();
+        try { // There may be no memory.
+            Object[] all = new Object[size()];
+            for (int i = 0; i < all.length; i++) {
+                all[i] = buf[placeOf(i)];
+            }
+            return all;
+        } finally {
+            lock.unlock();
+            GStack.exit(st);
+        }
+    }
+
+    /**
+     * Receives an element that need not be the first.
+     *
+     * @param v the object, by identity
+     * @param skip how many places of the same object from the front are left out, if it has so many
+     * @return false when it is not in the buffer
+     */
+    boolean receive(Object v, int skip) {
+        GStack st = GStack.enter();
+        try {
+            checkReceiver();
+            lock.lock();
+            int at = -1;
+            for (int i = 0, left = skip; i < size() && left >= 0; i++) {
+                if (buf[placeOf(i)] == v) {
+                    at = i;
+                    left--;
+                }
+            }
+            if (at < 0) {
+                lock.unlock();
+                return false;
+            }
+            for (int i = at; i > 0; i--) { // Now it is the first, and received as any other.
+                buf[placeOf(i)] = buf[placeOf(i - 1)];
+            }
+            buf[place()] = v;
+            Object _ = takeAndUnlock(nextSender());
+            return true;
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
     /** Receives until the channel is closed and drained, as Go's range does. */
     @Override
     public Iterator<T> iterator() {

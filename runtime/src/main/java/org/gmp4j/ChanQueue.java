@@ -5,7 +5,10 @@ import java.time.Duration;
 import java.util.AbstractQueue;
 import java.util.Collection;
 import java.util.Iterator;
+import java.util.NoSuchElementException;
 import java.util.Objects;
+import java.util.Spliterator;
+import java.util.Spliterators;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -76,24 +79,80 @@ final class ChanQueue<T> extends AbstractQueue<T> implements BlockingQueue<T> {
 
     @Override
     public int drainTo(Collection<? super T> to, int most) {
-        if (to == this) {
+        Objects.requireNonNull(to, "to");
+        if (to == this || to instanceof ChanQueue<?> q && q.c == c) {
             throw new IllegalArgumentException("a queue is drained to itself");
         }
-        Objects.requireNonNull(to, "to");
         int n = 0;
         for (T v; n < most && (v = c.tryRecv()) != null; n++) {
-            to.add(v);
+            boolean _ = to.add(v);
         }
         return n;
     }
 
     @Override
-    public T peek() {
-        throw new UnsupportedOperationException("a channel shows nothing that is not received");
+    public @Nullable T peek() {
+        return c.first();
+    }
+
+    @Override
+    public boolean remove(@Nullable Object o) {
+        for (Object v : c.elements()) {
+            if (v != null && v.equals(o) && c.receive(v, 0)) { // Not received by another meanwhile.
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override
     public Iterator<T> iterator() {
-        throw new UnsupportedOperationException("a channel shows nothing that is not received: iterate over the channel itself");
+        return new Elements<>(c);
+    }
+
+    @Override
+    public Spliterator<T> spliterator() {
+        return Spliterators.spliteratorUnknownSize(iterator(), Spliterator.ORDERED | Spliterator.NONNULL | Spliterator.CONCURRENT);
+    }
+
+    /** Over what was buffered when it was made. For one thread. */
+    private static final class Elements<T> implements Iterator<T> {
+        private final Chan<T> c;
+        /** Null in the places of elements that this has removed. */
+        private final @Nullable Object[] all;
+        private int next;
+
+        Elements(Chan<T> c) {
+            this.c = c;
+            all = c.elements();
+        }
+
+        @Override
+        public boolean hasNext() {
+            return next < all.length;
+        }
+
+        @Override
+        @SuppressWarnings({"unchecked", "NullAway"}) // Null are only places before the next.
+        public T next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException();
+            }
+            return (T) all[next++];
+        }
+
+        @Override
+        public void remove() {
+            Object v = next == 0 ? null : all[next - 1];
+            if (v == null) {
+                throw new IllegalStateException("remove without next, or a second time");
+            }
+            int same = 0;
+            for (int i = 0; i < next - 1; i++) {
+                same += all[i] == v ? 1 : 0;
+            }
+            all[next - 1] = null;
+            boolean _ = c.receive(v, same); // Or another has received it.
+        }
     }
 }

@@ -101,8 +101,10 @@ public final class Chans {
     /**
      * A view of the channel as a queue: {@code put} and {@code take} are a send and a receive that interrupts end on all threads,
      * {@code offer} and {@code poll} tries and waits with a limit. Once it is closed and drained {@code poll} gives null, and
-     * {@code take} throws an {@link IllegalStateException}; {@code put} and {@code offer} throw {@link ChanClosedException}. There is no
-     * {@code peek}, no {@code iterator} and nothing that needs them: a channel shows nothing before it is received.
+     * {@code take} throws an {@link IllegalStateException}; {@code put} and {@code offer} throw {@link ChanClosedException}. The size,
+     * {@code peek}, {@code contains}, {@code remove(Object)} and the iterator are about the elements in the buffer, without those of
+     * waiting senders; the iterator and the stream have those that were there when they were made. {@code remove} of an element is a
+     * receive of it, and takes time for the size of the buffer.
      */
     public static <T> BlockingQueue<T> queue(Chan<T> c) {
         return new ChanQueue<>(c);

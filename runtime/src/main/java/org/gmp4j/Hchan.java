@@ -116,6 +116,16 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return recvx;
     }
 
+    /** Under the lock: how many elements are buffered; 0 for a timer's channel, as {@link #len}. */
+    final int size() {
+        return timer != null ? 0 : count;
+    }
+
+    /** Under the lock: the place of an element, by its number from the front; less than {@link #size}. */
+    final int placeOf(int i) {
+        return next(recvx, i, cap);
+    }
+
     final boolean buffered() {
         return count > 0;
     }
@@ -250,7 +260,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return empty() ? CLOSED : 0; // Something may have come between the first look and the close.
     }
 
-    private void checkReceiver() {
+    final void checkReceiver() {
         if (bubble != null) {
             bubble.check("receive on synctest channel from outside bubble");
         }
