@@ -40,8 +40,8 @@ class FlowTckTest {
             // Each element goes to one subscriber.
             "optional_spec111_multicast_mustProduceTheSameElementsInTheSameSequenceToAllOfItsSubscribersWhenRequestingOneByOne",
             "optional_spec111_multicast_mustProduceTheSameElementsInTheSameSequenceToAllOfItsSubscribersWhenRequestingManyUpfront",
-            "optional_spec111_multicast_mustProduceTheSameElementsInTheSameSequenceToAllOfItsSubscribersWhenRequestingManyUpfrontAndCompleteAs"
-                    + "Expected",
+            "optional_spec111_multicast_mustProduceTheSameElementsInTheSameSequenceToAllOfItsSubscribersWhenRequestingMany"
+                    + "UpfrontAndCompleteAsExpected",
             "optional_spec111_registeredSubscribersMustReceiveOnNextOrOnCompleteSignals",
             // It sleeps for a time in which a busy machine need not come so far: ChansTest.aSubscriberThatCancelsIsDropped.
             "required_spec313_cancelMustMakeThePublisherEventuallyDropAllReferencesToTheSubscriber");
