@@ -339,7 +339,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         GStack st = GStack.enter();
         lock.lock();
         try { // There may be no memory.
-            Object[] all = new Object[size()];
+            @Nullable Object[] all = new @Nullable Object[size()];
             for (int i = 0; i < all.length; i++) {
                 all[i] = buf[placeOf(i)];
             }
