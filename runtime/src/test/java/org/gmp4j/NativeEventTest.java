@@ -14,12 +14,14 @@ import java.lang.invoke.MethodHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.synctest.Synctest;
+import org.gmp4j.sysmon.DeepSleeper;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -135,6 +137,22 @@ class NativeEventTest {
                 boolean _ = later.stop();
                 assertTrue(still, "the clock has moved on");
             });
+        }
+    }
+
+    /** The process has been idle for long. */
+    @Test
+    void wokenFromALongSleep() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(1); NativeEvent event = new NativeEvent()) {
+            CountDownLatch done = new CountDownLatch(1);
+            gmp.go(() -> {
+                event.await();
+                done.countDown();
+            });
+            DeepSleeper sleeper = DeepSleeper.of(gmp.gmp.s);
+            assertEquals(1, ready(event.address()));
+            done.await();
+            assertTrue(sleeper.wasRung());
         }
     }
 

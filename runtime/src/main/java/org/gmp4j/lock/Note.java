@@ -56,6 +56,24 @@ public final class Note {
         }
     }
 
+    /**
+     * Like {@link #ring}, on a stack that may be nearly full: when there is no room for the call of the kernel, the word says again that the
+     * sleeper is to be woken, so that the next ring does it. If the sleeper woke up by itself meanwhile, the next ring calls the kernel in
+     * vain.
+     *
+     * @throws StackOverflowError when there is too little room; then the sleeper may have slept through a ring of another thread
+     */
+    public static void ringOrLeave(long addr) {
+        if (Mem.INT.getAndSet(addr, WOKEN) == ASLEEP) {
+            try {
+                Futex.wake(addr, 1);
+            } catch (StackOverflowError e) {
+                boolean _ = Mem.INT.compareAndSet(addr, WOKEN, ASLEEP);
+                throw e;
+            }
+        }
+    }
+
     /** Whether it was woken since it was cleared. */
     public static boolean woken(long addr) {
         return Mem.INT.getAcquire(addr) == WOKEN;

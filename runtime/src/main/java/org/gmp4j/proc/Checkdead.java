@@ -170,6 +170,22 @@ final class Checkdead implements LongPredicate {
         return true;
     }
 
+    /**
+     * From sysmon, while nothing runs: whether no goroutine can run again unless something outside readies it. A goroutine that the JDK
+     * parked, or that a timer readies, runs before there can be a deadlock, and that wakes sysmon.
+     */
+    boolean isHeldBack() {
+        if (!wanted(s) || Schedt.njdkwaitVolatile(s.sched) > 0) {
+            return false;
+        }
+        for (Processor pr : s.procs()) {
+            if (P.timer0WhenAcquire(pr.pp) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** How often a goroutine was run; monotone. The acquiring reads of the statuses come after, in pass 1. */
     private static long runs(Scheduler s) {
         long n = 0;

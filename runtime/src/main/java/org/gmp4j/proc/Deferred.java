@@ -42,8 +42,8 @@ public abstract class Deferred {
     private static volatile @Nullable Deferred head = CLOSED;
     /** How many threads are doing such work. */
     private static final AtomicInteger DRAINING = new AtomicInteger();
-    /** How many sysmons look at the list; under the class's lock. */
-    private static int drainers;
+    /** The sysmons that look at the list, of which the first is rung. Written under the class's lock, read without it. */
+    private static volatile @Nullable Drainer drainers;
 
     private @Nullable Deferred next;
 
@@ -53,6 +53,20 @@ public abstract class Deferred {
 
     /** Does the work, on sysmon: must not wait for anything that user code may hold, nor throw. */
     protected abstract void run();
+
+    /** A scheduler whose sysmon looks at the list. */
+    static final class Drainer {
+        private final Scheduler s;
+        /** What is tried out once, so that all of this code has run: later there would be no room to load and link it. */
+        private final Deferred trial = new Wakeup(null, null);
+        /** Under the class's lock. */
+        private @Nullable Drainer next;
+
+        /** For a scheduler whose struct may not have been made yet. */
+        Drainer(Scheduler s) {
+            this.s = s;
+        }
+    }
 
     /** A wake-up of the JDK: see {@link GStack#execute}. */
     static final class Wakeup extends Deferred {
@@ -77,7 +91,7 @@ public abstract class Deferred {
         }
     }
 
-    /** Adds {@code d}, which is done within 60 ms. False, and nothing is added, when no scheduler lives. */
+    /** Adds {@code d}, and wakes a sysmon, which does it. False, and nothing is added, when no scheduler lives. */
     public static boolean add(Deferred d) {
         do {
             d.next = head;
@@ -85,7 +99,23 @@ public abstract class Deferred {
                 return false;
             }
         } while (!HEAD.compareAndSet(d.next, d));
+        try {
+            ring();
+        } catch (StackOverflowError e) {
+            return true; // There is no room even for that: a sysmon looks when its sleep ends, 10 s later at most.
+        }
         return true;
+    }
+
+    /**
+     * After the push. A sysmon that ends leaves the list of sysmons and then drains this one: so either the push comes before
+     * that, or another sysmon is first here. One that sleeps clears its note before it looks.
+     */
+    private static void ring() {
+        Drainer d = drainers;
+        if (d != null) {
+            Note.ringOrLeave(Schedt.sysmonnoteAddress(d.s.sched));
+        }
     }
 
     /** Does the work in the list; called by sysmon. */
@@ -142,32 +172,30 @@ public abstract class Deferred {
         }
     }
 
-    /** Has {@code s}'s sysmon look at once; otherwise one looks within 60 ms. */
-    static void ring(Scheduler s) {
-        try {
-            Note.ring(Schedt.sysmonnoteAddress(s.sched));
-        } catch (StackOverflowError e) {
-            return; // There is not even room for that.
-        }
-    }
-
-    /** What {@link #begin} tries this out with, once. */
-    static Deferred trial() {
-        return new Wakeup(null, null);
-    }
-
     /** A sysmon begins to look. Runs all of this code once, as there would be no room to load and link it later. */
-    static synchronized void begin(Deferred trial) {
-        if (drainers++ == 0) {
+    static synchronized void begin(Drainer d) {
+        d.next = drainers;
+        drainers = d;
+        if (d.next == null) {
             head = null;
         }
-        boolean _ = add(trial);
+        boolean _ = add(d.trial);
         drain();
     }
 
     /** A sysmon stops looking; the last one does what is in the list. */
-    static synchronized void end() {
-        if (--drainers == 0) {
+    static synchronized void end(Drainer d) {
+        Drainer first = drainers;
+        if (first == d) {
+            drainers = d.next; // Before the list is drained: see ring.
+        } else {
+            for (Drainer at = first; at != null; at = at.next) {
+                if (at.next == d) {
+                    at.next = d.next;
+                }
+            }
+        }
+        if (drainers == null) {
             runAll(CLOSED); // What comes later is refused.
         } else {
             drain();

@@ -51,9 +51,7 @@ final class JdkReady {
         }
         GStack caller = GStack.current();
         boolean outside = caller == null || M.locksOpaque(caller.machine().mp) == 0;
-        if (outside && !Headroom.enough() && Deferred.add(new Deferred.Wakeup(st, task))) {
-            Deferred.ring(st.s);
-        } else {
+        if (!outside || Headroom.enough() || !Deferred.add(new Deferred.Wakeup(st, task))) {
             executeNow(st, task);
         }
     }

@@ -4,13 +4,15 @@ package org.gmp4j.proc;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.gmp4j.lock.Note;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Stacks for which the JDK could not finish a park, or the end of a thread, for want of memory: a timed park, for example, sets an
- * alarm when the stack is off the M already. Sysmon tries again at each look. Meanwhile the thread's state in the JDK is that of one about
+ * alarm when the stack is off the M already. Sysmon is rung, and tries again at each look. Meanwhile the thread's state in the JDK is that of one about
  * to park, which does no harm: an unpark leaves a permit, a notify a mark, and both are seen when it has parked.
  */
 final class Leftovers {
@@ -19,8 +21,14 @@ final class Leftovers {
     /** A list by {@link GStack#nextLeft}; Ms push, sysmon takes all. */
     private volatile @Nullable GStack first;
 
-    /** From the M that has unmounted the stack: the CAS hands it to sysmon. */
-    void add(GStack st) {
+    /** From an M of {@code s} that has unmounted the stack, and may have no P: so sysmon may sleep for long. */
+    void add(Scheduler s, GStack st) {
+        push(st);
+        Note.ring(Schedt.sysmonnoteAddress(s.sched)); // After the CAS. Sysmon clears the note and then looks at the list.
+    }
+
+    /** The CAS hands the stack to sysmon. */
+    private void push(GStack st) {
         GStack old;
         do {
             old = first;
@@ -50,7 +58,7 @@ final class Leftovers {
             all = st.nextLeft; // Before the thread can be run again, and come back here.
             st.nextLeft = null;
             if (!(st.ended() ? JdkState.afterDone(st) : JdkState.afterYield(st))) {
-                add(st);
+                push(st); // Sysmon looks again by itself.
             }
         }
     }

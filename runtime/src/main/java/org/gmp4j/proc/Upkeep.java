@@ -15,12 +15,13 @@ public final class Upkeep {
     private final Scheduler s;
     private final Checkdead checkdead;
     /** Made here, where the caller that builds the scheduler can still be told that there is no memory. */
-    private final Deferred trial = Deferred.trial();
+    private final Deferred.Drainer drainer;
 
     /** For one scheduler, which may not be complete yet. */
     public Upkeep(Scheduler s) {
         this.s = s;
         checkdead = new Checkdead(s);
+        drainer = new Deferred.Drainer(s);
     }
 
     /** The thread begins as one of the runtime's. */
@@ -31,12 +32,12 @@ public final class Upkeep {
 
     /** From here until {@link #close} the thread does the work of {@link Deferred}. */
     public void open() {
-        Deferred.begin(trial);
+        Deferred.begin(drainer);
     }
 
     /** Does the work that is left; what comes later is done by another scheduler's sysmon, or refused if there is none. */
     public void close() {
-        Deferred.end();
+        Deferred.end(drainer);
     }
 
     /** Whether the scheduler has ended, with nothing left to do. */
@@ -61,6 +62,11 @@ public final class Upkeep {
         s.leftovers.look();
     }
 
+    /** Whether {@link #leftovers} left any. */
+    public boolean anyLeftovers() {
+        return s.leftovers.any();
+    }
+
     /** Tries again to make an M that is needed, if it is time. */
     public void shortage(long now) {
         s.shortage.look(now);
@@ -79,6 +85,11 @@ public final class Upkeep {
     /** {@code checkdead}: reports when all goroutines are asleep for good. */
     public void checkdead(long now) {
         checkdead.look(now);
+    }
+
+    /** Whether {@link #checkdead} is to look again though nothing runs: what keeps it from reporting may end, and rings nobody. */
+    public boolean deadlockIsHeldBack() {
+        return checkdead.isHeldBack();
     }
 
     /**

@@ -198,6 +198,11 @@ final class Retake {
         }
     }
 
+    /** Whether there was a stray at the last look for them. */
+    boolean anyStray() {
+        return strays.any();
+    }
+
     /** Whether a stray is being brought to a point: sysmon must look again soon. */
     boolean callsStray() {
         return strays.calling();

@@ -36,6 +36,8 @@ final class Strays {
     private @Nullable Machine called;
     private long since;
     private int calls;
+    /** Whether there was one at the last scan. */
+    private boolean any;
 
     /** What sysmon knows of the stray on an M. */
     static final class Stray {
@@ -74,6 +76,11 @@ final class Strays {
         return called != null;
     }
 
+    /** Whether there was one at the last scan. */
+    boolean any() {
+        return any;
+    }
+
     /** Looks at the stray that is called, and at all Ms if it is time; does nothing while the world is stopped. */
     void look(long now) {
         boolean stopped = Schedt.gcwaitingAcquire(s.sched) != 0;
@@ -86,12 +93,16 @@ final class Strays {
         lastScan = now;
         Machine[] all = s.machines();
         int first = from;
+        any = false;
         for (int i = 0; i < all.length; i++) {
             int at = (first + i) % all.length;
             Machine m = all[at];
             if (!m.astray()) {
                 WatchedM.of(m).stray.goid = 0;
-            } else if (m != called && found(m, now)) {
+                continue;
+            }
+            any = true;
+            if (m != called && found(m, now)) {
                 from = at + 1;
                 goOn(m, now, false);
             }

@@ -47,8 +47,9 @@ import org.gmp4j.struct.Schedt;
  *  all Ps are idle: it rests                       a quantum, 0.5 to 2.5 ms           a system call; when it has paid for
  *                                                                                       its last look, work that is
  *                                                                                       queued while no P is idle
- *  all Ps were idle for 1 ms, or the world is      60 ms                              anything that runs
- *    stopped: it sleeps deeply
+ *  all Ps were idle for 1 ms, or the world is      60 ms; each time that nothing woke anything that runs, or that leaves
+ *    stopped: it sleeps deeply                       it twice as long, up to 10 s;      work to sysmon
+ *                                                    or until a duty is due
  *  after a deep sleep: it dozes                    a quantum, 1.25 ms at most; half   a system call
  *                                                    a ms while no P is idle
  * </pre>
@@ -60,6 +61,13 @@ import org.gmp4j.struct.Schedt;
  * <p>Go's sysmon sleeps deeply as soon as all Ps are idle. Where goroutines run now and then, as in a service at low load, waking it for
  * each took as much time as the goroutines. After a doze all Ps have usually been idle for a millisecond again, and it sleeps deeply at
  * once.
+ *
+ * <p>In a deep sleep each duty that must not wait has a thread that rings: an M that takes a P, startTheWorld, C code with a goroutine
+ * to ready, {@code Deferred}, {@code Leftovers}, {@code Shortage}, and a scheduler that ends. Each of them changes its word and then
+ * rings the note; sysmon clears the note and then reads the words ({@link #round}, {@link #dozed}). So a ring either ends the next sleep,
+ * or came before the clear, and then the word is seen. Duties with a time limit the sleep ({@link #untilDue}). The others can wait for
+ * something to run, or for the growing sleep to end: sockets that only plain threads use, caches that a collection should empty, points
+ * to disarm, a user of JMX.
  *
  * <p>Each look costs some 30 µs of CPU time where all threads share one CPU: two switches, and cache misses after them. These rules
  * avoid looks: 3,700 of them a second took 13 % of a CPU beside a service.
@@ -101,7 +109,13 @@ public final class Sysmon implements Monitor {
     private static final long SUSPECT_SLEEP = 100_000;
     private static final long MAX_REST = 2_500_000;
     private static final long DEEP_AFTER = 1_000_000;
+    /** The first deep sleep, and the longest. */
     private static final long DEEP_SLEEP = 6 * MAX_SLEEP;
+    private static final long DEEPEST_SLEEP = 1_000 * MAX_SLEEP;
+    /** A sleep that began without a ring for many seconds: of a process that is idle. */
+    static final long LONG_SLEEP = DEEPEST_SLEEP / 2;
+    /** The longest deep sleep while nothing would ring for a stray that comes to a point, or for the end of what holds a deadlock back. */
+    private static final long UNRUNG_SLEEP = 100 * MAX_SLEEP;
     /** How long it dozes at most. */
     private static final long DOZE = DEEP_AFTER * 5 / 4;
     /** When the network was not polled for this long, ns, or for a quantum if that is less, sysmon polls it. */
@@ -111,8 +125,6 @@ public final class Sysmon implements Monitor {
     private static final long PROCS_EVERY = 1_000_000_000;
     /** How often, at most, the lengths of the queues are written to a trace, ns. */
     private static final long QUEUES_EVERY = 1_000_000;
-    /** How often it is noted since when goroutines wait, ns: a traceback's minutes are off by that much at most. */
-    private static final long WAITS_EVERY = 20_000_000_000L;
 
     // Its duties.
     private static final int BEGIN = 0;
@@ -134,6 +146,7 @@ public final class Sysmon implements Monitor {
     final Retake retake;
     private final Runnable end;
     private final Upkeep upkeep;
+    private final WaitTimes waitTimes;
     final Stalls stalls;
     /** How long it rests, and for how long nobody has polled the network before it does; how often schedtrace prints, 0 for never. */
     private final long restNanos;
@@ -143,6 +156,11 @@ public final class Sysmon implements Monitor {
     /** Rounds without work, and how long it sleeps before the next. */
     int idle;
     long sleep = MIN_SLEEP;
+    /** How long its next deep sleep lasts, if no duty is due earlier; and the one under way. Its own; tests write and read them. */
+    long deepSleep = DEEP_SLEEP;
+    long sleeps;
+    /** How many of the longest sleeps nothing ended; for readers of a heap dump, and tests. */
+    int unrung;
     /** When it last woke up. */
     private long woken = began;
     private long lastTrace = began;
@@ -151,9 +169,6 @@ public final class Sysmon implements Monitor {
     private long lastQueues = began;
     /** How often there was no memory for a duty; for readers of a heap dump. */
     private int noMemory;
-    /** When it last began to note since when goroutines wait; below it, how far it has come, 0 when it has finished. */
-    private long lastWaits = began;
-    private int waits;
 
     /** Makes that of a scheduler. */
     public static final Function<Scheduler, Monitor> MAKER = new Maker();
@@ -187,6 +202,7 @@ public final class Sysmon implements Monitor {
         retake = new Retake(s, stalls);
         end = new Step(this, true);
         upkeep = new Upkeep(s);
+        waitTimes = new WaitTimes(upkeep, began);
         restNanos = Math.clamp(s.config.quantumNanos(), WORK_SLEEP, MAX_REST);
         pollAfter = Math.min(s.config.leastQuantumNanos(), POLL_AFTER);
         trace = s.config.debug().schedtrace() * 1_000_000L;
@@ -268,6 +284,7 @@ public final class Sysmon implements Monitor {
             sleep = MIN_SLEEP;
         }
         Note.clear(note);
+        VarHandle.fullFence(); // Before all that a thread which rings may have changed. Its side: the exchange in Note.ring.
         upkeep.drain();
         long now = System.nanoTime();
         woken = now;
@@ -315,7 +332,7 @@ public final class Sysmon implements Monitor {
                 case SHORTAGE -> upkeep.shortage(now);
                 case CHECKDEAD -> upkeep.checkdead(now);
                 case WATCH_GC -> GcWatch.look();
-                case TIME_WAITS -> timeWaits(now);
+                case TIME_WAITS -> waitTimes.look(now);
                 case STRAYS -> retake.lookForStrays(now);
                 case RETAKE -> idle = retake.look(now) ? 0 : idle;
                 case POLL -> pollNetwork(now);
@@ -420,17 +437,34 @@ public final class Sysmon implements Monitor {
             SchedLock.unlock(sched);
             return true; // A shortage that began since lasts() was asked found sysmonwait 0, and did not ring.
         }
-        boolean deep = Schedt.gcwaitingAcquire(sched) != 0
-                || System.nanoTime() - idleSince() >= DEEP_AFTER && !retake.callsStray();
+        boolean stopped = Schedt.gcwaitingAcquire(sched) != 0;
+        long since = idleSince();
         long now = System.nanoTime();
+        boolean deep = stopped || now - since >= DEEP_AFTER && !retake.callsStray();
+        if (deep && !stopped) {
+            waitTimes.allIdle(since, now);
+        }
+        sleeps = deep ? Math.min(deepSleep, untilDue(now)) : restNanos;
         s.monitorPaidAt = retake.tookFromSleeper() ? now : now + fairSleep(now - woken, false); // Who blocks wants no CPU.
         Schedt.setSysmonwaitVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
-        boolean woken = Note.sleep(note, deep ? DEEP_SLEEP : restNanos) && !(deep && dozed(note));
+        boolean rung = Note.sleep(note, sleeps);
+        deepSleep = deep && !rung ? Math.min(2 * deepSleep, DEEPEST_SLEEP) : DEEP_SLEEP;
+        unrung += deep && !rung && sleeps >= LONG_SLEEP ? 1 : 0;
+        boolean woken = rung && !(deep && dozed(note));
         SchedLock.lock(sched);
         Schedt.setSysmonwaitVolatile(sched, 0);
         SchedLock.unlock(sched);
         return woken;
+    }
+
+    /** Nanoseconds from {@code now} until a duty is due for which nothing rings. While nothing runs, nothing new becomes due. */
+    private long untilDue(long now) {
+        if (waitTimes.goOn() || upkeep.anyLeftovers()) {
+            return DEEP_SLEEP; // It goes on with these at each look.
+        }
+        long waits = Math.max(MIN_SLEEP, waitTimes.untilDue(now));
+        return retake.anyStray() || upkeep.deadlockIsHeldBack() ? Math.min(UNRUNG_SLEEP, waits) : waits;
     }
 
     /** Since when all Ps have been idle, while they are; under the lock. */
@@ -460,17 +494,6 @@ public final class Sysmon implements Monitor {
         }
         long most = Schedt.npidleVolatile(sched) == 0 ? WORK_SLEEP : DOZE;
         return !Note.sleep(note, Math.min(most, s.config.quantumNanos()));
-    }
-
-    /** A part of the goroutines at each look, so that they do not keep it from its other duties, however many they are. */
-    private void timeWaits(long now) {
-        if (waits == 0) {
-            if (now - lastWaits < WAITS_EVERY) {
-                return;
-            }
-            lastWaits = now;
-        }
-        waits = upkeep.timeWaits(waits, now);
     }
 
     /**
