@@ -17,6 +17,8 @@ package org.gmp4j.sysmon;
  * <tr><td>In {@value #CROWDED_LOOKS} looks in a row the threads that are no compilers have together waited for a CPU for more than
  * {@value #CROWDED} tenths of the time that they ran.</td><td>The same. Other processes take the CPUs, or goroutines take all there is:
  * compilers that give way then get next to nothing.</td></tr>
+ * <tr><td>Between two looks the threads that are no compilers wanted less than one {@value #IDLE_SHARE}th of a CPU.</td><td>The next look
+ * comes after twice the time, up to {@value #IDLE_EVERY} ns: an idle process is left alone.</td></tr>
  * <tr><td>{@value #LONGEST} ns have passed.</td><td>The same. What is compiled now is what the program needs.</td></tr>
  * </table>
  */
@@ -24,6 +26,8 @@ final class CompilerRules {
     static final int MORE = 10;
     static final int MOST_NICE = 19;
     static final long EVERY = 250_000_000;
+    static final long IDLE_EVERY = 4_000_000_000L;
+    static final int IDLE_SHARE = 100;
     static final int STARVED_LOOKS = 6;
     static final int WAITED = 6;
     static final int BUSY = 3;
@@ -64,6 +68,15 @@ final class CompilerRules {
     /** The compilers' nice value while they give way. */
     static int giveWay(int nice) {
         return Math.min(nice + MORE, MOST_NICE);
+    }
+
+    /**
+     * How long after a look the next one comes, ns.
+     *
+     * @param pause how long after the one before it that look was meant to come, ns
+     */
+    static long next(long pause, Look l) {
+        return (l.ran + l.waited) * IDLE_SHARE < l.elapsed ? Math.min(2 * pause, IDLE_EVERY) : EVERY;
     }
 
     /**

@@ -111,12 +111,13 @@ public final class CompilerShare implements Runnable {
     private void watch() {
         long began = System.nanoTime();
         long last = began;
-        CompilerRules.Look _ = look(0); // To compare with.
-        for (;;) {
-            LockSupport.parkNanos(CompilerRules.EVERY);
+        CompilerRules.Look look = look(0); // To compare with.
+        for (long pause = CompilerRules.EVERY;; pause = CompilerRules.next(pause, look)) {
+            LockSupport.parkNanos(pause);
             boolean _ = Thread.interrupted(); // It would end each of these.
             long now = System.nanoTime();
-            if (rules.givesBack(look(now - last), now - began)) {
+            look = look(now - last);
+            if (rules.givesBack(look, now - began)) {
                 return;
             }
             last = now;

@@ -71,6 +71,16 @@ class CompilerShareTest {
     }
 
     @Test
+    void anIdleProcessIsLookedAtEverLessOften() {
+        long most = T / CompilerRules.IDLE_SHARE;
+        CompilerRules.Look idle = new CompilerRules.Look(T, 0, 0, most - 2, 1);
+        CompilerRules.Look busy = new CompilerRules.Look(T, 0, 0, most, 1);
+        assertEquals(2 * T, CompilerRules.next(T, idle));
+        assertEquals(CompilerRules.IDLE_EVERY, CompilerRules.next(CompilerRules.IDLE_EVERY, idle));
+        assertEquals(T, CompilerRules.next(CompilerRules.IDLE_EVERY, busy));
+    }
+
+    @Test
     void givenBackInTheEnd() {
         assertFalse(rules.givesBack(look(0, 0), CompilerRules.LONGEST - 1));
         assertTrue(rules.givesBack(look(0, 0), CompilerRules.LONGEST));
