@@ -57,9 +57,9 @@ public final class Note {
     }
 
     /**
-     * Like {@link #ring}, on a stack that may be nearly full: when there is no room for the call of the kernel, the word says again that the
-     * sleeper is to be woken, so that the next ring does it. If the sleeper woke up by itself meanwhile, the next ring calls the kernel in
-     * vain.
+     * Like {@link #ring}, on a stack that may be nearly full: when there is no room for the call of the kernel, the word says again that
+     * the sleeper is to be woken, so that the next ring does it. If the sleeper woke up by itself meanwhile, the next ring calls the
+     * kernel in vain.
      *
      * @throws StackOverflowError when there is too little room; then the sleeper may have slept through a ring of another thread
      */

@@ -76,7 +76,7 @@ final class Goexit0 {
         } else {
             dead(m, st.gp);
             if (!st.pooled && !JdkState.afterDone(st)) { // A pooled one was never started as a thread: nobody joins it.
-                m.s.leftovers.add(m.s, st);
+                m.s.leftovers.add(m.s.sched, st);
             }
         }
         if (M.lockedExt(m.mp) != 0) {

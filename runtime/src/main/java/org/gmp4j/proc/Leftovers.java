@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stacks for which the JDK could not finish a park, or the end of a thread, for want of memory: a timed park, for example, sets an
- * alarm when the stack is off the M already. Sysmon is rung, and tries again at each look. Meanwhile the thread's state in the JDK is that of one about
- * to park, which does no harm: an unpark leaves a permit, a notify a mark, and both are seen when it has parked.
+ * alarm when the stack is off the M already. Sysmon is rung, and tries again at each look. Meanwhile the thread's state in the JDK is
+ * that of one about to park, which does no harm: an unpark leaves a permit, a notify a mark, and both are seen when it has parked.
  */
 final class Leftovers {
     private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), Leftovers.class, "first", GStack.class);
@@ -21,10 +21,10 @@ final class Leftovers {
     /** A list by {@link GStack#nextLeft}; Ms push, sysmon takes all. */
     private volatile @Nullable GStack first;
 
-    /** From an M of {@code s} that has unmounted the stack, and may have no P: so sysmon may sleep for long. */
-    void add(Scheduler s, GStack st) {
+    /** From an M that has unmounted the stack, and may have no P: so the scheduler's sysmon may sleep for long. */
+    void add(long sched, GStack st) {
         push(st);
-        Note.ring(Schedt.sysmonnoteAddress(s.sched)); // After the CAS. Sysmon clears the note and then looks at the list.
+        Note.ring(Schedt.sysmonnoteAddress(sched)); // After the CAS. Sysmon clears the note and then looks at the list.
     }
 
     /** The CAS hands the stack to sysmon. */

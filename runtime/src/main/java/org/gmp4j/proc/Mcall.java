@@ -214,7 +214,7 @@ final class Mcall {
         }
         JdkReady.jdkParking(st);
         if (!JdkState.afterYield(st)) {
-            m.s.leftovers.add(m.s, st);
+            m.s.leftovers.add(m.s.sched, st);
         }
     }
 

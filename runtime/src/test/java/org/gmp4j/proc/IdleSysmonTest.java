@@ -64,7 +64,7 @@ class IdleSysmonTest {
                 Thread.sleep(1);
             }
             DeepSleeper sleeper = DeepSleeper.of(s);
-            s.leftovers.add(s, parked.get());
+            s.leftovers.add(s.sched, parked.get());
             while (s.leftovers.any()) {
                 Thread.sleep(1);
             }
