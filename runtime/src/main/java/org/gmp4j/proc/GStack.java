@@ -8,8 +8,10 @@ import org.gmp4j.lock.Keeper;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.HiddenExecutor;
+import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
+import org.gmp4j.stack.Timeout;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.M;
@@ -60,6 +62,9 @@ public abstract class GStack extends Stack {
     int waitTicket;
     /** Whether it is taken for one that waits pinned. Written by the goroutine and by pollers; a late write costs a switch of its P. */
     boolean waitsPinned;
+
+    /** The limit of its waits in the JDK; null until one has a limit. Written by the M that parks it. */
+    private @Nullable Timeout timeout;
 
     /** The next in {@link Leftovers}. */
     @Nullable GStack nextLeft;
@@ -509,6 +514,30 @@ public abstract class GStack extends Stack {
     @Override
     protected void escaped(Throwable t) {
         s.reports.escaped(t);
+    }
+
+    /** Where there is no P, and no M, the timer would be on no heap of this scheduler. */
+    @Override
+    protected @Nullable Timeout timeout() {
+        Machine m = Machine.of();
+        if (JdkThreads.JDK_MOUNT || m == null || m.pp() == 0) {
+            return null;
+        }
+        Timeout t = timeout;
+        if (t == null) {
+            t = s.timers.timeout(this);
+            timeout = t;
+        }
+        return t;
+    }
+
+    @Override
+    public final void timedOut(int wait) {
+        if (wait == Timeout.PARK) {
+            JdkReady.parkTimedOut(this);
+        } else {
+            JdkState.waitTimedOut(this, wait);
+        }
     }
 
     /** As {@link JdkReady#netReady}, for a goroutine that this stack belongs to. */

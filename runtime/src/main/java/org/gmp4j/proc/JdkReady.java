@@ -92,6 +92,13 @@ final class JdkReady {
         return true;
     }
 
+    /** The limit of a park has passed, on an M or sysmon; takes no lock of the JDK's. */
+    static void parkTimedOut(GStack st) {
+        if (JdkState.unpark(st)) {
+            jdkReady(st);
+        }
+    }
+
     private static void jdkReady(GStack st) {
         Scheduler s = st.s;
         int n = (int) TICKET.getVolatile(st);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.proc;
 
+import org.gmp4j.stack.Stack;
+import org.gmp4j.stack.Timeout;
+
 /** What the loop needs of the timers, which are in a package above. The next due time of a P is {@code p.timer0When}. */
 public interface Timers {
     /** Ps were made, with consecutive ids; none is in use yet. Throws for want of memory. */
@@ -21,6 +24,9 @@ public interface Timers {
 
     /** Whether a timer of {@code pp} may ready a goroutine, or is doing so. Takes the timers' lock. */
     boolean pending(long pp);
+
+    /** The limits of time of a stack's waits in the JDK, one after the other: timers of the P that its M has. */
+    Timeout timeout(Stack st);
 
     /** Moves all timers of a P that is to die to one that lives; the world is stopped. With 0 for that, the scheduler has ended. */
     void move(long from, long to);

@@ -294,6 +294,7 @@ final class JdkMembers {
         add("afterYield", thread().call(vt, "afterYield"));
         add("afterDone", thread().call(vt, "afterDone"));
         add("cancelTimeoutTask", thread().call(vt, "cancelTimeoutTask"));
+        timeouts();
         add("notifyJvmtiMount", thread().number(2).call(vt, "notifyJvmtiMount", boolean.class));
         add("notifyJvmtiUnmount", thread().number(2).call(vt, "notifyJvmtiUnmount", boolean.class));
         add("cont", thread().get(vt, "cont"));
@@ -327,6 +328,19 @@ final class JdkMembers {
         add("get", unsafe().object(1).big(2).call(UNSAFE, "getReference", "(Ljava/lang/Object;J)Ljava/lang/Object;"));
         add("open", code().object(1).object(2).object(3).call(Module.class, "implAddOpens", String.class, Module.class));
         return end(init);
+    }
+
+    /** What a wait with a limit of time needs. */
+    private void timeouts() throws ReflectiveOperationException {
+        add("submitRunContinuation", thread().call(vt, "submitRunContinuation"));
+        add("timeout", thread().get(vt, "timeout"));
+        add("setTimeoutTask", thread().object(2).put(vt, "timeoutTask"));
+        add("timedWaitLock", thread().call(vt, "timedWaitLock"));
+        add("timedWaitSeqNo", thread().get(vt, "timedWaitSeqNo"));
+        add("setTimedWaitSeqNo", thread().number(2).put(vt, "timedWaitSeqNo"));
+        add("waitTimeoutExpired", thread().number(2).call(vt, "waitTimeoutExpired", byte.class));
+        add("notified", thread().get(vt, "notified"));
+        add("blockPermit", thread().get(vt, "blockPermit"));
     }
 
     /** The words of a virtual thread's state. */

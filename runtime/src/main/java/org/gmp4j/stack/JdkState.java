@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.stack;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -20,12 +21,16 @@ public final class JdkState {
     static final int RUNNING = 2;
     private static final int PARKED = 4;
     private static final int PINNED = 5;
+    private static final int TIMED_PARKING = 6;
     private static final int TIMED_PARKED = 7;
     private static final int TIMED_PINNED = 8;
     static final int UNPARKED = 9;
     static final int YIELDED = 11;
+    private static final int BLOCKED = 13;
     static final int UNBLOCKED = 14;
     static final int WAIT = 16;
+    private static final int TIMED_WAITING = 17;
+    private static final int TIMED_WAIT = 18;
     private static final int TERMINATED = 99;
     static final int SUSPENDED = 1 << 8;
 
@@ -126,18 +131,63 @@ public final class JdkState {
     }
 
     /**
-     * The JDK itself asked to yield (a park, a monitor, {@code Thread.yield}): let it finish. May call execute.
+     * The JDK itself asked to yield (a park, a monitor, {@code Thread.yield}): let it finish. May call execute. A wait with a limit of time
+     * is finished here, in the JDK's steps, so that its limit is one of our timers.
      *
-     * @return false when there was no memory for the alarm of a timed wait, which the JDK sets first: then nothing was done, and
+     * @return false when there was no memory for the alarm of a timed wait, which is set first: then nothing was done, and
      *     it is to be called again
      */
     public static boolean afterYield(Stack st) {
         try {
-            CALLS.afterYield(st.thread);
+            int s = CALLS.state(st.thread);
+            Timeout t = s == TIMED_PARKING || s == TIMED_WAITING ? st.timeout() : null;
+            if (t == null) {
+                CALLS.afterYield(st.thread);
+            } else if (s == TIMED_PARKING) {
+                timedPark(st.thread, t);
+            } else {
+                timedWait(st.thread, t);
+            }
             return true;
         } catch (OutOfMemoryError e) {
             return false;
         }
+    }
+
+    /** The limit may pass, and an unpark may come, before the state says that the thread is parked: both leave the permit. */
+    private static void timedPark(Thread vt, Timeout t) {
+        t.begin(CALLS.timeout(vt), Timeout.PARK);
+        CALLS.setTimeoutTask(vt, t);
+        CALLS.setState(vt, TIMED_PARKED);
+        if (CALLS.parkPermit(vt) && CALLS.casState(vt, TIMED_PARKED, UNPARKED)) {
+            CALLS.submitRunContinuation(vt);
+        }
+    }
+
+    /**
+     * {@code Object.wait}, where no wake-up may be for an earlier wait: each has a number, and a limit that passes is held up by the lock
+     * until the state says that the thread waits. A notify or an interrupt that came before that has left its mark.
+     */
+    private static void timedWait(Thread vt, Timeout t) {
+        synchronized (CALLS.timedWaitLock(vt)) {
+            byte wait = (byte) (CALLS.timedWaitSeqNo(vt) + 1);
+            CALLS.setTimedWaitSeqNo(vt, wait);
+            t.begin(TimeUnit.MILLISECONDS.toNanos(CALLS.timeout(vt)), wait);
+            CALLS.setTimeoutTask(vt, t);
+            CALLS.setState(vt, TIMED_WAIT);
+        }
+        if (CALLS.notified(vt) && CALLS.casState(vt, TIMED_WAIT, BLOCKED)) {
+            if (CALLS.blockPermit(vt) && CALLS.casState(vt, BLOCKED, UNBLOCKED)) {
+                CALLS.submitRunContinuation(vt);
+            }
+        } else if (CALLS.interrupted(vt) && CALLS.casState(vt, TIMED_WAIT, UNBLOCKED)) {
+            CALLS.submitRunContinuation(vt);
+        }
+    }
+
+    /** The limit of an {@code Object.wait} has passed: ends it, if the thread is still in the wait of that number. May call execute. */
+    public static void waitTimedOut(Stack st, int wait) {
+        CALLS.waitTimeoutExpired(st.thread, wait);
     }
 
     /**

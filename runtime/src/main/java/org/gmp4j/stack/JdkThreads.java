@@ -50,7 +50,8 @@ public final class JdkThreads {
     /** So many tasks may be around one another. */
     private static final int WRAPPERS = 3;
 
-    private static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
+    /** Whether the JDK mounts and times the threads, by its own code as far as possible. */
+    public static final boolean JDK_MOUNT = "jdk".equals(System.getProperty("gmp.mount"));
 
     /** Null, all five, when there is a {@link #PROBLEM}; then {@link #check} refuses. */
     private static final JdkMembers MEMBERS;

@@ -90,6 +90,17 @@ public abstract class Stack implements Executor, Runnable {
     @Override
     public abstract void execute(Runnable task);
 
+    /**
+     * The limit of the wait that the JDK is about to complete on this stack; null when that is left to the JDK's own executor. On the
+     * host's own stack.
+     *
+     * @throws OutOfMemoryError when there is no memory for it
+     */
+    protected abstract @Nullable Timeout timeout();
+
+    /** The limit of the wait of this number has passed; the wait may be over. From a thread that runs timers, without locks. */
+    public abstract void timedOut(int wait);
+
     /** An exception came out of the JDK's code after the thread's task, which ended the thread. On the host's own stack. */
     protected abstract void escaped(Throwable t);
 

@@ -3,6 +3,7 @@ package org.gmp4j.stack;
 
 import java.lang.reflect.Field;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 
 import jdk.internal.vm.Continuation;
 import jdk.internal.vm.StackChunk;
@@ -36,6 +37,23 @@ abstract class ThreadCalls {
 
     abstract void cancelTimeoutTask(Thread vt);
 
+    abstract void submitRunContinuation(Thread vt);
+
+    /** How long its present wait may last: nanoseconds for a park, milliseconds for {@code Object.wait}. */
+    abstract long timeout(Thread vt);
+
+    abstract void setTimeoutTask(Thread vt, Future<?> task);
+
+    /** Of the next two, and of what follows. */
+    abstract Object timedWaitLock(Thread vt);
+
+    abstract int timedWaitSeqNo(Thread vt);
+
+    abstract void setTimedWaitSeqNo(Thread vt, int number);
+
+    /** {@code number} is a byte's. */
+    abstract void waitTimeoutExpired(Thread vt, int number);
+
     abstract void notifyJvmtiMount(Thread vt, boolean hide);
 
     abstract void notifyJvmtiUnmount(Thread vt, boolean hide);
@@ -65,7 +83,11 @@ abstract class ThreadCalls {
 
     abstract boolean getAndSetParkPermit(Thread vt, boolean permit);
 
+    abstract boolean blockPermit(Thread vt);
+
     abstract void setBlockPermit(Thread vt, boolean permit);
+
+    abstract boolean notified(Thread vt);
 
     abstract Thread carrier(Thread vt);
 

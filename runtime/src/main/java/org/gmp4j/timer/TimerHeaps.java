@@ -9,6 +9,8 @@ import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.proc.Timers;
 import org.gmp4j.queue.Idle;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.stack.Timeout;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
@@ -128,6 +130,27 @@ public final class TimerHeaps implements Timers {
         if (unlock(h, a.when)) {
             m.s.wakeNetPoller(a.when);
         }
+    }
+
+    /** Adds an alarm to the heap of the M's P on g0, for a goroutine that the M is parking. */
+    static void addParking(Alarm a) {
+        Machine m = Machine.current();
+        TimerHeap h = of(m);
+        boolean first;
+        h.lock();
+        try {
+            h.push(a);
+        } finally {
+            first = unlock(h, a.when);
+        }
+        if (first) {
+            m.s.wakeNetPollerLater(m, a.when);
+        }
+    }
+
+    @Override
+    public Timeout timeout(Stack st) {
+        return new ParkTimer(st);
     }
 
     /** An entry was added. Returns whether it is the first: then the poller must not sleep longer. */

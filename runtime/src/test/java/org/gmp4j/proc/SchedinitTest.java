@@ -10,6 +10,8 @@ import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
 import org.gmp4j.report.Report;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.stack.Timeout;
 import org.gmp4j.struct.RetiredSched;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.testing.ChildJvm;
@@ -75,6 +77,11 @@ class SchedinitTest {
         @Override
         public boolean pending(long pp) {
             return false;
+        }
+
+        @Override
+        public Timeout timeout(Stack st) {
+            throw new OutOfMemoryError("halfway");
         }
 
         @Override

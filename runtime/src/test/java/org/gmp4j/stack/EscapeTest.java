@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What comes out of the JDK's code at the end of a virtual thread ends that thread, and nothing of the host that ran it. */
@@ -27,6 +28,16 @@ class EscapeTest {
         @Override
         public void execute(Runnable task) {
             throw new AssertionError("never started");
+        }
+
+        @Override
+        protected @Nullable Timeout timeout() {
+            return null;
+        }
+
+        @Override
+        public void timedOut(int wait) {
+            throw new AssertionError("has no limit of time");
         }
 
         @Override

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.timer;
+
+import java.util.concurrent.TimeUnit;
+
+import org.gmp4j.lock.HeapMutex;
+import org.gmp4j.lock.LockRank;
+import org.gmp4j.stack.Stack;
+import org.gmp4j.stack.Timeout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The limit of time of a goroutine's wait in the JDK: {@code LockSupport.parkNanos}, {@code Thread.sleep}, {@code Object.wait}. Each stack
+ * has one, from its first such wait on. The wait that it was set for may be over when it fires: then a park may end for no reason, as
+ * any may, and an {@code Object.wait} is told from another by its number.
+ */
+final class ParkTimer extends RuntimeTimer implements Timeout {
+    private final Stack st;
+    /** Which wait of the stack it is set for; under the lock. */
+    private int wait;
+    /** Whether the M that parks the goroutine sets it just now; under the lock. */
+    private boolean parking;
+
+    ParkTimer(Stack st) {
+        super(new HeapMutex(LockRank.SEMA));
+        this.st = st;
+    }
+
+    @Override
+    public void begin(long nanos, int number) {
+        lock.lock();
+        parking = true;
+        try {
+            wait = number;
+            when = in(nanos);
+            arm();
+        } catch (Throwable e) {
+            when = 0;
+            throw e;
+        } finally {
+            parking = false;
+            lock.unlock();
+        }
+    }
+
+    @Override
+    void add(Alarm a) {
+        if (parking) {
+            TimerHeaps.addParking(a);
+        } else {
+            super.add(a);
+        }
+    }
+
+    @Override
+    protected void look(long now) {
+        boolean fires = when != 0 && now >= when;
+        int number = wait;
+        try {
+            if (fires) {
+                when = 0;
+            } else if (when != 0) {
+                arm();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (fires) {
+            st.timedOut(number);
+        }
+    }
+
+    @Override
+    public boolean stop() {
+        lock.lock();
+        boolean pending = when != 0;
+        when = 0;
+        disarm();
+        lock.unlock();
+        return pending;
+    }
+
+    @Override
+    public boolean reset(long nanos) {
+        throw new UnsupportedOperationException();
+    }
+
+    /** From the M that is about to run the goroutine. */
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        return stop();
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return false;
+    }
+
+    @Override
+    public boolean isDone() {
+        return false;
+    }
+
+    @Override
+    public @Nullable Void get() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public @Nullable Void get(long timeout, TimeUnit unit) {
+        throw new UnsupportedOperationException();
+    }
+}
