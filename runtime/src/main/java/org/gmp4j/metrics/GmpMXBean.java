@@ -7,7 +7,8 @@ import java.util.TreeMap;
 /**
  * A scheduler as JMX shows it, under {@code org.gmp4j:type=Gmp,name=NAME}. It is there within a second after anybody in the
  * process uses JMX (a {@code -Dcom.sun.management.jmxremote} option, a console or {@code jcmd PID
- * ManagementAgent.start_local}), and from the start with {@code GMPDEBUG=jmx=1}; until then nothing of JMX is loaded.
+ * ManagementAgent.start_local}), within ten where no goroutine has run for long, and from the start with {@code GMPDEBUG=jmx=1}; until
+ * then nothing of JMX is loaded.
  * Thread-safe.
  */
 public interface GmpMXBean {

@@ -70,7 +70,7 @@ class CheckdeadTest {
             Chan<Integer> toGoroutine = Chan.make();
             Threads thread = new Threads().add("thread", () -> {
                 toThread.recv();
-                Thread.sleep(150); // Sysmon looks each 60 ms at least.
+                Thread.sleep(150); // Sysmon looks meanwhile.
                 toGoroutine.send(1);
             }).start();
             gmp.run(() -> {
