@@ -92,6 +92,11 @@ public final class Upkeep {
         return checkdead.isHeldBack();
     }
 
+    /** Nanoseconds until it looks again whether a bystander still holds a deadlock back; 0 or less when none did at the last look. */
+    public long bystanderLookIn(long now) {
+        return s.heldUntil - now;
+    }
+
     /**
      * Writes the present time to goroutines that wait and were not seen waiting before; for the minutes in the header of a traceback.
      * Now and then, because to read the clock in each park would cost more than the park's stores. A goroutine that

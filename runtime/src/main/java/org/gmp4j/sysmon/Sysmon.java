@@ -463,8 +463,13 @@ public final class Sysmon implements Monitor {
         if (waitTimes.goOn() || upkeep.anyLeftovers()) {
             return DEEP_SLEEP; // It goes on with these at each look.
         }
-        long waits = Math.max(MIN_SLEEP, waitTimes.untilDue(now));
-        return retake.anyStray() || upkeep.deadlockIsHeldBack() ? Math.min(UNRUNG_SLEEP, waits) : waits;
+        long due = Math.max(MIN_SLEEP, waitTimes.untilDue(now));
+        boolean heldBack = upkeep.deadlockIsHeldBack();
+        if (heldBack || retake.anyStray()) {
+            due = Math.min(due, UNRUNG_SLEEP);
+        }
+        long look = upkeep.bystanderLookIn(now);
+        return heldBack && look > 0 ? Math.min(due, Math.max(MIN_SLEEP, look)) : due;
     }
 
     /** Since when all Ps have been idle, while they are; under the lock. */
