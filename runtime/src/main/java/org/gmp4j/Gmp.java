@@ -63,10 +63,8 @@ public final class Gmp implements Executor, AutoCloseable {
      * ({@link #threadFactory}) an exception is not uncaught where the thread, or the process, has an
      * {@link Thread.UncaughtExceptionHandler}: that is told, and the program goes on. May be called again. A bad value of
      * GMPMAXPROCS or GMPDEBUG ends the process with one sentence on stderr and exit code 2.
-     *
      * <p>All goroutines asleep are a deadlock only while nothing else in the process could wake one: see {@link DeadlockDetection#ON}.
      * {@code GMPDEBUG=deadlock=show} says what holds the report off; {@code deadlock=strict} reports whatever other threads there are.
-     *
      * <p>Any thread may call it, and waits whatever interrupts come; in a bubble that holds the clock.
      *
      * @throws IllegalStateException when this JVM cannot run goroutines, with one sentence that says what to do

@@ -54,7 +54,6 @@ class ContractTest {
     private static final String SEVERAL = "a deadline is their limit, which a context's end may set: Context.afterFunc";
     /** Methods that may wait without having all forms, and why: all of a name, or one overload. */
     private static final Map<String, String> WITHOUT = Map.ofEntries(
-            Map.entry("Gmp#main", "program mode: the process ends with it"),
             Map.entry("Gmp#call", "Gmp.submit gives a Task, which has the forms"),
             Map.entry("Go#sleep", "Within would be a second limit of time"),
             Map.entry("Conn#read(MemorySegment)", SEGMENT),

@@ -516,11 +516,9 @@ public abstract class GStack extends Stack {
         s.reports.escaped(t);
     }
 
-    /** Where there is no P, and no M, the timer would be on no heap of this scheduler. */
     @Override
     protected @Nullable Timeout timeout() {
-        Machine m = Machine.of();
-        if (JdkThreads.JDK_MOUNT || m == null || m.pp() == 0) {
+        if (JdkThreads.JDK_MOUNT) {
             return null;
         }
         Timeout t = timeout;

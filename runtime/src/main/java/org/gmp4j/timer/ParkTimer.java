@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.stack.Stack;
+import org.gmp4j.proc.GStack;
 import org.gmp4j.stack.Timeout;
 import org.jspecify.annotations.Nullable;
 
@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  * any may, and an {@code Object.wait} is told from another by its number.
  */
 final class ParkTimer extends RuntimeTimer implements Timeout {
-    private final Stack st;
+    private final GStack st;
     /** Which wait of the stack it is set for; under the lock. */
     private int wait;
     /** Whether the M that parks the goroutine sets it just now; under the lock. */
     private boolean parking;
 
-    ParkTimer(Stack st) {
+    ParkTimer(GStack st) {
         super(new HeapMutex(LockRank.SEMA));
         this.st = st;
     }
@@ -46,7 +46,7 @@ final class ParkTimer extends RuntimeTimer implements Timeout {
     @Override
     void add(Alarm a) {
         if (parking) {
-            TimerHeaps.addParking(a);
+            TimerHeaps.addParking(st.scheduler(), a);
         } else {
             super.add(a);
         }

@@ -133,8 +133,12 @@ public final class TimerHeaps implements Timers {
     }
 
     /** Adds an alarm to the heap of the M's P on g0, for a goroutine that the M is parking. */
-    static void addParking(Alarm a) {
+    static void addParking(Scheduler s, Alarm a) {
         Machine m = Machine.current();
+        if (m == null || m.attachedP() == 0) {
+            addAside(s, a);
+            return;
+        }
         TimerHeap h = of(m);
         boolean first;
         h.lock();
@@ -148,9 +152,23 @@ public final class TimerHeaps implements Timers {
         }
     }
 
+    /** The same for sysmon, and for an M without a P: into the heap of the first P, which is never taken away and may be idle. */
+    private static void addAside(Scheduler s, Alarm a) {
+        long pp = Idle.allp(s.sched, 0);
+        TimerHeap h = ((TimerHeaps) s.timers()).heap(pp);
+        h.lock();
+        try {
+            h.push(a);
+        } finally {
+            h.unlock();
+        }
+        Idle.timerPutBack(s.sched, pp); // After the push: see there.
+        s.wakeNetPoller(a.when);
+    }
+
     @Override
     public Timeout timeout(Stack st) {
-        return new ParkTimer(st);
+        return new ParkTimer((GStack) st);
     }
 
     /** An entry was added. Returns whether it is the first: then the poller must not sleep longer. */

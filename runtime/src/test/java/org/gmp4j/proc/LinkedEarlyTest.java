@@ -34,8 +34,8 @@ class LinkedEarlyTest {
             // A program of its own.
             "Hello.main", "Hello.goroutines",
             // For a user, which is told; nothing has happened then.
-            "Chans.merge", "Chans.broadcast", "Chans.publisher", "Chans.lambda$merge$0", "Chans.lambda$broadcast$0",
-            "ChanPublication.begin", "proc/CleanStart.startTemplate",
+            "Chans.merge", "Chans.broadcast", "Chans.lambda$merge$0", "Chans.lambda$broadcast$0",
+            "ChanPublisher.subscribe", "proc/CleanStart.startTemplate",
             "report/Traceback.all", "report/Traceback.each", "report/Traceback.list", "report/Traceback.numbers", "report/Traceback.states",
             "report/Traceback.lambda$states$0", "proc/Tracing.set", "proc/Tracing.lambda$set$0",
             "report/Goroutines.stacks", "struct/GSlots.forEach", "report/LeakSearch.once", "report/LeakSearch.load",
