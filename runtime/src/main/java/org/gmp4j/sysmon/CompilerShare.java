@@ -9,6 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.affinity.OwnCgroup;
 import org.gmp4j.ffi.CompilerThreads;
+import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Scheduler;
@@ -64,44 +65,74 @@ public final class CompilerShare implements Runnable {
 
     @Override
     public void run() {
-        Way way = CompilerRules.way(mayLowerNice(), OwnCgroup.isOwn());
+        try {
+            share();
+        } catch (OutOfMemoryError e) {
+            return; // The compilers keep their share: it was not changed yet, or is given back.
+        }
+    }
+
+    private void share() {
+        Inheritance.beginPlain(); // The thread that made the scheduler may be pinned, or have a low priority.
         int[] ids = CompilerThreads.ids();
-        int usual = ids.length == 0 ? Integer.MIN_VALUE : CompilerThreads.nice(ids[0]);
-        if (way == Way.NONE || !CompilerThreads.isNice(usual)) {
+        if (ids.length == 0 || CompilerThreads.waitedNanos(ids[0]) < 0) {
+            return; // Without that number it would not be seen that they get too little.
+        }
+        int usual = CompilerThreads.nice(ids[0]);
+        int less = CompilerRules.giveWay(usual);
+        if (!CompilerThreads.isNice(usual) || less == usual) {
             return;
         }
-        int less = CompilerRules.giveWay(usual);
-        setCompilers(less);
+        Way way = CompilerRules.way(mayLowerNice(usual), OwnCgroup.isOwn());
+        if (way == Way.NONE) {
+            return;
+        }
         try {
+            setCompilers(less);
             watch();
-        } finally { // Also when there is no memory.
-            if (way == Way.BACK) {
-                setCompilers(usual);
-            } else {
-                setOthers(less);
+        } finally {
+            giveBack(way, usual, less);
+        }
+    }
+
+    /** Whether a thread may go back to a nice value. Tried on this one: what the kernel will allow is known to the kernel alone. */
+    private static boolean mayLowerNice(int usual) {
+        return CompilerThreads.setNice(0, usual + 1) && CompilerThreads.setNice(0, usual);
+    }
+
+    /** Again and again while there is no memory for it. */
+    private static void giveBack(Way way, int usual, int less) {
+        for (;;) {
+            try {
+                if (way == Way.BACK) {
+                    setCompilers(usual);
+                } else {
+                    setOthers(less);
+                }
+                return;
+            } catch (OutOfMemoryError e) {
+                boolean _ = Thread.interrupted(); // It would end the sleep.
+                LockSupport.parkNanos(CompilerRules.EVERY);
             }
         }
     }
 
-    /** Tried on this thread: what the kernel will allow is known to the kernel alone. */
-    private static boolean mayLowerNice() {
-        int nice = CompilerThreads.nice(0);
-        return nice < CompilerRules.MOST_NICE && CompilerThreads.setNice(0, nice + 1) && CompilerThreads.setNice(0, nice);
-    }
-
     static void setCompilers(int nice) {
-        for (int id : CompilerThreads.ids()) {
-            boolean _ = CompilerThreads.setNice(id, nice); // It may have ended.
-        }
+        set(nice, true);
     }
 
     static void setOthers(int nice) {
+        set(nice, false);
+    }
+
+    /** In several passes: a thread that another one starts meanwhile may be in no list yet, and has the value of that one. */
+    private static void set(int nice, boolean compilers) {
         boolean changed = true;
         for (int i = 0; i < PASSES && changed; i++) {
             changed = false;
-            for (int id : CompilerThreads.allIds()) {
+            for (int id : compilers ? CompilerThreads.ids() : CompilerThreads.allIds()) {
                 int now = CompilerThreads.nice(id);
-                if (CompilerThreads.isNice(now) && now < nice) {
+                if (CompilerThreads.isNice(now) && (compilers ? now != nice : now < nice)) {
                     changed |= CompilerThreads.setNice(id, nice);
                 }
             }
