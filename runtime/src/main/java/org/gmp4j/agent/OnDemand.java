@@ -83,7 +83,8 @@ public final class OnDemand implements ClassFileTransformer {
     /**
      * The names of the methods of a class that would get points.
      *
-     * @return none when it would get none; null when its class file cannot be had, as of a class that was made at run time
+     * @return none when it would get none; null when its class file cannot be had, as of a class that was made at run time, or when what
+     *     its loader gives for it is none, as where class files are encrypted
      */
     public static @Nullable Set<String> methods(Class<?> c) {
         String name = c.getName();
@@ -92,6 +93,9 @@ public final class OnDemand implements ClassFileTransformer {
                 return null;
             }
             PointScan scan = PointScan.of(in.readAllBytes());
+            if (scan.leftAlone() == LeftAlone.UNKNOWN_FORMAT) {
+                return null;
+            }
             Set<String> methods = new TreeSet<>();
             if (scan.leftAlone() == null) {
                 for (MethodPoints m : scan.found()) {
@@ -99,8 +103,8 @@ public final class OnDemand implements ClassFileTransformer {
                 }
             }
             return methods;
-        } catch (IOException e) {
-            return null;
+        } catch (IOException | RuntimeException | LinkageError e) {
+            return null; // A loader may throw anything, such as one whose application was stopped.
         }
     }
 
@@ -116,8 +120,12 @@ public final class OnDemand implements ClassFileTransformer {
             registered = true;
         }
         given.addAll(classes);
-        List<Class<?>> failed = Retransformation.of(instrumentation, classes);
-        failed.forEach(given::remove);
+        List<Class<?>> failed = classes; // For want of memory perhaps; then it is thrown.
+        try {
+            failed = Retransformation.of(instrumentation, classes);
+        } finally {
+            failed.forEach(given::remove);
+        }
         GIVEN.add(classes.size() - failed.size());
         PAUSES.increment();
         NANOS.add(System.nanoTime() - began);

@@ -54,6 +54,7 @@ final class PointScan {
     /** The most padding bytes in front of a switch's table. */
     private static final int PADDING = 3;
 
+    private static final int MAGIC = java.lang.classfile.ClassFile.MAGIC_NUMBER;
     private static final int OLDEST = 51; // Java 7
     private static final int NEWEST = java.lang.classfile.ClassFile.latestMajorVersion();
 
@@ -206,8 +207,12 @@ final class PointScan {
 
     private void readClass() {
         int major = u2(b, 6);
-        if (major < OLDEST || major > NEWEST) {
-            reason = major < OLDEST ? LeftAlone.OLD_CLASS_FILE : LeftAlone.UNKNOWN_FORMAT;
+        if (i4(b, 0) != MAGIC || major > NEWEST) {
+            reason = LeftAlone.UNKNOWN_FORMAT;
+            return;
+        }
+        if (major < OLDEST) {
+            reason = LeftAlone.OLD_CLASS_FILE;
             return;
         }
         readPool();

@@ -6,11 +6,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.agent.OnDemand;
 import org.gmp4j.ffi.CompilerThreads;
+import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.report.StackSearch;
 import org.gmp4j.stack.JdkFrames;
@@ -35,6 +37,8 @@ final class Demand implements Runnable {
     private static final long FIRST_PAUSE = 2_000_000;
     private static final long LAST_PAUSE = 128_000_000;
 
+    /** Whether it has begun, or is about to. */
+    private static final AtomicBoolean BEGUN = new AtomicBoolean();
     private static volatile @Nullable Demand demand;
     /** How often a stack held a class that was to get points; written by the thread of this. */
     private static volatile long refusals;
@@ -89,18 +93,25 @@ final class Demand implements Runnable {
         thread.setDaemon(true);
     }
 
-    /** Before the first scheduler of the process; nothing where points are not given on demand. */
-    static synchronized void begin() {
+    /**
+     * Starts it for the process, once points are given on demand: as a scheduler is made, and each second by sysmons, since an agent
+     * that is attached may come later. Takes no lock that a goroutine may hold.
+     */
+    static void begin() {
         OnDemand points = OnDemand.get();
-        if (points == null || demand != null) {
+        if (points == null || !BEGUN.compareAndSet(false, true)) {
             return;
         }
-        Demand d = new Demand(points);
+        boolean started = false;
         try {
+            Demand d = new Demand(points);
             d.thread.start();
             demand = d;
+            started = true;
         } catch (OutOfMemoryError e) {
-            return; // No thread is to be had: the next scheduler tries again.
+            return; // No thread is to be had: the next call tries again.
+        } finally {
+            BEGUN.set(started);
         }
     }
 
@@ -120,27 +131,34 @@ final class Demand implements Runnable {
 
     @Override
     public void run() {
+        Inheritance.beginPlain(); // The thread that makes the first scheduler may be pinned, or have a low priority.
         for (;;) {
             try {
-                Overrun o = asked.getAcquire();
-                if (o != null) {
-                    lookAt(o);
-                    asked.setRelease(null);
-                }
-                grant();
-                sleep();
+                work();
             } catch (Throwable t) { // Of a class loader of the program's, or for want of memory: those classes go without.
                 wishes.clear();
                 asked.setRelease(null);
                 notBefore = System.nanoTime() + LAST_PAUSE;
             }
+            sleep();
         }
     }
 
+    /** Apart from {@link #run}, whose frame would hold the last thread that overran while this sleeps. */
+    private void work() {
+        Overrun o = asked.getAcquire();
+        if (o != null) {
+            lookAt(o);
+            asked.setRelease(null);
+        }
+        grant();
+    }
+
+    /** Takes no memory, an iterator included: after a failure for want of it, this must not fail too. */
     private void sleep() {
         long next = Long.MAX_VALUE;
-        for (Wish w : wishes) {
-            next = Math.min(next, w.next - System.nanoTime());
+        for (int i = 0; i < wishes.size(); i++) {
+            next = Math.min(next, wishes.get(i).next - System.nanoTime());
         }
         boolean _ = Thread.interrupted(); // An interrupt means nothing here, and would end each sleep.
         if (asked.getAcquire() != null || next <= 0) {

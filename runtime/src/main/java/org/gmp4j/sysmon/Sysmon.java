@@ -337,7 +337,10 @@ public final class Sysmon implements Monitor {
                 case RETAKE -> idle = retake.look(now) ? 0 : idle;
                 case POLL -> pollNetwork(now);
                 case FOLLOW -> upkeep.follow();
-                case SECOND -> upkeep.everySecond();
+                case SECOND -> {
+                    Demand.begin();
+                    upkeep.everySecond();
+                }
                 default -> SchedTrace.print(s, now - began);
             }
         } catch (OutOfMemoryError e) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sysmon;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.ref.WeakReference;
-import java.net.URL;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +13,9 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongUnaryOperator;
+import java.util.function.Supplier;
 
+import com.sun.tools.attach.VirtualMachine;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
@@ -23,6 +25,8 @@ import org.gmp4j.sync.WaitGroup;
 
 /** Goroutines that overrun their quanta in a JVM with points on demand. The arguments name what is tried; it prints each with "ok". */
 final class DemandProgram {
+    /** The property that names the jar of the agent to be attached. */
+    static final String AGENT = "agent.jar";
     private static final long ROUNDS = 20_000_000;
     private static final long PATIENCE = 60_000_000_000L;
     private static volatile long sink;
@@ -116,10 +120,22 @@ final class DemandProgram {
         }
     }
 
-    /** Defines the class {@link Unread} anew, without a resource. */
+    /** Defines the class {@link Unread} anew, without a resource that is its class file. */
     private static final class Maker extends ClassLoader {
+        private final Supplier<InputStream> resource;
+
         Maker() {
+            this(() -> null);
+        }
+
+        Maker(Supplier<InputStream> resource) {
             super(DemandProgram.class.getClassLoader());
+            this.resource = resource;
+        }
+
+        @Override
+        public InputStream getResourceAsStream(String name) {
+            return resource.get();
         }
 
         LongUnaryOperator make() throws IOException, ReflectiveOperationException {
@@ -129,11 +145,6 @@ final class DemandProgram {
                 made.setAccessible(true);
                 return (LongUnaryOperator) made.newInstance();
             }
-        }
-
-        @Override
-        public URL getResource(String name) {
-            return null;
         }
     }
 
@@ -161,6 +172,7 @@ final class DemandProgram {
             case "loaderGone" -> loaderGone();
             case "fullHeap" -> fullHeap();
             case "otherAgent" -> otherAgent();
+            case "attached" -> attached();
             default -> throw new IllegalArgumentException(what);
         }
     }
@@ -261,6 +273,11 @@ final class DemandProgram {
         check(OnDemand.methods(Again.class).equals(Set.of("applyAsLong")), "" + OnDemand.methods(Again.class));
         check(OnDemand.methods(DemandTest.class) != null, "a class of another file");
         check(OnDemand.methods(new Maker().make().getClass()) == null, "its class file cannot be had");
+        check(OnDemand.methods(new Maker(() -> new ByteArrayInputStream(new byte[1_000])).make().getClass()) == null, "no class file");
+        Maker stopped = new Maker(() -> {
+            throw new IllegalStateException("stopped");
+        });
+        check(OnDemand.methods(stopped.make().getClass()) == null, "its loader refuses");
     }
 
     private static void loaderGone() throws Exception {
@@ -303,5 +320,14 @@ final class DemandProgram {
         check(Work.changedBy().equals("another agent"), Work.changedBy());
         long reached = Points.counters().reached();
         call(work, () -> Points.counters().reached() > reached);
+    }
+
+    /** Our agent comes when there is a scheduler already; the jar is named by a property. */
+    private static void attached() throws Exception {
+        check(OnDemand.get() == null, "it has come already");
+        VirtualMachine us = VirtualMachine.attach(String.valueOf(ProcessHandle.current().pid()));
+        us.loadAgent(System.getProperty(AGENT), "points=demand");
+        us.detach();
+        givesPoints(new Again());
     }
 }

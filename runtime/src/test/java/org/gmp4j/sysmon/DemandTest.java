@@ -26,15 +26,20 @@ class DemandTest {
     static Path folder;
 
     private static String agent(Class<?> of) throws IOException {
+        return "-javaagent:" + jar(of);
+    }
+
+    private static Path jar(Class<?> of) throws IOException {
         Path jar = folder.resolve(of.getSimpleName() + ".jar");
         if (!Files.exists(jar)) { // Of a manifest alone: the classes are on the class path.
             Manifest manifest = new Manifest();
             manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
             manifest.getMainAttributes().putValue("Premain-Class", of.getName());
+            manifest.getMainAttributes().putValue("Agent-Class", of.getName());
             manifest.getMainAttributes().putValue("Can-Retransform-Classes", "true");
             new JarOutputStream(Files.newOutputStream(jar), manifest).close();
         }
-        return "-javaagent:" + jar;
+        return jar;
     }
 
     private static void runs(ChildJvm jvm, String... what) {
@@ -66,6 +71,12 @@ class DemandTest {
     @Test
     void anotherAgentBeforeOurs() throws IOException {
         runs(new ChildJvm(DemandProgram.class).with(agent(OtherAgent.class), agent(Agent.class) + "=points=demand"), "otherAgent");
+    }
+
+    @Test
+    void attachedToARunningScheduler() throws IOException {
+        runs(new ChildJvm(DemandProgram.class).with("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading",
+                "-D" + DemandProgram.AGENT + "=" + jar(Agent.class)), "attached");
     }
 
     @Test
