@@ -264,7 +264,7 @@ final class Demand implements Runnable {
         }
         if (!rules.mayPause(now)) {
             for (Wish w : due) {
-                w.next = now + DemandRules.LAST_RETRY;
+                w.next = rules.nextPause(); // All at the same time, so that one pause is enough for them.
             }
             return;
         }

@@ -91,6 +91,11 @@ final class DemandRules {
         return !everPaused || now - nextPause >= 0;
     }
 
+    /** When the next one may be made, by nanoTime, where {@link #mayPause} has said no. */
+    long nextPause() {
+        return nextPause;
+    }
+
     /** A pause was made. */
     void paused(long now) {
         long mostSaved = now - (BURST - 1) * EVERY;

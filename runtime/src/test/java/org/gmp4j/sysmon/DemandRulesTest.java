@@ -55,6 +55,8 @@ class DemandRulesTest {
         long last = NOW + DemandRules.BURST;
         assertFalse(rules.mayPause(last));
         assertFalse(rules.mayPause(NOW + DemandRules.EVERY - 1));
+        assertFalse(rules.mayPause(rules.nextPause() - 1));
+        assertTrue(rules.mayPause(rules.nextPause()), "what waits for it is granted then");
         assertTrue(rules.mayPause(last + DemandRules.EVERY));
         rules.paused(last + DemandRules.EVERY);
         assertFalse(rules.mayPause(last + DemandRules.EVERY + 1));
