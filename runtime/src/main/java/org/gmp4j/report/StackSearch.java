@@ -17,13 +17,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Looks for methods on the stacks of all goroutines and platform threads, parked ones included. Classes count by their names: one of
- * another loader is found as well. Virtual threads of the JDK's own scheduler are not searched: there is no list of them.
+ * another loader is found as well. A stack that is too deep to be seen whole counts as one that has them all. Virtual threads of the JDK's
+ * own scheduler are not searched: there is no list of them.
  *
  * <p>A goroutine takes some ten microseconds of this thread's time, and if it runs a moment of its own. A search of more than {@value
  * #MOST} goroutines gives up.
  */
 public final class StackSearch {
     static final int MOST = 20_000;
+    /** How many frames HotSpot tells of a thread that does not stand still: the default of {@code -XX:MaxJavaStackTraceDepth}. */
+    private static final int CUT = 1024;
 
     private final List<String> types = new ArrayList<>();
     private final List<@Nullable Set<String>> methods = new ArrayList<>();
@@ -90,7 +93,14 @@ public final class StackSearch {
     }
 
     private void look(Thread t, long holder) {
-        for (StackTraceElement frame : t.getStackTrace()) {
+        StackTraceElement[] frames = t.getStackTrace();
+        if (frames.length == CUT) {
+            for (Set<Long> all : holders) {
+                boolean _ = all.add(holder);
+            }
+            return;
+        }
+        for (StackTraceElement frame : frames) {
             for (int i = 0; i < types.size(); i++) {
                 Set<String> names = methods.get(i);
                 if (types.get(i).equals(frame.getClassName()) && (names == null || names.contains(frame.getMethodName()))) {

@@ -28,11 +28,21 @@ final class DemandProgram {
     /** The property that names the jar of the agent to be attached. */
     static final String AGENT = "agent.jar";
     private static final long ROUNDS = 20_000_000;
+    private static final int DEEP = 1_100;
     private static final long PATIENCE = 60_000_000_000L;
     private static volatile long sink;
     private static volatile boolean stop;
 
     private DemandProgram() {
+    }
+
+    /** Frames that hide those of the caller: HotSpot tells the innermost 1,024. */
+    private static void parkBelow(int frames) {
+        if (frames == 0) {
+            LockSupport.park();
+        } else {
+            parkBelow(frames - 1);
+        }
     }
 
     /** Each of the classes below has one loop of some ten milliseconds. */
@@ -87,7 +97,7 @@ final class DemandProgram {
                 h = h * 6_364_136_223_846_793_005L + (h >>> 7);
             }
             for (; n == 0 && !stop;) {
-                LockSupport.park();
+                parkBelow(DEEP);
             }
             return h;
         }
