@@ -26,8 +26,10 @@ final class CompilerRules {
     static final int MORE = 10;
     static final int MOST_NICE = 19;
     static final long EVERY = 250_000_000;
-    static final long IDLE_EVERY = 4_000_000_000L;
+    static final long IDLE_EVERY = 1_000_000_000L;
     static final int IDLE_SHARE = 100;
+    /** A look may take one in so many parts of the time. */
+    static final int LOOK_SHARE = 100;
     static final int STARVED_LOOKS = 6;
     static final int WAITED = 6;
     static final int BUSY = 3;
@@ -74,9 +76,11 @@ final class CompilerRules {
      * How long after a look the next one comes, ns.
      *
      * @param pause how long after the one before it that look was meant to come, ns
+     * @param took how long the look took, ns: it costs the more, the more threads there are
      */
-    static long next(long pause, Look l) {
-        return (l.ran + l.waited) * IDLE_SHARE < l.elapsed ? Math.min(2 * pause, IDLE_EVERY) : EVERY;
+    static long next(long pause, Look l, long took) {
+        long next = (l.ran + l.waited) * IDLE_SHARE < l.elapsed ? Math.min(2 * pause, IDLE_EVERY) : EVERY;
+        return Math.max(next, took * LOOK_SHARE);
     }
 
     /**

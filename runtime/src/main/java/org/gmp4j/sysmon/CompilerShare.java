@@ -52,7 +52,7 @@ public final class CompilerShare implements Runnable {
         this.s = s;
     }
 
-    /** From here on, if that can be undone, for the life of this scheduler at the longest. Once a process. */
+    /** From here on, if that can be undone. Once a process. */
     public static void begin(Scheduler s) {
         Thread t = new Thread(OwnThreads.GROUP, new CompilerShare(s), "gmp-compilers", 0, false);
         t.setDaemon(true);
@@ -143,7 +143,7 @@ public final class CompilerShare implements Runnable {
         long began = System.nanoTime();
         long last = began;
         CompilerRules.Look look = look(0); // To compare with.
-        for (long pause = CompilerRules.EVERY;; pause = CompilerRules.next(pause, look)) {
+        for (long pause = CompilerRules.EVERY;;) {
             LockSupport.parkNanos(pause);
             boolean _ = Thread.interrupted(); // It would end each of these.
             long now = System.nanoTime();
@@ -152,6 +152,7 @@ public final class CompilerShare implements Runnable {
                 return;
             }
             last = now;
+            pause = CompilerRules.next(pause, look, System.nanoTime() - now);
         }
     }
 

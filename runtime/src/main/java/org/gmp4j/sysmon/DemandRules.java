@@ -74,9 +74,9 @@ final class DemandRules {
         return !looked || now - compilersAt >= SETTLING;
     }
 
-    /** What CPU time they have had since they began, ns. */
+    /** What CPU time they have had since they began, ns; 0 where there are none: interpreted code with points takes five times as long. */
     void compilersHad(long cpuNanos, long now) {
-        settled = looked && (cpuNanos - compilers) * COMPILING <= now - compilersAt;
+        settled = looked && cpuNanos > 0 && (cpuNanos - compilers) * COMPILING <= now - compilersAt;
         looked = true;
         compilers = cpuNanos;
         compilersAt = now;

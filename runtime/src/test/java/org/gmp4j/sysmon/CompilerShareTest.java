@@ -75,9 +75,10 @@ class CompilerShareTest {
         long most = T / CompilerRules.IDLE_SHARE;
         CompilerRules.Look idle = new CompilerRules.Look(T, 0, 0, most - 2, 1);
         CompilerRules.Look busy = new CompilerRules.Look(T, 0, 0, most, 1);
-        assertEquals(2 * T, CompilerRules.next(T, idle));
-        assertEquals(CompilerRules.IDLE_EVERY, CompilerRules.next(CompilerRules.IDLE_EVERY, idle));
-        assertEquals(T, CompilerRules.next(CompilerRules.IDLE_EVERY, busy));
+        assertEquals(2 * T, CompilerRules.next(T, idle, 0));
+        assertEquals(CompilerRules.IDLE_EVERY, CompilerRules.next(CompilerRules.IDLE_EVERY, idle, 0));
+        assertEquals(T, CompilerRules.next(CompilerRules.IDLE_EVERY, busy, 0));
+        assertEquals(CompilerRules.LOOK_SHARE * T, CompilerRules.next(T, busy, T), "of thousands of threads");
     }
 
     @Test

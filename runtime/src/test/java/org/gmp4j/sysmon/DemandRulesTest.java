@@ -28,8 +28,10 @@ class DemandRulesTest {
         assertFalse(rules.settled());
         rules.compilersHad(7_000_000_000L + 2 * part + 1, second + DemandRules.SETTLING);
         assertTrue(rules.settled());
-        rules.compilersHad(0, second + 2 * DemandRules.SETTLING);
+        rules.compilersHad(1, second + 2 * DemandRules.SETTLING);
         assertTrue(rules.settled(), "compiler threads have ended");
+        rules.compilersHad(0, second + 3 * DemandRules.SETTLING);
+        assertFalse(rules.settled(), "nothing compiles");
     }
 
     @Test
