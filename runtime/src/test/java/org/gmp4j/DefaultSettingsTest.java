@@ -65,7 +65,8 @@ class DefaultSettingsTest {
         "debug|x=1|: GMPDEBUG: the key \"x\" is unknown; known are schedtrace=MILLISECONDS, scheddetail=0 or 1, "
                 + "stall=MILLISECONDS, metrics=PORT or HOST:PORT, jmx=0 or 1, jfr=0 or 1, invariants=0 or 1, "
                 + "traceback=single, all, system or crash, "
-                + "asyncpreemptoff=0 or 1, createsites=0 or 1, trace=FILE, dashboard=PORT, lockrank=0 or 1, and checkptr=0 or 1."})
+                + "asyncpreemptoff=0 or 1, createsites=0 or 1, trace=FILE, dashboard=PORT, deadlock=show or strict, "
+                + "lockrank=0 or 1, and checkptr=0 or 1."})
     void bad(String setting, String value, String sentence) {
         String space = sentence.startsWith(":") ? "" : " ";
         String property = "gmp.default." + setting;
