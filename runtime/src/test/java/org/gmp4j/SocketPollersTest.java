@@ -228,7 +228,7 @@ class SocketPollersTest {
                     wg.await();
                 });
                 int ms = gmp.scheduler().mcount();
-                if (ms >= 20) {
+                if (ms >= 20 * procs) { // Of 800 goroutines; sysmon hands on each P by itself while the class is initialised.
                     System.out.println(ms + " Ms");
                 }
             } catch (IOException e) {
