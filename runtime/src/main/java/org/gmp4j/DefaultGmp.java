@@ -192,13 +192,13 @@ final class DefaultGmp {
     /** Whether the JVM's compilers give way to the program while it starts. */
     boolean compilersYield() {
         Setting compilers = setting("compilers");
-        if (compilers == null || compilers.is(YIELD)) {
-            return true;
+        if (compilers == null || compilers.is(EQUAL)) {
+            return false;
         }
-        if (!compilers.is(EQUAL)) {
+        if (!compilers.is(YIELD)) {
             throw compilers.bad("use " + YIELD + " or " + EQUAL);
         }
-        return false;
+        return true;
     }
 
     /** Stalls are printed as GMPDEBUG=stall has it. */

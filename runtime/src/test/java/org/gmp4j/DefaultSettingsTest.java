@@ -77,7 +77,7 @@ class DefaultSettingsTest {
 
     @Test
     void compilers() {
-        assertTrue(of(Map.of(), Map.of()).compilersYield());
+        assertFalse(of(Map.of(), Map.of()).compilersYield());
         assertTrue(of(Map.of("gmp.default.compilers", "yield"), Map.of()).compilersYield());
         assertFalse(of(Map.of(), Map.of("GMP_DEFAULT_COMPILERS", "equal")).compilersYield());
     }
