@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sysmon;
 
+import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.affinity.OwnCgroup;
 import org.gmp4j.ffi.CompilerThreads;
 import org.gmp4j.ffi.Inheritance;
-import org.gmp4j.ffi.OsThread;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.OwnThreads;
-import org.gmp4j.struct.M;
 import org.gmp4j.sysmon.CompilerRules.Way;
 
 /**
@@ -32,19 +29,33 @@ public final class CompilerShare implements Runnable {
 
     private final Scheduler s;
     private final CompilerRules rules = new CompilerRules();
-    /** What each thread had at the last look, by its id. */
-    private Map<Integer, Had> had = new HashMap<>();
 
-    /** How long a thread has run and has waited for a CPU since it began, ns. */
-    private record Had(long ran, long waited) {
-        static final Had NOTHING = new Had(0, 0);
-
-        static Had of(int id) {
-            return new Had(Math.max(0, OsThread.cpuNanos(id)), Math.max(0, CompilerThreads.waitedNanos(id)));
+    /**
+     * What threads have had since they began, ns. An M that ends takes its CPU time with it.
+     *
+     * @param waited for how long each compiler has waited for a CPU
+     */
+    private record Had(Map<Integer, Long> waited, long ms, long process) {
+        static Had now(Scheduler s) {
+            Map<Integer, Long> waited = new HashMap<>();
+            for (int id : CompilerThreads.ids()) {
+                waited.put(id, Math.max(0, CompilerThreads.waitedNanos(id)));
+            }
+            long ms = 0;
+            for (Machine m : s.machines()) {
+                ms += ThreadState.cpuNanos(m);
+            }
+            Duration process = ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO);
+            return new Had(waited, ms, process.toNanos());
         }
 
-        Had since(Had before) {
-            return new Had(ran - before.ran, waited - before.waited);
+        CompilerRules.Look since(Had before, long elapsed) {
+            long longest = 0;
+            for (Map.Entry<Integer, Long> e : waited.entrySet()) {
+                longest = Math.max(longest, e.getValue() - before.waited.getOrDefault(e.getKey(), 0L));
+            }
+            return new CompilerRules.Look(elapsed, longest, ms - before.ms, process - before.process,
+                    Runtime.getRuntime().availableProcessors());
         }
     }
 
@@ -142,53 +153,17 @@ public final class CompilerShare implements Runnable {
     private void watch() {
         long began = System.nanoTime();
         long last = began;
-        CompilerRules.Look look = look(0); // To compare with.
-        for (long pause = CompilerRules.EVERY;;) {
-            LockSupport.parkNanos(pause);
+        Had before = Had.now(s);
+        for (;;) {
+            LockSupport.parkNanos(CompilerRules.EVERY);
             boolean _ = Thread.interrupted(); // It would end each of these.
             long now = System.nanoTime();
-            look = look(now - last);
-            if (rules.givesBack(look, now - began)) {
+            Had had = Had.now(s);
+            if (rules.givesBack(had.since(before, now - last), now - began)) {
                 return;
             }
+            before = had;
             last = now;
-            pause = CompilerRules.next(pause, look, System.nanoTime() - now);
         }
-    }
-
-    /** What the threads have had since the last look. */
-    private CompilerRules.Look look(long elapsed) {
-        Set<Integer> compilers = set(CompilerThreads.ids());
-        Set<Integer> ms = new HashSet<>();
-        for (Machine m : s.machines()) {
-            boolean _ = ms.add((int) M.procid(m.mp));
-        }
-        Map<Integer, Had> now = new HashMap<>();
-        long longest = 0;
-        long wanted = 0;
-        long ran = 0;
-        long waited = 0;
-        for (int id : CompilerThreads.allIds()) {
-            Had all = Had.of(id);
-            now.put(id, all);
-            Had of = all.since(had.getOrDefault(id, Had.NOTHING));
-            if (compilers.contains(id)) {
-                longest = Math.max(longest, of.waited);
-            } else {
-                ran += of.ran;
-                waited += of.waited;
-                wanted += ms.contains(id) ? of.ran + of.waited : 0;
-            }
-        }
-        had = now;
-        return new CompilerRules.Look(elapsed, longest, wanted, ran, waited);
-    }
-
-    private static Set<Integer> set(int[] ids) {
-        Set<Integer> set = new HashSet<>();
-        for (int id : ids) {
-            boolean _ = set.add(id);
-        }
-        return set;
     }
 }

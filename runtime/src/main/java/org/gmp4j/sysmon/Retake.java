@@ -30,7 +30,8 @@ import org.gmp4j.struct.Schedt;
  *  _Psyscall                           no                   10 ms                  the same
  *  _Prunning, thread asleep            yes                  two looks              handoff, then the same
  *  _Prunning                           yes (but see below)  the quantum            g.preempt, points (ArmPoints)
- *  _Prunning, no point stops it        yes                  a look more, or more   handoff, then the same
+ *  _Prunning, no point stops it        yes                  the quantum in CPU     handoff, then the same
+ *                                                             time of its thread
  * </pre>
  *
  * How a P is taken is {@link Takeover}'s part.
@@ -265,7 +266,9 @@ final class Retake {
         workWaits |= waits;
         long mp = P.mOpaque(pp);
         if (mp != 0) {
-            SliceClock clock = s.machine(mp).slices;
+            Machine m = s.machine(mp);
+            WatchedM.of(m).began(m, SliceClock.slice(pp, P.schedtickOpaque(pp)), now - SCHEDWHEN.get(pp), now);
+            SliceClock clock = m.slices;
             if (same && waits) {
                 clock.ranOn(now);
             }
@@ -428,16 +431,21 @@ final class Retake {
             }
             return false;
         }
-        return patient(w, SliceClock.slice(pp, tick), now, age, slice) ? false : takeover.fromThread(pr, mp, tick, !ThreadState.slept(m));
+        return patient(w, m, SliceClock.slice(pp, tick), now, slice) ? false : takeover.fromThread(pr, mp, tick, !ThreadState.slept(m));
     }
 
-    /** Whether a goroutine that no point stops keeps its P a while, because others run on without one. */
-    private boolean patient(WatchedM w, long name, long now, long age, long slice) {
+    /**
+     * Whether a goroutine that no point stops keeps its P: until its thread has had so much CPU time. To take it from one that waits for
+     * a CPU behind other threads would put one more thread in front of them, and bring nobody further.
+     *
+     * @param name the time slice
+     */
+    boolean patient(WatchedM w, Machine m, long name, long now, long slice) {
         if (w.takenSlice != name) {
             w.takenSlice = name;
-            w.takenAt = now - age + patience(slice, strays.running(), Runtime.getRuntime().availableProcessors());
+            w.takenAt = w.beganCpu + patience(slice, strays.running(), Runtime.getRuntime().availableProcessors());
         }
-        return now < w.takenAt;
+        return WatchedM.cpu(m, now) < w.takenAt;
     }
 
     /** How long a goroutine that no point stops keeps its P, of which {@code strays} run without one. */

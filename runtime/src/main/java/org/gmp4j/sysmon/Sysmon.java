@@ -69,8 +69,8 @@ import org.gmp4j.struct.Schedt;
  * something to run, or for the growing sleep to end: sockets that only plain threads use, caches that a collection should empty, points
  * to disarm, a user of JMX.
  *
- * <p>Each look costs some 30 µs of CPU time where all threads share one CPU: two switches, and cache misses after them. These rules
- * avoid looks: 3,700 of them a second took 13 % of a CPU beside a service.
+ * <p>Each look costs some 30 µs of CPU time where all threads share one CPU: two switches, and cache misses after them; while the program
+ * is young, and a look is interpreted, 100. These rules avoid looks: 3,700 of them a second took 13 % of a CPU beside a service.
  *
  * <p>Its duties:
  *
@@ -96,6 +96,8 @@ public final class Sysmon implements Monitor {
     static final long MAX_FAIR_SLEEP = 200_000;
     /** How many threads are assumed to want sysmon's CPU: a goroutine that does not yield, compiler threads. */
     static final int OTHERS = 3;
+    /** So much CPU time sysmon takes in each quantum at most, unless a CPU is free, ns: a fiftieth of 10 ms. */
+    static final long BUDGET = 200_000;
     private static final long MAX_SLEEP = 10_000_000;
     private static final int BUSY_ROUNDS = 50;
     /** So often it looks in a quantum: while a P has work waiting and it is not known when it ends; and while nothing waits. */
@@ -149,6 +151,7 @@ public final class Sysmon implements Monitor {
     private final WaitTimes waitTimes;
     final Stalls stalls;
     /** How long it rests, and for how long nobody has polled the network before it does; how often schedtrace prints, 0 for never. */
+    private final long leastQuantum;
     private final long restNanos;
     private final long pollAfter;
     private final long trace;
@@ -204,7 +207,8 @@ public final class Sysmon implements Monitor {
         upkeep = new Upkeep(s);
         waitTimes = new WaitTimes(upkeep, began);
         restNanos = Math.clamp(s.config.quantumNanos(), WORK_SLEEP, MAX_REST);
-        pollAfter = Math.min(s.config.leastQuantumNanos(), POLL_AFTER);
+        leastQuantum = s.config.leastQuantumNanos();
+        pollAfter = Math.min(leastQuantum, POLL_AFTER);
         trace = s.config.debug().schedtrace() * 1_000_000L;
         thread = new Thread(OwnThreads.GROUP, new Step(this, false), s.name() + "-sysmon", 0, false);
         thread.setDaemon(true);
@@ -278,7 +282,7 @@ public final class Sysmon implements Monitor {
         }
         if (trace > 0 || Schedt.closingAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
             long now = System.nanoTime();
-            sleep(note, Math.max(sleepFor(now), fairSleep(now - woken, retake.inSyscall() || retake.suspected())));
+            sleep(note, Math.max(sleepFor(now), fairSleep(now - woken, leastQuantum, urgent())));
         } else {
             idle = rest(note) ? 0 : BUSY_ROUNDS;
             sleep = MIN_SLEEP;
@@ -366,13 +370,17 @@ public final class Sysmon implements Monitor {
         }
         long most = retake.exact() ? retake.untilOver(now) : s.config.quantumNanos() / BUSY_LOOKS;
         most = Math.max(most, MIN_SLEEP);
-        boolean idleP = Schedt.npidleVolatile(s.sched) != 0;
-        return Math.min(usual, Math.min(most, !idleP ? seldom() : isWatched() ? restNanos : UNWATCHED));
+        return Math.min(usual, Math.min(most, Schedt.npidleVolatile(s.sched) == 0 ? seldom() : unwatched() ? UNWATCHED : restNanos));
     }
 
-    /** Whether an M sleeps in the network poller, or no goroutine waits for what would be found there. */
-    private boolean isWatched() {
-        return Schedt.lastpollVolatile(s.sched) == 0 || !s.netpoll().anyWaiters(s);
+    /** Whether a P is idle, and no M sleeps in the network poller though goroutines wait for what would be found there. */
+    private boolean unwatched() {
+        return Schedt.npidleVolatile(s.sched) != 0 && Schedt.lastpollVolatile(s.sched) != 0 && s.netpoll().anyWaiters(s);
+    }
+
+    /** Whether a P lies idle, or with a thread that blocks, while something might run on it. */
+    private boolean urgent() {
+        return retake.inSyscall() || retake.suspected() || unwatched();
     }
 
     /** How long a thread that falls asleep with a P may keep it before the first look. */
@@ -399,17 +407,22 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * How many nanoseconds it sleeps at least after it was awake for {@code awake}, so that the kernel gives it the CPU at once when it
-     * wakes up. Linux does that for a thread with short slices unless it is ahead of its fair share; then it decides again at the next
-     * tick, which may be 4 ms away. Beside n threads that want the same CPU sysmon is ahead until each of them has run as long as it has.
-     * Without this, sleeps of 20 µs after looks of 40 made sysmon wait for 2 to 4 ms beside every second goroutine that ran for 5 ms.
-     * Who wakes it before that does harm: it waits for the tick all the same, and the timer that would have woken it in time is gone
-     * ({@link Scheduler#monitorPaidAt}).
+     * How many nanoseconds it sleeps at least after it was awake for {@code awake}. For two reasons:
      *
-     * @param urgent whether it waits for a thread that blocks: that one does not want a CPU
+     * <p>The kernel is to give it the CPU at once when it wakes up. Linux does that for a thread with short slices unless it is ahead of
+     * its fair share; then it decides again at the next tick, which may be 4 ms away. Beside n threads that want the same CPU sysmon is
+     * ahead until each of them has run as long as it has. Without this, sleeps of 20 µs after looks of 40 made sysmon wait for 2 to 4 ms beside
+     * every second goroutine that ran for 5 ms. Who wakes it before that does harm: it waits for the tick all the same, and the timer that
+     * would have woken it in time is gone ({@link Scheduler#monitorPaidAt}).
+     *
+     * <p>And it takes {@link #BUDGET} of a quantum, no more. In a young program a look is interpreted, and takes twenty times as long.
+     *
+     * @param quantum the shortest time slice, ns
+     * @param urgent whether a CPU is free, such as that of a thread that blocks
      */
-    static long fairSleep(long awake, boolean urgent) {
-        return Math.min((awake + SWITCHES) * (urgent ? 1 : OTHERS), MAX_FAIR_SLEEP);
+    static long fairSleep(long awake, long quantum, boolean urgent) {
+        long parts = urgent ? 1 : Math.max(OTHERS, quantum / BUDGET);
+        return Math.min((awake + SWITCHES) * parts, Math.max(quantum / 2, MAX_FAIR_SLEEP));
     }
 
     private boolean anyInSyscall() {
@@ -448,7 +461,7 @@ public final class Sysmon implements Monitor {
             waitTimes.allIdle(since, now);
         }
         sleeps = deep ? Math.min(deepSleep, untilDue(now)) : restNanos;
-        s.monitorPaidAt = retake.tookFromSleeper() ? now : now + fairSleep(now - woken, false); // Who blocks wants no CPU.
+        s.monitorPaidAt = retake.tookFromSleeper() ? now : now + fairSleep(now - woken, leastQuantum, false); // Who blocks wants no CPU.
         Schedt.setSysmonwaitVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
         boolean rung = Note.sleep(note, sleeps);
@@ -494,7 +507,7 @@ public final class Sysmon implements Monitor {
     private boolean dozed(long note) {
         long sched = s.sched;
         Note.clear(note);
-        s.monitorPaidAt = System.nanoTime() + fairSleep(0, false);
+        s.monitorPaidAt = System.nanoTime() + fairSleep(0, leastQuantum, false);
         Schedt.setSysmonwaitVolatile(sched, Schedt.SYSMON_RESTS);
         VarHandle.fullFence(); // The other side's is between what is read below and the ring.
         if (Schedt.closingAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {

@@ -10,7 +10,10 @@ final class WatchedM implements Monitor.Watched {
     long preempted = -1;
     long awaited = -1;
     long awaitedSince;
-    /** The time slice whose goroutine no point stops, and when it may lose its P. */
+    /** The time slice at the last look, and the thread's CPU time when it began. */
+    private long slice = -1;
+    long beganCpu;
+    /** The time slice whose goroutine no point stops, and at which CPU time of the thread it may lose its P. */
     long takenSlice = -1;
     long takenAt;
     // They name the slice, the call, the goroutine or the thread that they are about, and so need not be renewed.
@@ -22,8 +25,23 @@ final class WatchedM implements Monitor.Watched {
         return (WatchedM) m.watched;
     }
 
+    /** The M runs this slice, which began {@code age} ns ago. Until the first look at it the thread is taken to have had a CPU. */
+    void began(Machine m, long name, long age, long now) {
+        if (slice != name) {
+            slice = name;
+            beganCpu = cpu(m, now) - age;
+        }
+    }
+
+    /** The thread's CPU time; where it cannot be read, that of a thread which always has a CPU. */
+    static long cpu(Machine m, long now) {
+        long cpu = ThreadState.cpuNanos(m);
+        return cpu == 0 ? now : cpu;
+    }
+
     @Override
     public void renew() {
+        slice = -1;
         preempted = -1;
         awaited = -1;
         awaitedSince = 0;

@@ -19,7 +19,7 @@ class CompilerShareTest {
     private final CompilerRules rules = new CompilerRules();
 
     private static CompilerRules.Look look(long longest, long ms) {
-        return new CompilerRules.Look(T, longest, ms, T, 0);
+        return new CompilerRules.Look(T, longest, ms, T, 2);
     }
 
     @Test
@@ -34,51 +34,40 @@ class CompilerShareTest {
 
     @Test
     void givenBackWhenCompilersStarveBesideGoroutines() {
-        for (int i = 1; i < CompilerRules.STARVED_LOOKS; i++) {
-            assertFalse(rules.givesBack(look(WAITED, BUSY), i * T));
+        for (long t = T; t < CompilerRules.STARVED; t += T) {
+            assertFalse(rules.givesBack(look(WAITED, BUSY), t));
         }
-        assertTrue(rules.givesBack(look(WAITED, BUSY), CompilerRules.STARVED_LOOKS * T));
+        assertTrue(rules.givesBack(look(WAITED, BUSY), CompilerRules.STARVED));
     }
 
     @Test
     void oneLookWithoutHungerBeginsAnew() {
-        for (int i = 0; i < 3 * CompilerRules.STARVED_LOOKS; i++) {
-            long waited = i % CompilerRules.STARVED_LOOKS == 0 ? WAITED - 1 : WAITED;
-            assertFalse(rules.givesBack(look(waited, BUSY), i * T));
+        long looks = CompilerRules.STARVED / T;
+        for (int i = 0; i < 3 * looks; i++) {
+            assertFalse(rules.givesBack(look(i % looks == 0 ? WAITED - 1 : WAITED, BUSY), i * T));
         }
     }
 
     @Test
     void notWhileTheProgramStartsOnThreadsOfItsOwn() {
-        for (int i = 0; i < 3 * CompilerRules.STARVED_LOOKS; i++) {
-            assertFalse(rules.givesBack(look(T, BUSY - 1), i * T));
+        for (long t = 0; t < 3 * CompilerRules.STARVED; t += T) {
+            assertFalse(rules.givesBack(look(T, BUSY - 1), t));
         }
     }
 
     @Test
     void givenBackWhereOthersTakeTheCpus() {
-        long ran = T / 2;
-        long waited = ran * CompilerRules.CROWDED / 10;
-        CompilerRules.Look alone = new CompilerRules.Look(T, 0, 0, ran, waited);
-        CompilerRules.Look crowded = new CompilerRules.Look(T, 0, 0, ran, waited + 1);
+        CompilerRules.Look half = new CompilerRules.Look(T, WAITED, 0, T, 2);
+        CompilerRules.Look less = new CompilerRules.Look(T, WAITED, 0, T - 1, 2);
+        CompilerRules.Look idle = new CompilerRules.Look(T, WAITED - 1, 0, 0, 2);
         for (int i = 0; i < 10; i++) {
-            assertFalse(rules.givesBack(alone, i * T));
+            assertFalse(rules.givesBack(half, i * T));
+            assertFalse(rules.givesBack(idle, i * T));
         }
-        for (int i = 1; i < CompilerRules.CROWDED_LOOKS; i++) {
-            assertFalse(rules.givesBack(crowded, i * T), "once by chance");
+        for (long t = T; t < CompilerRules.CROWDED; t += T) {
+            assertFalse(rules.givesBack(less, t), "once by chance");
         }
-        assertTrue(rules.givesBack(crowded, CompilerRules.CROWDED_LOOKS * T));
-    }
-
-    @Test
-    void anIdleProcessIsLookedAtEverLessOften() {
-        long most = T / CompilerRules.IDLE_SHARE;
-        CompilerRules.Look idle = new CompilerRules.Look(T, 0, 0, most - 2, 1);
-        CompilerRules.Look busy = new CompilerRules.Look(T, 0, 0, most, 1);
-        assertEquals(2 * T, CompilerRules.next(T, idle, 0));
-        assertEquals(CompilerRules.IDLE_EVERY, CompilerRules.next(CompilerRules.IDLE_EVERY, idle, 0));
-        assertEquals(T, CompilerRules.next(CompilerRules.IDLE_EVERY, busy, 0));
-        assertEquals(CompilerRules.LOOK_SHARE * T, CompilerRules.next(T, busy, T), "of thousands of threads");
+        assertTrue(rules.givesBack(less, CompilerRules.CROWDED));
     }
 
     @Test

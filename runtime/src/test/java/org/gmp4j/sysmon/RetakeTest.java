@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongUnaryOperator;
@@ -268,6 +269,31 @@ class RetakeTest {
                 });
             }
             assertTrue(ran > 0, "it lost its P as its thread slept, each time");
+        }
+    }
+
+    /** Its slice counts what its thread ran, not what it waited for a CPU behind other threads. */
+    @Test
+    void whoHasNoCpuKeepsItsP() {
+        long mp = Mem.alloc(m.layout(), 1);
+        long slice = 1_000_000;
+        try (Unwatched gmp = new Unwatched(slice)) {
+            Retake retake = gmp.sysmon().retake;
+            Machine here = Machines.of(gmp.s, mp);
+            M.setProcid(mp, OsThread.gettid());
+            WatchedM w = WatchedM.of(here);
+            long began = System.nanoTime();
+            w.began(here, 1, 0, began);
+            assertTrue(retake.patient(w, here, 1, began + TimeUnit.HOURS.toNanos(1), 1_000 * slice));
+            w.began(here, 2, slice, began);
+            assertFalse(retake.patient(w, here, 2, began, slice), "it had one before the first look");
+            w.began(here, 3, 0, began);
+            for (long from = ThreadState.cpuNanos(here); ThreadState.cpuNanos(here) - from < 2 * slice;) {
+                Thread.onSpinWait();
+            }
+            assertFalse(retake.patient(w, here, 3, began, slice));
+        } finally {
+            Mem.recycle(m.layout(), mp);
         }
     }
 
