@@ -20,12 +20,15 @@ import org.jspecify.annotations.Nullable;
 
 /** The scheduler of all virtual threads that name none, and where its settings come from: {@link Gmp#makeDefault}. */
 final class DefaultGmp {
-    private static final String PROPERTY = "gmp.default";
+    private static final String PREFIX = "gmp.";
+    private static final String PROPERTY = PREFIX + "default";
     private static final String VARIABLE = "GMP_DEFAULT";
     private static final List<String> SETTINGS = List.of("procs", "spin", "quantum", "affinity", "steal", "realtime", "hugepages",
             "nodequeues", "stalled", "debug", "warm", "compilers");
     private static final String KNOWN = String.join(", ", SETTINGS);
 
+    /** Has a property of its own beside that of the default scheduler: {@link ProcessFlag#debug}. */
+    private static final String DEBUG = "debug";
     private static final String ON = "on";
     private static final String OFF = "off";
     private static final String YIELD = "yield";
@@ -203,7 +206,7 @@ final class DefaultGmp {
 
     /** Stalls are printed as GMPDEBUG=stall has it. */
     private void debug(Gmp.Builder b) {
-        Setting debug = setting("debug");
+        Setting debug = setting(DEBUG);
         Setting stalled = setting("stalled");
         String text = ProcessFlag.debug();
         if (debug != null) {
@@ -225,6 +228,10 @@ final class DefaultGmp {
         for (String name : properties.stringPropertyNames()) {
             if (name.startsWith(PROPERTY + ".") && !SETTINGS.contains(name.substring(PROPERTY.length() + 1))) {
                 throw new IllegalArgumentException(unknown(name));
+            }
+            String setting = name.startsWith(PREFIX) ? name.substring(PREFIX.length()) : "";
+            if (SETTINGS.contains(setting) && !setting.equals(DEBUG)) {
+                throw new IllegalArgumentException(name + " is no setting: use " + PROPERTY + "." + setting);
             }
         }
         for (String name : environment.keySet()) {

@@ -137,5 +137,6 @@ class DefaultSettingsTest {
                 + "nodequeues, stalled, debug, warm, compilers";
         assertEquals("gmp.default.prcs" + has, refusal(of(Map.of("gmp.default.prcs", "2"), Map.of())));
         assertEquals("GMP_DEFAULT_PROC" + has, refusal(of(Map.of(), Map.of("GMP_DEFAULT_PROC", "2"))));
+        assertEquals("gmp.compilers is no setting: use gmp.default.compilers", refusal(of(Map.of("gmp.compilers", "yield"), Map.of())));
     }
 }

@@ -411,11 +411,11 @@ public final class Sysmon implements Monitor {
      *
      * <p>The kernel is to give it the CPU at once when it wakes up. Linux does that for a thread with short slices unless it is ahead of
      * its fair share; then it decides again at the next tick, which may be 4 ms away. Beside n threads that want the same CPU sysmon is
-     * ahead until each of them has run as long as it has. Without this, sleeps of 20 µs after looks of 40 made sysmon wait for 2 to 4 ms beside
-     * every second goroutine that ran for 5 ms. Who wakes it before that does harm: it waits for the tick all the same, and the timer that
-     * would have woken it in time is gone ({@link Scheduler#monitorPaidAt}).
+     * ahead until each of them has run as long as it has. Without this, sleeps of 20 µs after looks of 40 made sysmon wait for 2 to 4 ms
+     * beside every second goroutine that ran for 5 ms. A thread that wakes it before that does harm: it waits for the tick all the same,
+     * and the timer that would have woken it in time is gone ({@link Scheduler#monitorPaidAt}).
      *
-     * <p>And it takes {@link #BUDGET} of a quantum, no more. In a young program a look is interpreted, and takes twenty times as long.
+     * <p>And it takes no more than {@link #BUDGET} of a quantum. In a young program a look is interpreted, and takes twenty times as long.
      *
      * @param quantum the shortest time slice, ns
      * @param urgent whether a CPU is free, such as that of a thread that blocks
