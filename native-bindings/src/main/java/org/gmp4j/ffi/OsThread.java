@@ -160,7 +160,7 @@ public final class OsThread {
      * The CPU time that a thread of this process has had; exact also while it runs, which {@code /proc} is not. Does not
      * allocate.
      *
-     * @param tid the kernel's thread id
+     * @param tid the kernel's thread id, 0 for the calling thread
      * @return nanoseconds, or the negated error number ({@code -Errno.EINVAL} when this process has no such thread)
      */
     public static long cpuNanos(int tid) {

@@ -164,8 +164,8 @@ public final class Sysmon implements Monitor {
     long sleeps;
     /** How many of the longest sleeps nothing ended; for readers of a heap dump, and tests. */
     int unrung;
-    /** When it last woke up. */
-    private long woken = began;
+    /** Its thread's CPU time when it last woke up. */
+    private long wokenCpu;
     private long lastTrace = began;
     private long lastProcs = began;
     private long lastSecond = began;
@@ -282,7 +282,7 @@ public final class Sysmon implements Monitor {
         }
         if (trace > 0 || Schedt.closingAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
             long now = System.nanoTime();
-            sleep(note, Math.max(sleepFor(now), fairSleep(now - woken, leastQuantum, urgent())));
+            sleep(note, Math.max(sleepFor(now), fairSleep(awake(), leastQuantum, urgent())));
         } else {
             idle = rest(note) ? 0 : BUSY_ROUNDS;
             sleep = MIN_SLEEP;
@@ -291,7 +291,7 @@ public final class Sysmon implements Monitor {
         VarHandle.fullFence(); // Before all that a thread which rings may have changed. Its side: the exchange in Note.ring.
         upkeep.drain();
         long now = System.nanoTime();
-        woken = now;
+        wokenCpu = OsThread.cpuNanos(0);
         duty(SOCKETS, now);
         duty(LEFTOVERS, now);
         if (now - lastQueues >= QUEUES_EVERY) {
@@ -378,6 +378,11 @@ public final class Sysmon implements Monitor {
         return Schedt.npidleVolatile(s.sched) != 0 && Schedt.lastpollVolatile(s.sched) != 0 && s.netpoll().anyWaiters(s);
     }
 
+    /** For how long it has had a CPU since it woke up. */
+    private long awake() {
+        return OsThread.cpuNanos(0) - wokenCpu;
+    }
+
     /** Whether a P lies idle, or with a thread that blocks, while something might run on it. */
     private boolean urgent() {
         return retake.inSyscall() || retake.suspected() || unwatched();
@@ -407,7 +412,7 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * How many nanoseconds it sleeps at least after it was awake for {@code awake}. For two reasons:
+     * How many nanoseconds it sleeps at least after it had a CPU for {@code awake}. For two reasons:
      *
      * <p>The kernel is to give it the CPU at once when it wakes up. Linux does that for a thread with short slices unless it is ahead of
      * its fair share; then it decides again at the next tick, which may be 4 ms away. Beside n threads that want the same CPU sysmon is
@@ -415,14 +420,15 @@ public final class Sysmon implements Monitor {
      * beside every second goroutine that ran for 5 ms. A thread that wakes it before that does harm: it waits for the tick all the same,
      * and the timer that would have woken it in time is gone ({@link Scheduler#monitorPaidAt}).
      *
-     * <p>And it takes no more than {@link #BUDGET} of a quantum. In a young program a look is interpreted, and takes twenty times as long.
+     * <p>And it takes no more than {@link #BUDGET} of a quantum, or looks once in each. In a young program a look is interpreted, and takes
+     * twenty times as long.
      *
      * @param quantum the shortest time slice, ns
      * @param urgent whether a CPU is free, such as that of a thread that blocks
      */
     static long fairSleep(long awake, long quantum, boolean urgent) {
         long parts = urgent ? 1 : Math.max(OTHERS, quantum / BUDGET);
-        return Math.min((awake + SWITCHES) * parts, Math.max(quantum / 2, MAX_FAIR_SLEEP));
+        return Math.min((awake + SWITCHES) * parts, Math.max(quantum, MAX_FAIR_SLEEP));
     }
 
     private boolean anyInSyscall() {
@@ -461,7 +467,7 @@ public final class Sysmon implements Monitor {
             waitTimes.allIdle(since, now);
         }
         sleeps = deep ? Math.min(deepSleep, untilDue(now)) : restNanos;
-        s.monitorPaidAt = retake.tookFromSleeper() ? now : now + fairSleep(now - woken, leastQuantum, false); // Who blocks wants no CPU.
+        s.monitorPaidAt = retake.tookFromSleeper() ? now : now + fairSleep(awake(), leastQuantum, false); // Who blocks wants no CPU.
         Schedt.setSysmonwaitVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
         boolean rung = Note.sleep(note, sleeps);
