@@ -98,7 +98,7 @@ public final class Sysmon implements Monitor {
     static final int OTHERS = 3;
     /** So much CPU time sysmon takes in each quantum at most, unless a CPU is free, ns: a fiftieth of 10 ms. */
     static final long BUDGET = 200_000;
-    private static final long MAX_SLEEP = 10_000_000;
+    static final long MAX_SLEEP = 10_000_000;
     private static final int BUSY_ROUNDS = 50;
     /** So often it looks in a quantum: while a P has work waiting and it is not known when it ends; and while nothing waits. */
     private static final int QUANTUM_LOOKS = 2;
@@ -420,15 +420,16 @@ public final class Sysmon implements Monitor {
      * beside every second goroutine that ran for 5 ms. A thread that wakes it before that does harm: it waits for the tick all the same,
      * and the timer that would have woken it in time is gone ({@link Scheduler#monitorPaidAt}).
      *
-     * <p>And it takes no more than {@link #BUDGET} of a quantum, or looks once in each. In a young program a look is interpreted, and takes
-     * twenty times as long.
+     * <p>And it takes no more than {@link #BUDGET} of a quantum, or of 10 ms if that is less, or looks once in each. In a young program a
+     * look is interpreted, and takes twenty times as long.
      *
      * @param quantum the shortest time slice, ns
      * @param urgent whether a CPU is free, such as that of a thread that blocks
      */
     static long fairSleep(long awake, long quantum, boolean urgent) {
-        long parts = urgent ? 1 : Math.max(OTHERS, quantum / BUDGET);
-        return Math.min((awake + SWITCHES) * parts, Math.max(quantum, MAX_FAIR_SLEEP));
+        long most = Math.clamp(quantum, MAX_FAIR_SLEEP, MAX_SLEEP);
+        long parts = urgent ? 1 : Math.max(OTHERS, most / BUDGET);
+        return Math.min((awake + SWITCHES) * parts, most);
     }
 
     private boolean anyInSyscall() {

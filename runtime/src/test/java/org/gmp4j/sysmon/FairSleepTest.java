@@ -29,6 +29,8 @@ class FairSleepTest {
         assertEquals(50 * 25_000, Sysmon.fairSleep(5_000, LONG, false));
         assertEquals(5 * 25_000, Sysmon.fairSleep(5_000, 5 * Sysmon.BUDGET, false));
         assertEquals(LONG, Sysmon.fairSleep(1_000_000, LONG, false), "but it looks once in each");
+        assertEquals(50 * 25_000, Sysmon.fairSleep(5_000, 1_000 * LONG, false));
+        assertEquals(Sysmon.MAX_SLEEP, Sysmon.fairSleep(1_000_000, 1_000 * LONG, false));
     }
 
     /** One that blocks leaves its CPU to sysmon: only the P that it holds waits. */
