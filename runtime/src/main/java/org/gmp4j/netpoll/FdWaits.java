@@ -52,6 +52,7 @@ abstract class FdWaits {
     FdWaits(int fd, boolean shortIsEmpty) {
         this.fd = fd;
         this.shortIsEmpty = shortIsEmpty;
+        Netpoller.openEarly();
     }
 
     /**

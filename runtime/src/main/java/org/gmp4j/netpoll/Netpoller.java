@@ -340,6 +340,23 @@ public final class Netpoller implements Netpoll, EdgePoller {
         }
     }
 
+    /**
+     * By a goroutine that gets a descriptor of {@code org.gmp4j.net}, as Go has it: so its first wait needs none. Where none is to be had
+     * now that wait tries again.
+     */
+    static void openEarly() {
+        GStack current = GStack.current();
+        if (current == null || !(current.scheduler().netpoll() instanceof Netpoller n) || n.open) {
+            return;
+        }
+        GStack st = GStack.enterChecked();
+        try {
+            boolean _ = n.open(current.scheduler());
+        } finally {
+            GStack.exit(st);
+        }
+    }
+
     private boolean open(Scheduler s) {
         if (failedAt != 0 && System.nanoTime() - failedAt < ASK_AGAIN) {
             return false;

@@ -187,25 +187,20 @@ final class ExhaustedProgram {
         }
     }
 
-    /** A first wait for a socket of ours, whose scheduler has its poller: it needs no descriptor. */
+    /** A first wait for a socket of ours needs no descriptor. */
     private static void firstWait() throws Throwable {
         try (Gmp gmp = Gmp.builder().procs(1).build();
-                ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                Socket writer = new Socket(server.getInetAddress(), server.getLocalPort());
-                Socket reader = server.accept()) {
-            while (ready(gmp) == 0) {
-                int _ = read(gmp, reader, writer);
-            }
-            limit(4000);
-            try (TcpListener l = TcpListener.listen(LOOPBACK); TcpConn a = TcpConn.dial(text(l)); TcpConn b = l.accept()) {
-                limit(3);
-                Task<Integer> read = gmp.submit(() -> b.read(new byte[1], 0, 1));
-                gmp.run(io(() -> {
+                TcpListener l = TcpListener.listen(LOOPBACK);
+                TcpConn a = TcpConn.dial(text(l));
+                TcpConn b = gmp.call(l::accept)) {
+            limit(3);
+            gmp.run(io(() -> {
+                Go.go(io(() -> {
                     Go.sleep(Duration.ofMillis(5));
                     a.write(new byte[1], 0, 1);
                 }));
-                System.out.println("read " + read.get());
-            }
+                System.out.println("read " + b.read(new byte[1], 0, 1));
+            }));
         }
     }
 
