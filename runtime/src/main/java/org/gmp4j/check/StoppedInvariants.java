@@ -156,7 +156,7 @@ final class StoppedInvariants extends InvariantChecks {
             }
             lockedToItsM(gp, st);
             GStack stack = (GStack) GSlots.stack(gp);
-            expect((stack != null) == (G.hasstack(gp) != 0) && (stack == null || stack.gp() == gp),
+            expect(GSlots.isCollected(gp) || (stack != null) == (G.hasstack(gp) != 0) && (stack == null || stack.gp() == gp),
                     "stack", "goroutine %d and its stack do not belong together", G.goid(gp));
         });
         if (own != null && own.scheduler() == s) {

@@ -56,6 +56,9 @@ public final class Ev {
     /** A message; detail: how many bytes of UTF-8, which follow in whole words. */
     public static final int LOG = 21;
 
+    /** It waits, and is over: the collector has taken it. */
+    public static final int COLLECTED = 22;
+
     /** Arguments of {@link #YIELD}. */
     public static final int GOSCHED = 0;
     /** It was told to. */

@@ -45,6 +45,7 @@ public abstract class DefaultPool extends ForkJoinPool {
         super(1);
         s = scheduler;
         starter = Stacks.ofTask(s, () -> { });
+        s.collected.rehearse(starter);
     }
 
     /**

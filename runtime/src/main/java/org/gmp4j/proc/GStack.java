@@ -135,7 +135,7 @@ public abstract class GStack extends Stack {
 
     /** The stack of a virtual thread that the JDK started with one of our stacks as its scheduler. */
     GStack(Scheduler s, Thread virtualThread) {
-        super(virtualThread);
+        super(virtualThread, s.inPlaceOfJdk ? s.collected.queue : null);
         this.s = s;
         pooled = false;
         locks = 0; // It begins in the JDK's code.

@@ -22,7 +22,7 @@ import org.gmp4j.struct.Schedt;
  * publishes PARKED (or BLOCKED, WAIT, …). From then on {@link #execute} may come from any thread: on time, late, or twice (a stack
  * dump resubmits what it held up; an unparker may be descheduled between its CAS and its call). A call that finds the ticket
  * even, or the thread not runnable, is stale and does nothing; of those that find ticket n odd and the thread runnable,
- * the one that moves the ticket to n+1 has the wake-up and readies the G.
+ * the one that moves the ticket to n+1 has the wake-up and readies the G. ({@link Collected}: threads that nothing can wake any more.)
  *
  * <p>Nothing is lost: the thread becomes runnable only by the JDK's CAS from a state that afterYield set, hence after the
  * ticket was opened, and each such CAS is followed by a call. Nothing is doubled: a ticket is closed once. A plain CAS on
@@ -109,6 +109,7 @@ final class JdkReady {
         if (!TICKET.compareAndSet(st, n, n + 1)) {
             return;
         }
+        Collected.woken(st);
         long g = st.gp; // Ours: the ticket is closed and the G is on no queue.
         GStatus.casgstatus(g, GStatus.GWAITING, GStatus.GRUNNABLE);
         if (yielded || !Park.onP(s)) {
@@ -141,7 +142,11 @@ final class JdkReady {
             return 0;
         }
         int n = (int) TICKET.getVolatile(st); // Opened before the JDK published that it is parked.
-        return (n & 1) == 1 && TICKET.compareAndSet(st, n, n + 1) ? st.gp : 0;
+        if ((n & 1) == 0 || !TICKET.compareAndSet(st, n, n + 1)) {
+            return 0;
+        }
+        Collected.woken(st); // An event that is stale finds the goroutine in a later wait, for which its stack may be dropped.
+        return st.gp;
     }
 
     private static void countReady(Scheduler s) {

@@ -212,6 +212,7 @@ final class Mcall {
         if (m.s.config.deadlockDetection()) {
             long _ = Schedt.addNjdkwait(m.s.sched, 1);
         }
+        Collected.parking(st);
         JdkReady.jdkParking(st);
         if (!JdkState.afterYield(st)) {
             m.s.leftovers.add(m.s.sched, st);

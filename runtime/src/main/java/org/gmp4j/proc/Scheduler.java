@@ -96,6 +96,7 @@ public final class Scheduler {
     final Shortage shortage = new Shortage(this);
     final SpareThreads spare;
     final Leftovers leftovers = new Leftovers();
+    final Collected collected = new Collected(this);
     private final Monitor monitor;
     final Reports reports;
     private final Closing closing = new Closing(this);

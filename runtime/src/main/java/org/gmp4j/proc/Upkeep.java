@@ -67,6 +67,16 @@ public final class Upkeep {
         return s.leftovers.any();
     }
 
+    /** Frees what virtual threads had that the collector has taken: {@link Collected}. */
+    public void collected() {
+        s.collected.look();
+    }
+
+    /** Whether {@link #collected} left any. */
+    public boolean anyCollected() {
+        return s.collected.any();
+    }
+
     /** Tries again to make an M that is needed, if it is time. */
     public void shortage(long now) {
         s.shortage.look(now);

@@ -40,7 +40,7 @@ import org.gmp4j.struct.Schedt;
 final class Warm {
     /** Classes that an M, sysmon, or a goroutine inside the runtime may first need when there is no memory. */
     private static final String[] CLASSES = {"Threads", "Threads$Exit", "Newm", "JdkReady", "Syscall", "StopTheWorld", "StopTheWorld$Procs",
-        "Inject", "Mcall", "Preempt", "Wakep", "Park", "Outside", "Checkdead", "Newproc", "Goexit0", "FindRunnable", "Tracing",
+        "Inject", "Mcall", "Collected", "Preempt", "Wakep", "Park", "Outside", "Checkdead", "Newproc", "Goexit0", "FindRunnable", "Tracing",
         "Recorder", "Recorder$Taken"};
 
     private static final IntField INT = Mem.intField(p.layout(), "id");

@@ -42,7 +42,8 @@ import org.jspecify.annotations.Nullable;
  * <li>Everything is put back, and the world goes on.
  * </ol>
  * A goroutine that waits in the JDK for a lock, a queue, a latch needs no such reference: those refer to its thread, and that to its
- * stack, whose frames stay.
+ * stack, whose frames stay. A virtual thread for which the scheduler stands in the JDK's place is left out while it waits there: if nothing
+ * can wake it the collector takes it ({@code proc/Collected}), and this collection does.
  *
  * <p>A goroutine that is alive is never taken for leaked. Collectors do not clear a weak reference to an object that any code can still
  * reach. Waits that can also be ended through off-heap memory, whose addresses no collector sees, are left out: those for timers, the
@@ -293,7 +294,8 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     private void consider(long gp, Cargo c) {
-        if (GStatus.readgstatus(gp) != GStatus.GWAITING || !(GSlots.stack(gp) instanceof GStack st) || st.bubble() != null) {
+        if (GStatus.readgstatus(gp) != GStatus.GWAITING || !(GSlots.stack(gp) instanceof GStack st) || st.bubble() != null
+                || GSlots.isDropped(gp)) {
             return;
         }
         Apart apart = null;

@@ -42,7 +42,7 @@ public final class Traceback {
         boolean system = s.config.debug().system();
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-            if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
+            if (lives(gp, status)) {
                 StringBuilder b = new StringBuilder();
                 header(b, gp, status);
                 Stack st = HiddenStacks.of(s, gp);
@@ -73,6 +73,11 @@ public final class Traceback {
             Map<String, String> labels, String site) {
     }
 
+    /** Whether there is a goroutine in the slot, and the collector has not taken it. */
+    private static boolean lives(long gp, int status) {
+        return status != GStatus.GDEAD && status != GStatus.GIDLE && !GSlots.isCollected(gp);
+    }
+
     /** Every goroutine that nothing alive can wake, one at a time; see {@link LeakSearch}. */
     public static void leaked(Scheduler s, Consumer<Goroutine> to) {
         LeakSearch.each(s, to);
@@ -82,7 +87,7 @@ public final class Traceback {
     public static void numbers(Scheduler s, LongConsumer to) {
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-            if (status != GStatus.GDEAD && status != GStatus.GIDLE) {
+            if (lives(gp, status)) {
                 to.accept(G.goid(gp));
             }
         });
@@ -101,7 +106,7 @@ public final class Traceback {
     /** One of a scheduler's; null when none has the slot. */
     static @Nullable Goroutine one(Scheduler s, long gp) {
         int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
-        if (status == GStatus.GDEAD || status == GStatus.GIDLE) {
+        if (!lives(gp, status)) {
             return null;
         }
         boolean system = s.config.debug().system();

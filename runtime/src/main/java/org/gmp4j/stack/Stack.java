@@ -3,6 +3,7 @@ package org.gmp4j.stack;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.ReferenceQueue;
 import java.util.concurrent.Executor;
 
 import jdk.internal.vm.Continuation;
@@ -32,6 +33,9 @@ public abstract class Stack implements Executor, Runnable {
     /** What it runs on. */
     final Continuation cont;
 
+    /** What stands for this in the table of stacks; null for a stack that stands there itself, and so lives as long as its goroutine. */
+    public final @Nullable StackRef ref;
+
     /** The M this stack is mounted on. Written by that M before it mounts the stack; read by code on the stack. */
     @SuppressWarnings("NullAway.Init") // Null before the first time; code on the stack finds it set.
     public Host host;
@@ -53,6 +57,7 @@ public abstract class Stack implements Executor, Runnable {
     protected Stack(Object container) {
         thread = JdkThreads.newVirtualThread(this, "", this);
         cont = JdkThreads.continuation(thread);
+        ref = null;
         JdkThreads.setContainer(thread, container);
     }
 
@@ -60,18 +65,34 @@ public abstract class Stack implements Executor, Runnable {
     protected Stack(Runnable task) {
         thread = JdkThreads.newVirtualThread(this, "", task);
         cont = JdkThreads.continuation(thread);
+        ref = null;
     }
 
-    /** The stack of an existing virtual thread: one that user code or the JDK made and started. */
-    protected Stack(Thread virtualThread) {
+    /**
+     * The stack of an existing virtual thread: one that user code or the JDK made and started.
+     *
+     * @param collected where {@link #ref} comes when the collector has taken the stack; null if the collector may not take it
+     */
+    protected Stack(Thread virtualThread, @Nullable ReferenceQueue<Stack> collected) {
         thread = virtualThread;
         cont = JdkThreads.continuation(thread);
+        ref = collected == null ? null : new StackRef(this, collected);
         JdkThreads.setScheduler(thread, this);
     }
 
     /** What a pooled stack's virtual thread runs. */
     @Override
     public abstract void run();
+
+    /** What stands in the table of stacks while the goroutine {@code gp} is on this one. */
+    public final Object entry(long gp) {
+        StackRef r = ref;
+        if (r == null) {
+            return this;
+        }
+        r.setGp(gp);
+        return r;
+    }
 
     /** Whether its thread has run to its end. */
     public final boolean ended() {

@@ -9,6 +9,7 @@ import java.util.function.LongPredicate;
 import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
+import org.gmp4j.stack.StackRef;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +30,8 @@ public final class GSlots {
         final int base;
         final long addr;
         final @Nullable Runnable[] fn = new Runnable[CHUNK];
-        final @Nullable Stack[] stack = new Stack[CHUNK];
+        /** A {@link Stack} or a {@link StackRef}: {@link Stack#entry}. */
+        final @Nullable Object[] stack = new Object[CHUNK];
         volatile @Nullable Object owner;
         volatile int used;
         /** In the list of free ones. */
@@ -187,15 +189,35 @@ public final class GSlots {
         chunk(i).fn[i & MASK] = fn;
     }
 
-    /** The stack the G has; null while it is fresh or dead. */
+    /** The stack the G has; null while it is fresh or dead, and when the collector has taken the stack. */
     public static @Nullable Stack stack(long gp) {
+        Object entry = entry(gp);
+        return entry instanceof StackRef ref ? ref.stack() : (Stack) entry;
+    }
+
+    private static @Nullable Object entry(long gp) {
         int i = G.index(gp);
         return chunk(i).stack[i & MASK];
+    }
+
+    /** Whether the G's stack is {@code ref}'s. */
+    public static boolean has(long gp, StackRef ref) {
+        return entry(gp) == ref;
+    }
+
+    /** Whether the collector may take the G's stack, or has done so: a virtual thread waits in the JDK. */
+    public static boolean isDropped(long gp) {
+        return entry(gp) instanceof StackRef ref && !ref.isHeld();
+    }
+
+    /** Whether the collector has taken the G's stack. */
+    public static boolean isCollected(long gp) {
+        return entry(gp) instanceof StackRef ref && ref.stack() == null;
     }
 
     /** Sets the stack. */
     public static void setStack(long gp, @Nullable Stack st) {
         int i = G.index(gp);
-        chunk(i).stack[i & MASK] = st;
+        chunk(i).stack[i & MASK] = st == null ? null : st.entry(gp);
     }
 }

@@ -24,7 +24,7 @@ import org.gmp4j.ffi.gmp.g;
  *  _Gpreempted  _Gwaiting    suspendG of Go; nothing here takes this edge
  *  _Gwaiting    _Grunnable   ready: what it waited for happened
  *  _Gwaiting    _Grunning    park_m of Go, when the unlock function says no; here it goes through _Grunnable
- *  _Gwaiting    _Gdead       leave: a poller of the JDK goes to the JDK's scheduler
+ *  _Gwaiting    _Gdead       the collector has taken the virtual thread, which nothing could wake
  *  any s        s|_Gscan     castogscanstatus: hold the G where it is (G6); and back. Only tests do
  * </pre>
  *

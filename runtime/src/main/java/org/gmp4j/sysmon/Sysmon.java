@@ -66,8 +66,8 @@ import org.gmp4j.struct.Schedt;
  * to ready, {@code Deferred}, {@code Leftovers}, {@code Shortage}, and a scheduler that ends. Each of them changes its word and then
  * rings the note; sysmon clears the note and then reads the words ({@link #round}, {@link #dozed}). So a ring either ends the next sleep,
  * or came before the clear, and then the word is seen. Duties with a time limit the sleep ({@link #untilDue}). The others can wait for
- * something to run, or for the growing sleep to end: sockets that only plain threads use, caches that a collection should empty, points
- * to disarm, a user of JMX.
+ * something to run, or for the growing sleep to end: sockets that only plain threads use, caches that a collection should empty, slots
+ * of threads that a collection has taken, points to disarm, a user of JMX.
  *
  * <p>Each look costs some 30 µs of CPU time where all threads share one CPU: two switches, and cache misses after them; while the program
  * is young, and a look is interpreted, 100. These rules avoid looks: 3,700 of them a second took 13 % of a CPU beside a service.
@@ -142,6 +142,7 @@ public final class Sysmon implements Monitor {
     private static final int TRACE = 10;
     private static final int SOCKETS = 11;
     private static final int SECOND = 12;
+    private static final int COLLECTED = 13;
 
     private final Scheduler s;
     private final Thread thread;
@@ -294,6 +295,7 @@ public final class Sysmon implements Monitor {
         wokenCpu = OsThread.cpuNanos(0);
         duty(SOCKETS, now);
         duty(LEFTOVERS, now);
+        duty(COLLECTED, now);
         if (now - lastQueues >= QUEUES_EVERY) {
             lastQueues = now;
             upkeep.traceQueues();
@@ -333,6 +335,7 @@ public final class Sysmon implements Monitor {
                 }
                 case SOCKETS -> JdkPollers.look();
                 case LEFTOVERS -> upkeep.leftovers();
+                case COLLECTED -> upkeep.collected();
                 case SHORTAGE -> upkeep.shortage(now);
                 case CHECKDEAD -> upkeep.checkdead(now);
                 case WATCH_GC -> GcWatch.look();
@@ -483,7 +486,7 @@ public final class Sysmon implements Monitor {
 
     /** Nanoseconds from {@code now} until a duty is due for which nothing rings. While nothing runs, nothing new becomes due. */
     private long untilDue(long now) {
-        if (waitTimes.goOn() || upkeep.anyLeftovers()) {
+        if (waitTimes.goOn() || upkeep.anyLeftovers() || upkeep.anyCollected()) {
             return DEEP_SLEEP; // It goes on with these at each look.
         }
         long due = Math.max(MIN_SLEEP, waitTimes.untilDue(now));

@@ -141,7 +141,7 @@ final class Lanes implements Merge.Sink {
     private static int before(int kind) {
         return switch (kind) {
             case Ev.START -> GStatus.GRUNNABLE;
-            case Ev.UNBLOCK -> GStatus.GWAITING;
+            case Ev.UNBLOCK, Ev.COLLECTED -> GStatus.GWAITING;
             case Ev.BLOCK, Ev.YIELD, Ev.END, Ev.SYSCALL, Ev.TAKEN -> GStatus.GRUNNING;
             case Ev.SYSCALL_EXIT, Ev.SYSCALL_BLOCKED -> GStatus.GSYSCALL;
             default -> -1;
@@ -197,7 +197,8 @@ final class Lanes implements Merge.Sink {
     private void goroutine(long t, int ring, int kind, int argument, long goid, int detail) throws IOException {
         Lane p = ring == Tracer.OUTSIDE ? null : ps.computeIfAbsent(ring, k -> new Lane());
         Goroutine old = all.get(goid);
-        if (ring == Tracer.OUTSIDE && first && (old == null ? kind == Ev.END : !old.shown && old.status == after(kind))) {
+        if (ring == Tracer.OUTSIDE && first
+                && (old == null ? kind == Ev.END || kind == Ev.COLLECTED : !old.shown && old.status == after(kind))) {
             return; // It was so when the trace began: its writer was under way.
         }
         if (kind == Ev.CREATE) {

@@ -10,6 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
@@ -62,6 +64,21 @@ class TraceAtTheEndTest {
         }
     }
 
+    /** Drops a virtual thread, and ends when that has been collected. */
+    static final class Dropping {
+        private Dropping() {
+        }
+
+        public static void main(String[] args) throws InterruptedException {
+            Gmp gmp = Gmp.makeDefault();
+            Executors.newVirtualThreadPerTaskExecutor().execute(LockSupport::park);
+            do {
+                System.gc();
+                Thread.startVirtualThread(() -> { }).join();
+            } while (gmp.numGoroutine() > 0);
+        }
+    }
+
     private static void check(Path file, Result r, String first) throws IOException {
         assertEquals(2, r.exit(), r::toString);
         assertTrue(r.err().startsWith(first), r::toString);
@@ -78,6 +95,16 @@ class TraceAtTheEndTest {
     void panic() throws IOException {
         Path file = dir.resolve("panic");
         check(file, new ChildJvm(Program.class).run("panic", file.toString()), "panic: java.lang.IllegalStateException: so");
+    }
+
+    /** It is the end of its goroutine. */
+    @Test
+    void aThreadIsCollected() throws IOException {
+        Path file = dir.resolve("collected");
+        Result r = new ChildJvm(Dropping.class).env("GMPDEBUG", "trace=" + file).run();
+        assertEquals(0, r.exit(), r::toString);
+        Decoded d = new Decoded(file).check();
+        assertEquals(d.last.get("created"), d.last.get("ended"), r::toString);
     }
 
     /** While another goroutine runs, which has no points. */
