@@ -200,7 +200,7 @@ final class Mcall {
     static void jdkYield(Machine m, GStack st) {
         long gp = st.gp;
         G.setWaitreasonOpaque(gp, WaitReason.JDK.ordinal());
-        G.setWaitsinceOpaque(gp, 0);
+        G.setWaitsinceOpaque(gp, m.pp() != 0 ? 0 : System.nanoTime() | 1); // Without a P it may begin after sysmon's last pass.
         if (m.pp() == 0) {
             m.s.traceOutside(Ev.BLOCK, WaitReason.JDK.ordinal(), gp);
         } else if (m.trace != null) {

@@ -5,8 +5,9 @@ import org.gmp4j.proc.Upkeep;
 
 /**
  * Notes since when goroutines wait, every {@value #EVERY} ns: a traceback's minutes are off by that much at most. A pass takes a part of
- * the goroutines at each look, so that they do not keep sysmon from its other duties, however many they are. While nothing runs, nothing
- * begins to wait, and one pass after the last change is enough. Only sysmon uses this class.
+ * the goroutines at each look, so that they do not keep sysmon from its other duties, however many they are. While nothing runs, no
+ * goroutine begins to wait but one that the JDK parks without a P, which gets its time at once ({@code Mcall.jdkYield}). So one pass after
+ * the last change is enough. Only sysmon uses this class.
  */
 final class WaitTimes {
     static final long EVERY = 20_000_000_000L;

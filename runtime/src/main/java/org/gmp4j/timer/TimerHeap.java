@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Everything is under the P's timersLock but two words. {@code timer0When} repeats the first entry's time for readers without
  * the lock: it is written under the lock with release, read with acquire, and 0 for an empty heap. {@link #zombies} is a hint when to
- * sweep. Only the M that holds the P adds entries (so {@code timerpMask} needs no lock either); any M of the scheduler takes due
- * ones, and puts one back for which there was no memory ({@link #cameBack}).
+ * sweep. The M that holds the P adds entries (so {@code timerpMask} needs no lock either); any M of the scheduler takes due ones. Two
+ * others add as well, and tell thieves of it ({@code Idle.timerPutBack}): an M that puts one back for which there was no memory
+ * ({@link #cameBack}), and one that parks a goroutine without a P ({@link #pushAside}).
  */
 class TimerHeap {
     private static final int ENTRY = 2 * Long.BYTES;
@@ -50,6 +51,8 @@ class TimerHeap {
     private int fresh;
     /** How many alarms were taken off and are being handled: they may come back, and room is kept for them. */
     private int flying;
+    /** For how many entries that are to be moved here {@link #prepareMove} has made room; under the lock. */
+    private int promised;
     /** For {@link #moveTo}; null when there is nothing prepared. */
     private Alarm @Nullable [] spareSlots;
     private int @Nullable [] spareFree;
@@ -93,9 +96,10 @@ class TimerHeap {
     }
 
     /**
-     * Whether {@link #reserve} of one entry has, or may have, something to do; called without the lock by the M that may add. Other
-     * threads only give slots back and take entries off. {@code held}, which is one word, includes entries that are being handled and may
-     * come back; two counts read one after the other could miss an entry that moves from one to the other.
+     * Whether {@link #reserve} of one entry has, or may have, something to do; called without the lock by the M that holds the P. Other
+     * threads give slots back and take entries off; {@link #pushAside} leaves room for one more. {@code held}, which is one word, includes
+     * entries that are being handled and may come back; two counts read one after the other could miss an entry that moves from one to the
+     * other.
      */
     boolean full() {
         return fresh - nfree + 1 > slots.length || held + 1 > P.timersCap(pp);
@@ -121,6 +125,15 @@ class TimerHeap {
         int slot = nfree > 0 ? free[--nfree] : fresh++;
         slots[slot] = a;
         add(a.when, (long) slot << 1 | 1);
+    }
+
+    /**
+     * Adds an alarm for a thread that does not hold the P; under the lock. It takes none of the room that others rely on: the entries that
+     * are about to be moved here, and a goroutine of the P that has found room for its sleep and is about to park.
+     */
+    void pushAside(Alarm a) {
+        reserve(promised + 2);
+        push(a);
     }
 
     private void put(long when, long what) {
@@ -364,7 +377,9 @@ class TimerHeap {
         }
         to.lockMoved();
         try {
-            to.reserve(before + P.timersLenOpaque(pp));
+            int all = before + P.timersLenOpaque(pp);
+            to.reserve(all);
+            to.promised = all;
         } finally {
             to.unlockMoved();
         }
@@ -445,6 +460,7 @@ class TimerHeap {
         to.lockMoved();
         try {
             to.reserve(n); // Where others have used what prepareMove had reserved.
+            to.promised = Math.max(0, to.promised - n);
             for (int i = 0; i < n; i++) {
                 long what = what(heap, i);
                 if (!isAlarm(what)) {

@@ -95,7 +95,10 @@ public final class TimerHeaps implements Timers {
         }
     }
 
-    /** On g0 it would be too late to find that there is no memory. Until then nobody else adds to the heap of this P. */
+    /**
+     * On g0 it would be too late to find that there is no memory. Until then no other goroutine adds to the heap of this P, and
+     * {@link #addAside} leaves that room.
+     */
     private static void reserve(GStack st, @Nullable TimeBubble b) {
         if (b != null) {
             b.reserve();
@@ -158,7 +161,7 @@ public final class TimerHeaps implements Timers {
         TimerHeap h = ((TimerHeaps) s.timers()).heap(pp);
         h.lock();
         try {
-            h.push(a);
+            h.pushAside(a);
         } finally {
             h.unlock();
         }

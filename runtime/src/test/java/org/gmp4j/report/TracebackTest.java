@@ -11,6 +11,7 @@ import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.proc.Syscall;
 import org.gmp4j.proc.Upkeep;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.WaitReason;
@@ -44,6 +45,25 @@ class TracebackTest {
                 c.send(2);
                 waited(s, g, WaitReason.JDK.text());
                 LockSupport.unpark(t[0]);
+            });
+        }
+    }
+
+    /** One that the JDK parks without a P may begin to wait after sysmon's last look: it has its time at once. */
+    @Test
+    void withoutAP() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> {
+                GStack[] waits = new GStack[1];
+                Go.go(() -> {
+                    waits[0] = GStack.current();
+                    Syscall.enter(waits[0]);
+                    LockSupport.park();
+                    Syscall.exit(waits[0]);
+                });
+                TestGmp.awaitOthers();
+                assertTrue(G.waitsinceOpaque(waits[0].gp()) != 0);
+                LockSupport.unpark(waits[0].thread);
             });
         }
     }

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadLocalRandom;
@@ -16,7 +18,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.Gmp;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
+import org.gmp4j.queue.Idle;
 import org.gmp4j.stack.Timeout;
+import org.gmp4j.struct.P;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.TestGmp;
@@ -27,6 +31,8 @@ import org.junit.jupiter.api.Test;
 class ParkTimerTest {
     private static final long AN_HOUR = 3_600_000;
     private static final int HANDOFFS = 20_000;
+    /** More than a heap has room for at first. */
+    private static final int ENTRIES = 200;
 
     static final class Program {
         private Program() {
@@ -165,6 +171,25 @@ class ParkTimerTest {
             return q.poll(AN_HOUR, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             throw new AssertionError(e);
+        }
+    }
+
+    /**
+     * Timers that sysmon sets leave room for one in the first P's heap: a goroutine may have looked whether there is room, and sleeps next.
+     */
+    @Test
+    void roomIsLeft() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            GStack st = gmp.call(GStack::mine);
+            long pp = Idle.allp(st.scheduler().sched, 0);
+            List<ParkTimer> all = new ArrayList<>();
+            do {
+                ParkTimer t = new ParkTimer(st);
+                t.begin(TimeUnit.MILLISECONDS.toNanos(AN_HOUR), Timeout.PARK); // On no M.
+                all.add(t);
+                assertTrue(P.timersLenOpaque(pp) < P.timersCap(pp));
+            } while (all.size() < ENTRIES);
+            all.forEach(t -> t.cancel(false));
         }
     }
 

@@ -126,6 +126,36 @@ class TimerHeapTest {
         assertEquals(100, fired.get());
     }
 
+    /** While timers are about to be moved to a heap, threads without its P add others: these take none of the room that was made. */
+    @Test
+    void roomForWhatIsMovedIsLeft() {
+        AtomicBoolean memory = new AtomicBoolean(true);
+        TimerHeap to = new TimerHeap(Mem.alloc(p.layout(), 1)) {
+            @Override
+            void reserve(int more) {
+                if (!memory.get() && P.timersLenOpaque(pp) + more > P.timersCap(pp)) {
+                    throw new OutOfMemoryError("planted");
+                }
+                super.reserve(more);
+            }
+        };
+        TimerHeap from = new TimerHeap(Mem.alloc(p.layout(), 1));
+        AtomicInteger fired = new AtomicInteger();
+        for (int i = 1; i <= 100; i++) {
+            new Planted(from, fired::incrementAndGet).set(i);
+        }
+        from.prepareMove(to, 0);
+        for (int i = 1; i <= 50; i++) {
+            to.lock();
+            to.pushAside(new Alarm(new Planted(to, fired::incrementAndGet), i));
+            to.unlock();
+        }
+        memory.set(false);
+        from.moveTo(to);
+        assertEquals(150, to.run(100));
+        assertEquals(150, fired.get());
+    }
+
     /**
      * An M takes another P's timer, finds no memory for it and puts it back, when that P has become idle without timers: the timer is seen
      * all the same.
