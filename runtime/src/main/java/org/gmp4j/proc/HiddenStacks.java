@@ -65,6 +65,11 @@ public abstract class HiddenStacks {
         }
     }
 
+    /** Whether a search is under way, so that stacks may lack their frames. */
+    public static boolean areHidden(Scheduler s) {
+        return s.hidden != null;
+    }
+
     /** The stack of a goroutine, for readers while a search may be under way; null when it has none. */
     public static @Nullable GStack of(Scheduler s, long gp) {
         GStack st = (GStack) GSlots.stack(gp);

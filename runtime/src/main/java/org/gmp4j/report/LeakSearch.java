@@ -16,6 +16,7 @@ import org.gmp4j.lock.Keeper;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.HiddenStacks;
+import org.gmp4j.proc.Labelled;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Park;
 import org.gmp4j.proc.Scheduler;
@@ -91,6 +92,8 @@ public final class LeakSearch extends HiddenStacks {
     }
 
     private final Scheduler s;
+    /** The canary of this search; those of searches that wait for their turn are no leaks. */
+    private final Canary canary;
     private long[] gs = new long[64];
     private int n;
     @SuppressWarnings("NullAway.Init") // See load; likewise below.
@@ -101,8 +104,9 @@ public final class LeakSearch extends HiddenStacks {
     @SuppressWarnings("NullAway.Init")
     private Ark ark;
 
-    private LeakSearch(Scheduler s) {
+    private LeakSearch(Scheduler s, Canary canary) {
         this.s = s;
+        this.canary = canary;
     }
 
     /**
@@ -146,7 +150,7 @@ public final class LeakSearch extends HiddenStacks {
         s.go(canary);
         try {
             canary.awaitParked();
-            s.withWorldStopped(() -> found[0] = new LeakSearch(s).search());
+            s.withWorldStopped(() -> found[0] = new LeakSearch(s, canary).search());
         } finally {
             canary.end();
         }
@@ -298,6 +302,10 @@ public final class LeakSearch extends HiddenStacks {
                 || GSlots.isDropped(gp)) {
             return;
         }
+        Runnable fn = GSlots.fn(gp);
+        if (fn != null && Labelled.function(fn) instanceof Canary other && other != canary) {
+            return;
+        }
         Apart apart = null;
         if (WaitReason.of(G.waitreasonOpaque(gp)) == WaitReason.JDK) {
             if (LockSupport.getBlocker(st.thread) == null) {
@@ -314,7 +322,7 @@ public final class LeakSearch extends HiddenStacks {
         }
         c.stacks.add(st);
         c.apart.add(apart);
-        c.fns.add(GSlots.fn(gp));
+        c.fns.add(fn);
         gs[n++] = gp;
     }
 

@@ -13,6 +13,7 @@ import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,11 +51,18 @@ public final class StackSearch {
             look(t, t.threadId());
         }
         for (Scheduler s : LiveSchedulers.all()) {
-            if (!s.slots.all(gp -> goroutine(s, gp))) {
+            if (!goroutines(s)) {
                 return false;
             }
         }
         return true;
+    }
+
+    /** A search for leaks takes frames off stacks while it has stopped the world: what was seen meanwhile may not be all. */
+    private boolean goroutines(Scheduler s) {
+        long started = Schedt.procresizetimeVolatile(s.sched); // Written whenever the world starts again.
+        return !HiddenStacks.areHidden(s) && s.slots.all(gp -> goroutine(s, gp)) && !HiddenStacks.areHidden(s)
+                && started == Schedt.procresizetimeVolatile(s.sched);
     }
 
     /**

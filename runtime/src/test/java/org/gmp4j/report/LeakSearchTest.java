@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.report;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.HiddenStacks;
 import org.gmp4j.proc.Scheduler;
+import org.gmp4j.struct.GStatus;
 import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.TestGmp;
+import org.gmp4j.testing.Threads;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** The steps of {@link LeakSearch}. */
 class LeakSearchTest {
+    private static final int SEARCHES = 6;
+
     /** The world is not held for goroutines that sleep on their threads. */
     @Test
     void lockedAndPinned() {
@@ -30,8 +37,56 @@ class LeakSearchTest {
             });
             boolean[] settled = new boolean[1];
             s[0].withWorldStopped(() -> settled[0] = LeakSearch.settle(s[0]));
-            assertTrue(settled[0]);
             c.close();
+            assertTrue(settled[0]);
         }
+    }
+
+    /**
+     * The goroutine that one search makes, to see whether the JVM finds leaks, is no leak for another that is under way. The first search
+     * tells of what it has found while most others still wait for their turn.
+     */
+    @Test
+    void someAtOnce() throws InterruptedException {
+        try (TestGmp gmp = TestGmp.procs(1); TestGmp other = TestGmp.procs(1)) {
+            Threads searches = new Threads();
+            searches.add(SEARCHES, "search", gmp.gmp::assertNoLeaks);
+            Scheduler s = gmp.scheduler();
+            other.scheduler().withWorldStopped(() -> { // Only one world at a time is stopped: all searches come to wait for theirs.
+                searches.start();
+                while (waiting(s) < SEARCHES) {
+                    Thread.onSpinWait();
+                }
+            });
+            searches.join();
+        }
+    }
+
+    private static final class Nothing extends HiddenStacks {
+        @Override
+        protected @Nullable GStack stack(long gp) {
+            return null;
+        }
+    }
+
+    /** A search for methods on stacks knows that it has not seen them whole. */
+    @Test
+    void stacksWithoutFrames() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            Scheduler s = gmp.scheduler();
+            assertTrue(new StackSearch().run());
+            s.withWorldStopped(() -> {
+                s.hide(new Nothing());
+                assertFalse(new StackSearch().run());
+                s.hide(null);
+            });
+            assertTrue(new StackSearch().run());
+        }
+    }
+
+    private static int waiting(Scheduler s) {
+        int[] n = new int[1];
+        s.slots.forEach(gp -> n[0] += GStatus.readgstatus(gp) == GStatus.GWAITING ? 1 : 0);
+        return n[0];
     }
 }
