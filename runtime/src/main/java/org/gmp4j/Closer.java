@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.JdkThreads;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,8 +61,7 @@ final class Closer implements Runnable {
         if (inPlace.compareAndSet(false, true)) {
             boolean started = false;
             try {
-                Thread t = new Thread(OwnThreads.GROUP, this, s.name().concat("-close"), 0, false);
-                t.setDaemon(true);
+                Thread t = new OwnThread(this, s.name().concat("-close"));
                 t.start();
                 started = true;
             } catch (OutOfMemoryError e) {

@@ -12,7 +12,7 @@ import org.gmp4j.metrics.JmxBean;
 import org.gmp4j.metrics.MetricsServer;
 import org.gmp4j.proc.Recorder;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
@@ -165,8 +165,7 @@ final class Diagnosis implements Runnable {
     /** Whether a thread does it: false when there is no memory for one. */
     private boolean started(Runnable what, String name) {
         try {
-            Thread t = new Thread(OwnThreads.GROUP, what, s.name().concat(name), 0, false);
-            t.setDaemon(true);
+            Thread t = new OwnThread(what, s.name().concat(name));
             t.start();
             return true;
         } catch (OutOfMemoryError e) {
@@ -218,8 +217,7 @@ final class Diagnosis implements Runnable {
     private void check() {
         String _ = "%s %d".formatted(s.name(), 0); // Where memory runs out in a first message the JDK's classes for it are lost to all.
         s.setAtStop(this::checkStopped);
-        Thread t = new Thread(OwnThreads.GROUP, this::checkNowAndThen, s.name() + "-invariants", 0, false);
-        t.setDaemon(true);
+        Thread t = new OwnThread(this::checkNowAndThen, s.name() + "-invariants");
         s.endFirst(t);
         t.start();
     }

@@ -3,7 +3,7 @@ package org.gmp4j;
 
 import java.util.concurrent.CountDownLatch;
 
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 
 /**
  * Finds out whether the system gives the threads that a first scheduler needs: its sysmon, two Ms, and one for the JVM. Later on what is
@@ -28,8 +28,7 @@ final class FirstThreads implements Runnable {
         int n = 0;
         try {
             for (; n < COUNT; n++) {
-                Thread t = new Thread(OwnThreads.GROUP, all, "gmp-rehearsal-first" + n, 0, false);
-                t.setDaemon(true);
+                Thread t = new OwnThread(all, "gmp-rehearsal-first" + n);
                 t.start();
                 started[n] = t;
             }

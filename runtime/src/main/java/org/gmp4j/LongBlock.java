@@ -13,7 +13,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.proc.GStack;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.FieldHandle;
 import org.jspecify.annotations.Nullable;
 
@@ -148,8 +148,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     private static void startFreeing() {
         boolean started = false;
         try {
-            Thread t = new Thread(OwnThreads.GROUP, new Freeing(), "gmp-long-chans", 0, false);
-            t.setDaemon(true);
+            Thread t = new OwnThread(new Freeing(), "gmp-long-chans");
             t.start();
             started = true;
         } finally {

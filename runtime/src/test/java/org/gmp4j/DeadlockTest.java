@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.ref.Reference;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -15,7 +16,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
+import jdk.internal.vm.ThreadContainer;
+import jdk.internal.vm.ThreadContainers;
 import org.gmp4j.proc.Deferred;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
@@ -80,6 +84,7 @@ class DeadlockTest {
                     Gmp.main(c::recv);
                 }
                 case "Bystander" -> Gmp.main(() -> bystander());
+                case "LooksTwice" -> Gmp.main(() -> looksTwice());
                 case "Sleeps" -> Gmp.main(() -> sleeps());
                 case "MainReturns" -> mainReturns();
                 case "LeftToSysmon" -> Gmp.main(() -> leftToSysmon());
@@ -102,6 +107,35 @@ class DeadlockTest {
             });
             System.out.println(c.recv());
             c.recv();
+        }
+
+        /** Starts a thread at the second look for threads. A look asks twice: for the threads, and for what these have opened. */
+        private static final class Starts extends ThreadContainer {
+            private static final int SECOND = 3;
+            private final Thread thread;
+            private int asked;
+
+            Starts(Thread thread) {
+                super(true);
+                this.thread = thread;
+            }
+
+            @Override
+            public Stream<Thread> threads() {
+                if (++asked == SECOND) {
+                    thread.start();
+                }
+                return Stream.empty();
+            }
+        }
+
+        /** The first look at bystanders finds none. */
+        private static void looksTwice() {
+            Chan<Integer> c = Chan.make();
+            ThreadContainer starts = new Starts(Thread.ofPlatform().daemon().unstarted(() -> c.send(1)));
+            Object _ = ThreadContainers.registerContainer(starts);
+            c.recv();
+            Reference.reachabilityFence(starts);
         }
 
         /** Work for which there was no stack, say: it readies this goroutine, a while after that has gone to sleep. */
@@ -414,7 +448,7 @@ class DeadlockTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"HeldByAThread", "Sleeps", "BusyLives", "StartedByAThread", "MainReturns", "FunctionOutside",
-        "LeftToSysmon"})
+        "LeftToSysmon", "LooksTwice"})
     void noDeadlock(String program) {
         ChildJvm jvm = program.equals("HeldByAThread") ? jvm().env("GMPDEBUG", "deadlock=strict") : jvm(); // Its blocking call counts.
         Result r = jvm.run(program);

@@ -14,12 +14,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.stack.OwnThread;
 
 /**
  * An HTTP server with a few pages that can only be read: GET and HEAD of exactly their paths, and nothing else. What a request
@@ -142,20 +144,22 @@ final class WebServer {
         Listening(Pages pages, InetSocketAddress address) throws IOException {
             this.pages = pages;
             requests = new Requests(pages.thread + "-request");
-            server = HttpServer.create(address, BACKLOG);
-            server.setExecutor(requests);
-            server.createContext("/", this::answer);
-            begin();
+            server = begin(address);
         }
 
-        /** Its threads are daemons when a daemon starts it, and belong to no goroutine. */
-        private void begin() {
-            FutureTask<Void> started = new FutureTask<>(server::start, null);
-            Thread t = new Thread(OwnThreads.GROUP, started, pages.thread, 0, false);
-            t.setDaemon(true);
+        /** The threads of the server are daemons, and the runtime's, because a daemon of the runtime's makes it. */
+        private HttpServer begin(InetSocketAddress address) throws IOException {
+            FutureTask<HttpServer> begun = new FutureTask<>(() -> {
+                HttpServer made = HttpServer.create(address, BACKLOG);
+                made.setExecutor(requests);
+                made.createContext("/", this::answer);
+                made.start();
+                return made;
+            });
+            Thread t = OwnThread.withHelpers(begun, pages.thread);
             t.start();
             boolean interrupted = false;
-            while (!started.isDone()) {
+            while (!begun.isDone()) {
                 try {
                     t.join();
                 } catch (InterruptedException e) {
@@ -165,6 +169,13 @@ final class WebServer {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+            if (begun.state() == Future.State.SUCCESS) {
+                return begun.resultNow();
+            }
+            if (begun.exceptionNow() instanceof IOException e) {
+                throw e;
+            }
+            throw JdkThreads.sneaky(begun.exceptionNow());
         }
 
         private void answer(HttpExchange exchange) throws IOException {
@@ -223,14 +234,13 @@ final class WebServer {
         }
 
         private void begin(Runnable request) {
-            Thread t = new Thread(OwnThreads.GROUP, () -> {
+            Thread t = new OwnThread(() -> {
                 try {
                     request.run();
                 } finally {
                     ended(Thread.currentThread());
                 }
-            }, name, STACK, false);
-            t.setDaemon(true);
+            }, name, STACK);
             synchronized (this) {
                 if (running.size() >= MOST) {
                     Iterator<Thread> oldest = running.iterator();

@@ -10,7 +10,7 @@ import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.report.Uncaught;
 import org.gmp4j.stack.JdkThreads;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
@@ -66,8 +66,7 @@ non-sealed class OutsidePoller implements EdgePoller {
             try {
                 epfd = Epoll.create();
                 OutsidePoller o = new OutsidePoller(epfd, events);
-                Thread thread = new Thread(OwnThreads.GROUP, new Serving(o), "gmp4j-net", 0, false);
-                thread.setDaemon(true);
+                Thread thread = new OwnThread(new Serving(o), "gmp4j-net");
                 thread.start();
                 started = true;
                 made = o;

@@ -45,7 +45,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Bystanders are looked for before all this. One that was there before and is gone may have made a goroutine ready, and what
  * follows sees that; where none was, none comes later, as only a bystander or a goroutine can make one. While there is one the
  * report is held off, and the next look is after a quarter of the time that this has lasted, from {@link #LEAST_HOLD} to
- * {@link #MOST_HOLD}. A thread that ends tells nobody, and a wait for its end would be a thread more.
+ * {@link #MOST_HOLD}. A thread that ends tells nobody, and a wait for its end would be a thread more. The first look that finds none holds
+ * the report off for {@link #LEAST_HOLD} as well, as it may have missed one that began while another ended.
  *
  * <p>So at t all Gs waited, their parks complete and their timers in the heaps. An M that spins readies a G only for a timer,
  * which counts as set until it has done so, or for C code, which counts as outside until that G has run.
@@ -62,6 +63,8 @@ final class Checkdead implements LongPredicate {
     /** Since when, by nanoTime, the report has been held off, and by what; null while it is not. */
     private long heldSince;
     private @Nullable String holder;
+    /** Whether the last look found no bystander; no goroutine has run since. */
+    private boolean alone;
     /** The number of runs at the last look: nothing else is read unless it has not changed since. */
     private long lastRuns = -1;
     private int living;
@@ -137,6 +140,7 @@ final class Checkdead implements LongPredicate {
         }
         long runs = runs(s);
         boolean still = runs == lastRuns || suspected;
+        alone &= runs == lastRuns;
         lastRuns = runs;
         long resized = Schedt.procresizetimeVolatile(s.sched);
         if (still && !outside(s) && machinesRest() && !isHeld(now)
@@ -156,9 +160,13 @@ final class Checkdead implements LongPredicate {
         }
         String by = bystanders.any();
         if (by == null) {
+            boolean again = alone;
+            alone = true;
             holder = null;
-            return false;
+            s.heldUntil = now + LEAST_HOLD;
+            return !again;
         }
+        alone = false;
         if (holder == null) {
             heldSince = now;
         }

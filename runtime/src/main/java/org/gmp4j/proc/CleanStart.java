@@ -8,7 +8,7 @@ import org.gmp4j.lock.Note;
 import org.gmp4j.lock.RuntimeMutex;
 import org.gmp4j.print.Stderr;
 import org.gmp4j.stack.Host.HostThread;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.Mem;
 import org.jspecify.annotations.Nullable;
 
@@ -86,8 +86,7 @@ final class CleanStart {
 
     private static synchronized void startTemplate() {
         if (!template) {
-            Thread t = new Thread(OwnThreads.GROUP, CleanStart::serve, "gmp-template", 0, false);
-            t.setDaemon(true);
+            Thread t = new OwnThread(CleanStart::serve, "gmp-template");
             t.start();
             template = true;
         }

@@ -4,7 +4,7 @@ package org.gmp4j.proc;
 import java.util.concurrent.CountDownLatch;
 
 import org.gmp4j.lock.SchedLock;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
@@ -53,8 +53,7 @@ final class SpareThreads implements Runnable {
         boolean all = false;
         try {
             for (int i = 0; i < COUNT; i++) {
-                Thread t = new Thread(OwnThreads.GROUP, this, name + "-spare" + i, 0, false);
-                t.setDaemon(true);
+                Thread t = new OwnThread(this, name + "-spare" + i);
                 t.start();
             }
             all = true;

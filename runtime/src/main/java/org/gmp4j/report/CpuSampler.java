@@ -13,7 +13,7 @@ import org.gmp4j.print.Frames;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
@@ -33,7 +33,7 @@ public final class CpuSampler {
     private final Scheduler s;
     private final long interval;
     private final Map<Place, LongAdder> found = new ConcurrentHashMap<>();
-    private final Thread thread = new Thread(OwnThreads.GROUP, this::loop, "gmp-cpuprofile", 0, false);
+    private final Thread thread = new OwnThread(this::loop, "gmp-cpuprofile");
     private volatile boolean over;
 
     /** Samples a scheduler every {@code interval} ns. */

@@ -14,7 +14,7 @@ import org.gmp4j.print.Stderr;
 import org.gmp4j.print.ThrowableText;
 import org.gmp4j.proc.GStack;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
@@ -143,8 +143,7 @@ public final class Fatal {
     /** Sees to it that the process ends even if the report hangs. False when that fails: then no stack may be read. */
     private static boolean guard() {
         try {
-            Thread t = new Thread(OwnThreads.GROUP, Fatal::haltSoon, "gmp-halt", 0, false);
-            t.setDaemon(true);
+            Thread t = new OwnThread(Fatal::haltSoon, "gmp-halt");
             t.start();
             return true;
         } catch (RuntimeException | Error e) {
@@ -188,8 +187,7 @@ public final class Fatal {
     private static void save() {
         try {
             for (Unsaved u : UNSAVED) {
-                Thread t = new Thread(OwnThreads.GROUP, u::save, "gmp-save", 0, false);
-                t.setDaemon(true);
+                Thread t = new OwnThread(u::save, "gmp-save");
                 t.start();
                 while (t.isAlive()) {
                     join(t);

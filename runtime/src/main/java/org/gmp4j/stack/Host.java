@@ -21,7 +21,7 @@ public abstract class Host {
     Thread before;
 
     /** A platform thread that belongs to a host. */
-    public static final class HostThread extends Thread {
+    public static final class HostThread extends OwnThread {
         final Host host;
 
         /**
@@ -30,11 +30,10 @@ public abstract class Host {
          * @param stackSize bytes of stack to reserve: goroutines run on it, so it bounds their depth
          */
         public HostThread(Host host, Runnable body, String name, long stackSize) {
-            super(OwnThreads.GROUP, body, name, stackSize, false);
+            super(body, name, stackSize);
             this.host = host;
             host.thread = this;
             host.before = this;
-            setDaemon(true);
         }
     }
 

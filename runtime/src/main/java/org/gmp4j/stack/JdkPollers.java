@@ -98,8 +98,7 @@ public final class JdkPollers {
         }
         until = System.nanoTime() + PATIENCE | 1; // 0 is none.
         try {
-            Thread t = new Thread(OwnThreads.GROUP, new Changer(), "gmp-sockets", 0, false);
-            t.setDaemon(true);
+            Thread t = new OwnThread(new Changer(), "gmp-sockets");
             t.start();
         } catch (OutOfMemoryError e) {
             until = 0;

@@ -11,7 +11,7 @@ import org.gmp4j.ffi.CompilerThreads;
 import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.gmp4j.sysmon.CompilerRules.Way;
 
 /**
@@ -65,8 +65,7 @@ public final class CompilerShare implements Runnable {
 
     /** From here on, if that can be undone. Once a process. */
     public static void begin(Scheduler s) {
-        Thread t = new Thread(OwnThreads.GROUP, new CompilerShare(s), "gmp-compilers", 0, false);
-        t.setDaemon(true);
+        Thread t = new OwnThread(new CompilerShare(s), "gmp-compilers");
         try {
             t.start();
         } catch (OutOfMemoryError e) {

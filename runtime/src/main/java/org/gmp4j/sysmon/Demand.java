@@ -16,7 +16,7 @@ import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.report.StackSearch;
 import org.gmp4j.stack.JdkFrames;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,8 +89,7 @@ final class Demand implements Runnable {
 
     private Demand(OnDemand points) {
         this.points = points;
-        thread = new Thread(OwnThreads.GROUP, this, "gmp-points", 0, false);
-        thread.setDaemon(true);
+        thread = new OwnThread(this, "gmp-points");
     }
 
     /**

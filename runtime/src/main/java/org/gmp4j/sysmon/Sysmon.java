@@ -14,7 +14,7 @@ import org.gmp4j.proc.Upkeep;
 import org.gmp4j.report.Fatal;
 import org.gmp4j.report.SchedTrace;
 import org.gmp4j.stack.JdkPollers;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
@@ -211,8 +211,7 @@ public final class Sysmon implements Monitor {
         leastQuantum = s.config.leastQuantumNanos();
         pollAfter = Math.min(leastQuantum, POLL_AFTER);
         trace = s.config.debug().schedtrace() * 1_000_000L;
-        thread = new Thread(OwnThreads.GROUP, new Step(this, false), s.name() + "-sysmon", 0, false);
-        thread.setDaemon(true);
+        thread = new OwnThread(new Step(this, false), s.name() + "-sysmon");
     }
 
     /** Has the JVM load, while there is memory, what sysmon does seldom. Once a process, before there are goroutines. */

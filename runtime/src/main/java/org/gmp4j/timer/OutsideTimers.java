@@ -9,7 +9,7 @@ import org.gmp4j.lock.Note;
 import org.gmp4j.proc.Outside;
 import org.gmp4j.report.Uncaught;
 import org.gmp4j.stack.JdkThreads;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.jspecify.annotations.Nullable;
@@ -49,8 +49,7 @@ final class OutsideTimers {
                 words = Mem.alloc(p.layout(), 1);
                 OutsideTimers o = new OutsideTimers(pp, words);
                 Serving serving = new Serving(o);
-                Thread thread = new Thread(OwnThreads.GROUP, serving, "gmp4j-timers", 0, false);
-                thread.setDaemon(true);
+                Thread thread = new OwnThread(serving, "gmp4j-timers");
                 thread.start();
                 started = true;
                 Outside.alarms(serving);

@@ -11,7 +11,7 @@ import org.gmp4j.events.Lateness;
 import org.gmp4j.ffi.Ticks;
 import org.gmp4j.print.ThrowableText;
 import org.gmp4j.proc.Scheduler;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.gmp4j.sysmon.Stalls;
 import org.jspecify.annotations.Nullable;
 
@@ -52,7 +52,7 @@ public final class Flight {
         this.s = s;
         this.keep = keep;
         this.bytes = bytes;
-        thread = Thread.ofPlatform().group(OwnThreads.GROUP).daemon().name("gmp-flight").unstarted(this::watch);
+        thread = new OwnThread(this::watch, "gmp-flight");
         recording = new Recording(s, bytes, lateness);
     }
 

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.print.Stderr;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.report.Fatal;
-import org.gmp4j.stack.OwnThreads;
+import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,7 +58,7 @@ public final class Session implements Fatal.Unsaved {
         Path name = file.toAbsolutePath();
         spool = FileChannel.open(Files.createTempFile(name.getParent(), name.getFileName() + ".", ".spool"), StandardOpenOption.READ,
                 StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE);
-        thread = Thread.ofPlatform().group(OwnThreads.GROUP).daemon().name("gmp-trace").unstarted(this::drain);
+        thread = new OwnThread(this::drain, "gmp-trace");
     }
 
     /**
@@ -152,8 +152,7 @@ public final class Session implements Fatal.Unsaved {
         joinUninterruptibly(thread);
         // Not by the caller: an interrupt would close the spool.
         FutureTask<Void> writing = new FutureTask<>(this::finish);
-        Thread t = new Thread(OwnThreads.GROUP, writing, "gmp-trace-end", 0, false);
-        t.setDaemon(true);
+        Thread t = new OwnThread(writing, "gmp-trace-end");
         t.start();
         joinUninterruptibly(t);
         switch (writing.state()) {
@@ -204,7 +203,7 @@ public final class Session implements Fatal.Unsaved {
 
     /** Has {@link #stop} called when the JVM shuts down, with a line on stderr if it fails. */
     public void stopAtExit() {
-        Runtime.getRuntime().addShutdownHook(new Thread(OwnThreads.GROUP, this::save, "gmp-trace-end", 0, false));
+        Runtime.getRuntime().addShutdownHook(new OwnThread(this::save, "gmp-trace-end"));
     }
 
     /** {@link #stop}, with a line on stderr if it fails. */

@@ -4,6 +4,7 @@ package org.gmp4j.stack;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -14,9 +15,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
+import jdk.internal.vm.ThreadContainer;
+import jdk.internal.vm.ThreadContainers;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
+import org.gmp4j.metrics.Dashboard;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.jspecify.annotations.Nullable;
@@ -48,17 +53,88 @@ class BystandersTest {
             }
         }
 
-        public static void main(String[] args) {
+        public static void main(String[] args) throws IOException {
             Gmp gmp = Gmp.builder().procs(2).build();
+            Dashboard _ = Dashboard.start(0); // Its threads are the runtime's.
+            Runtime.getRuntime().addShutdownHook(new Thread(Program::atTheEnd, "JFR hook")); // Named as one of the JDK's.
             gmp.run(() -> {
                 Go.lockOSThread();
                 try {
+                    lookMore();
                     look();
                 } catch (IOException | InterruptedException e) {
                     throw new AssertionError(e);
                 }
             });
-            System.exit(0);
+        }
+
+        /** All that is not daemons has ended, but for hooks. Without the threads of asynchronous channels, which stay. */
+        private static void atTheEnd() {
+            Thread[] all = Thread.getAllStackTraces().keySet().stream().filter(t -> !t.getName().startsWith("Innocuous"))
+                    .toArray(Thread[]::new);
+            Thread found = Bystanders.counting(all);
+            System.out.println("at the end: " + (found == null ? null : found.getName()));
+        }
+
+        private interface Maker {
+            /** A thread that was started to run {@code body}. */
+            Thread start(Runnable body) throws InterruptedException;
+        }
+
+        /** A thread that waits is found until it ends. */
+        private static Thread held(String what, Maker maker) throws InterruptedException {
+            CountDownLatch end = new CountDownLatch(1);
+            Thread t = maker.start(() -> {
+                try {
+                    end.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            found(what);
+            end.countDown();
+            t.join();
+            none();
+            return t;
+        }
+
+        /** As a callback that a thread of the runtime's runs may do. */
+        private static Thread startByOwn(Runnable body) throws InterruptedException {
+            Thread[] made = new Thread[1];
+            Thread own = new OwnThread(() -> {
+                made[0] = new Thread(body, "by a callback");
+                made[0].start();
+            }, "own");
+            own.start();
+            own.join();
+            return made[0];
+        }
+
+        /** A container that has no thread, and makes one when it is asked. */
+        private static final class Restless extends ThreadContainer {
+            Restless() {
+                super(true);
+            }
+
+            @Override
+            public Stream<Thread> threads() {
+                Thread _ = new Thread(() -> { });
+                return Stream.empty();
+            }
+        }
+
+        private static void lookMore() throws InterruptedException {
+            Thread ended = held("callback", Program::startByOwn);
+            System.out.println("ended since it was listed: " + (Bystanders.counting(new Thread[] {ended}) == ended));
+            Thread _ = held("events", Thread.ofPlatform().daemon().name("JFR Event Stream 1")::start);
+            Thread _ = held("objects", Thread.ofPlatform().group(OwnThread.root()).daemon(false).name("RMI Reaper")::start);
+            Thread _ = held("kept alive by main", Thread.ofPlatform().daemon().name("DestroyJavaVM")::start);
+            ThreadContainer restless = new Restless();
+            Object key = ThreadContainers.registerContainer(restless);
+            found("made meanwhile");
+            ThreadContainers.deregisterContainer(key);
+            Reference.reachabilityFence(restless);
+            none();
         }
 
         private static void look() throws IOException, InterruptedException {
@@ -161,6 +237,12 @@ class BystandersTest {
     void threads() {
         Result r = new ChildJvm(Program.class).run();
         assertEquals("""
+                callback: thread "by a callback" (N)
+                ended since it was listed: true
+                events: thread "JFR Event Stream 1" (N)
+                objects: thread "RMI Reaper" (N)
+                kept alive by main: null
+                made meanwhile: a thread that was just made
                 daemon: thread "daemon" (N)
                 process: thread "process reaper (N)" (N)
                 timer: thread "timer" (N)
@@ -169,6 +251,7 @@ class BystandersTest {
                 hook: shutdown hook "hook"
                 handler: signal handler sun.misc.SignalN
                 channel: thread "InnocuousThread-1" (N)
+                at the end: DestroyJavaVM
                 """, r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }
