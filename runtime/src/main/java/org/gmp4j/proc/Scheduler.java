@@ -85,8 +85,9 @@ public final class Scheduler {
     private volatile boolean mainReturned;
     /** Whether it runs all virtual threads that name no scheduler: set before the first of them, by {@link DefaultPool}. */
     volatile boolean inPlaceOfJdk;
-    /** Program mode, {@link Ends}: goroutines whose deferred work runs after an exception; whether one is being reported. */
+    /** Program mode, {@link Ends}: goroutines whose deferred work runs after an exception. */
     final AtomicInteger panicDefers = new AtomicInteger();
+    /** Program mode: whether an exception that ends the program, or a fatal error, is being reported. */
     volatile boolean panicking;
     /** For {@link StopTheWorld}: when the stop began, how long it took, its event. Written by whoever stops the world. */
     long stopBegan;
@@ -411,7 +412,7 @@ public final class Scheduler {
         mainReturned = true;
     }
 
-    /** Program mode: an exception that ends the program is being reported. */
+    /** Program mode: an exception that ends the program, or a fatal error, is being reported; main does not return any more. */
     public void setPanicking() {
         panicking = true;
     }

@@ -47,6 +47,8 @@ public final class Fatal {
     private static volatile int printed;
     /** Added to and taken from by any thread. */
     private static final Queue<Unsaved> UNSAVED = new ConcurrentLinkedQueue<>();
+    /** Which of them is being saved, null for none; written by the reporter. */
+    private static volatile @Nullable Unsaved saving;
 
     /** Something that is to be in a file before the process ends with a fatal error or an uncaught exception of the program. */
     public interface Unsaved {
@@ -174,24 +176,23 @@ public final class Fatal {
         boolean _ = UNSAVED.remove(u);
     }
 
+    /** Only of the one that is being saved: another may have ended while it wrote. */
     private static boolean isWriting() {
-        for (Unsaved u : UNSAVED) {
-            if (u.isWriting()) {
-                return true;
-            }
-        }
-        return false;
+        Unsaved u = saving;
+        return u != null && u.isWriting();
     }
 
     /** After the report, while {@link #guard} ends a save that hangs. */
     private static void save() {
         try {
             for (Unsaved u : UNSAVED) {
+                saving = u;
                 Thread t = new OwnThread(u::save, "gmp-save");
                 t.start();
                 while (t.isAlive()) {
                     join(t);
                 }
+                saving = null;
             }
         } catch (RuntimeException | Error e) {
             Stderr.print("(a trace was not saved: " + e + ")\n");
@@ -280,6 +281,7 @@ public final class Fatal {
      */
     static Error fatal(Scheduler s, String before, String message) {
         if (report()) {
+            s.setPanicking(); // Main would end the process, with another exit code, before the report.
             try {
                 boolean guarded = guard();
                 Stderr.print(before + "fatal error: " + message + "\n");

@@ -41,6 +41,10 @@ class TraceAtTheEndTest {
                 }
                 Go.go(() -> Go.sleep(Duration.ofHours(1)));
                 Go.sleep(Duration.ofMillis(1));
+                if (args[0].equals("another")) {
+                    another();
+                    return;
+                }
                 if (args[0].equals("panic")) {
                     throw new IllegalStateException("so");
                 }
@@ -51,6 +55,18 @@ class TraceAtTheEndTest {
                 });
                 new Mutex().unlock();
             });
+        }
+
+        /** Returns when the report of another goroutine's misuse has begun; it has many stacks to print. */
+        private static void another() {
+            Chan<Integer> never = Chan.make();
+            for (int i = 0; i < 1_000; i++) {
+                Go.go(never::recv);
+            }
+            Go.go(() -> new Mutex().unlock());
+            while (Thread.getAllStackTraces().keySet().stream().noneMatch(t -> t.getName().equals("gmp-halt"))) {
+                Go.gosched();
+            }
         }
     }
 
@@ -113,5 +129,12 @@ class TraceAtTheEndTest {
         Path file = dir.resolve("misuse");
         check(file, new ChildJvm(Program.class).env("GMPDEBUG", "trace=" + file).run("misuse"),
                 "fatal error: sync: unlock of unlocked mutex");
+    }
+
+    /** Main returns meanwhile, which would end the program as one that has done what it was to do. */
+    @Test
+    void misuseByAnother() throws IOException {
+        Path file = dir.resolve("another");
+        check(file, new ChildJvm(Program.class).run("another", file.toString()), "fatal error: sync: unlock of unlocked mutex");
     }
 }
