@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
+import org.gmp4j.proc.Ballast;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
@@ -55,6 +56,11 @@ class PanicTest {
                 });
                 case "PanicsAtOnce" -> panicsAtOnce();
                 case "ThreadsSurvive" -> threadsSurvive();
+                case "FullHeap" -> Gmp.main(() -> {
+                    RuntimeException e = new IllegalStateException("boom");
+                    Ballast.fill();
+                    throw e;
+                });
                 case "GoNil" -> Gmp.main(() -> Go.go(null));
                 default -> throw new AssertionError(args[0]);
             }
@@ -187,6 +193,14 @@ class PanicTest {
         assertTrue(r.err().startsWith("panic: java.lang.IllegalStateException: boom\n"), r::toString);
         assertTrue(r.err().contains("\n\ngoroutine 1 [running]:\n\torg.gmp4j.PanicTest$Program."), r::toString);
         assertTrue(r.err().contains("java.io.IOException: cause"), r::toString);
+    }
+
+    /** The program ends though the exception may not be told. */
+    @Test
+    void withAFullHeap() {
+        Result r = jvm().with("-Xmx24m").run("FullHeap");
+        assertEquals(2, r.exit(), r::toString);
+        assertEquals("", r.out(), r::toString);
     }
 
     @Test

@@ -235,6 +235,17 @@ public final class Fatal {
         }
     }
 
+    /** On the goroutine's stack, where a pause would need memory for its timer. */
+    private static void tell(GStack st, Throwable t) {
+        try {
+            Stderr.print(Uncaught.text(st, t));
+        } catch (OutOfMemoryError e) {
+            Stderr.write(Uncaught.NO_REPORT);
+            reserve = null;
+            Stderr.print(Uncaught.text(st, t));
+        }
+    }
+
     private static void halt() {
         for (;;) {
             try {
@@ -322,12 +333,15 @@ public final class Fatal {
         }
     }
 
-    /** Ends the program in program mode: prints {@code text} and, with traceback=all, what all goroutines do. */
-    static void end(Scheduler s, String text) {
+    /**
+     * An exception ended a goroutine of {@code s} in program mode, on the stack {@code st}: ends the program. Prints it and, with
+     * traceback=all, what all goroutines do. Without memory for the text it says so, and ends the program all the same.
+     */
+    static void end(Scheduler s, GStack st, Throwable t) {
         if (report()) {
             try {
                 boolean guarded = guard();
-                Stderr.print(text);
+                tell(st, t);
                 if (guarded && level(s).compareTo(DebugVars.Level.ALL) >= 0) {
                     stacks(s);
                 }

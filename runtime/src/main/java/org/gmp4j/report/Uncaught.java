@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Uncaught {
     /** Made while there is memory. */
-    private static final byte[] NO_REPORT =
+    static final byte[] NO_REPORT =
             Stderr.bytes("gmp4j: an exception ended a goroutine, and there is no memory or stack to report it\n");
 
     private Uncaught() {
@@ -86,7 +86,7 @@ public final class Uncaught {
             }
         } else if (s.config.program()) {
             s.setPanicking();
-            Fatal.end(s, text(st, t));
+            Fatal.end(s, st, t);
         } else if (s.isInPlaceOfJdk() && !st.isPooled()) {
             st.thread.getThreadGroup().uncaughtException(st.thread, t); // Its code was written for threads, not for goroutines.
         } else {
@@ -115,7 +115,8 @@ public final class Uncaught {
         }
     }
 
-    private static String text(GStack st, Throwable t) {
+    /** What is printed of an exception that ended the goroutine on a stack. */
+    static String text(GStack st, Throwable t) {
         StringBuilder b = new StringBuilder();
         if (t instanceof StackOverflowError) {
             b.append("runtime: goroutine stack exceeds ").append(st.scheduler().config.maxStack()).append("-byte limit\n");
