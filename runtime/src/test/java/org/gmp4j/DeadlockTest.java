@@ -21,6 +21,9 @@ import java.util.stream.Stream;
 import jdk.internal.vm.ThreadContainer;
 import jdk.internal.vm.ThreadContainers;
 import org.gmp4j.proc.Deferred;
+import org.gmp4j.proc.GStack;
+import org.gmp4j.proc.Scheduler;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
@@ -78,6 +81,7 @@ class DeadlockTest {
                     boolean _ = Time.afterFunc(Duration.ofHours(1), () -> { }).stop();
                     Gmp.main(() -> Chan.make().recv());
                 }
+                case "StoppedByAThread" -> Gmp.main(() -> stoppedByAThread());
                 case "FunctionOutside" -> {
                     Chan<Integer> c = Chan.make();
                     Timer _ = Time.afterFunc(Duration.ofMillis(50), () -> sendLate(c));
@@ -107,6 +111,20 @@ class DeadlockTest {
             });
             System.out.println(c.recv());
             c.recv();
+        }
+
+        /** The last M sleeps until a timer is due; a thread that stops it wakes none. */
+        private static void stoppedByAThread() {
+            Timer t = Time.afterFunc(Duration.ofHours(1), () -> { });
+            Scheduler s = GStack.mine().scheduler();
+            Thread _ = Thread.ofPlatform().daemon().start(() -> {
+                while (Schedt.pollUntilVolatile(s.sched) == 0) {
+                    Thread.onSpinWait();
+                }
+                LockSupport.parkNanos(20_000_000); // Until the M sleeps. Any other time is right as well, but shows less.
+                boolean _ = t.stop();
+            });
+            Chan.make().recv();
         }
 
         /** Starts a thread at the second look for threads. A look asks twice: for the threads, and for what these have opened. */
@@ -430,7 +448,7 @@ class DeadlockTest {
 
     /** A thread in a blocking call of ours holds the report off only as long as it is inside. */
     @ParameterizedTest
-    @ValueSource(strings = {"LeftByAThread", "LeftLate", "StoppedOutside"})
+    @ValueSource(strings = {"LeftByAThread", "LeftLate", "StoppedOutside", "StoppedByAThread"})
     void deadlockAfterAThreadHasLeft(String program) {
         ChildJvm jvm = program.equals("LeftByAThread") ? jvm().env("GMPDEBUG", "deadlock=strict") : jvm(); // That thread goes on.
         jvm.fatal(program, "fatal error: all goroutines are asleep - deadlock!\n");

@@ -142,6 +142,9 @@ final class Checkdead implements LongPredicate {
         boolean still = runs == lastRuns || suspected;
         alone &= runs == lastRuns;
         lastRuns = runs;
+        if (still && !outside(s) && pollerSleepsForNothing()) {
+            s.netpoll.wake(s); // That M looks at the timers again, and goes to rest.
+        }
         long resized = Schedt.procresizetimeVolatile(s.sched);
         if (still && !outside(s) && machinesRest() && !isHeld(now)
                 && allWait() && machinesRest() && !outside(s) && !timers() && allWait() && runs(s) == runs
@@ -192,6 +195,16 @@ final class Checkdead implements LongPredicate {
             }
         }
         return true;
+    }
+
+    /**
+     * Whether all Ps are idle, and the M in the poller, which counts as running, sleeps for timers that were stopped since. A goroutine's M
+     * wakes that one when it goes to sleep itself; a thread that stops a timer wakes none.
+     */
+    private boolean pollerSleepsForNothing() {
+        long sched = s.sched;
+        return Schedt.lastpollVolatile(sched) == 0 && Schedt.pollUntilVolatile(sched) != 0
+                && Schedt.npidleVolatile(sched) == Schedt.gomaxprocsOpaque(sched) && !timers();
     }
 
     /** How often a goroutine was run; monotone. The acquiring reads of the statuses come after, in pass 1. */
