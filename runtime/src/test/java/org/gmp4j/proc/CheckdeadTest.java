@@ -74,7 +74,9 @@ class CheckdeadTest {
                 toGoroutine.send(1);
             }).start();
             gmp.run(() -> {
-                toThread.send(1);
+                while (!toThread.trySend(1)) { // To wait for a thread that is not in a call of ours yet would be a deadlock.
+                    Go.gosched();
+                }
                 toGoroutine.recv();
             });
             thread.join();
