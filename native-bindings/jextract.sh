@@ -82,14 +82,27 @@ find "$work/out" -name '*.java' -exec sed -i \
     -e '/^    static final SymbolLookup SYMBOL_LOOKUP = /{N;s/.*/    static class Symbols {\n        static final SymbolLookup LOOKUP = SymbolLookup.loaderLookup()\n                .or(Linker.nativeLinker().defaultLookup());\n    }/}' \
     -e 's/\bSYMBOL_LOOKUP\./Symbols.LOOKUP./' {} +
 
-# Of our own structs the layout and the offset of each field too: who asks for a struct's own layout does not wait for them.
-constant='^    private static final .* [A-Za-z_0-9][A-Za-z_0-9$]*\$\(LAYOUT\|OFFSET\) = .*;$'
-for file in $(grep -rlE --include='*.java' '^    private static final .* [A-Za-z_0-9$]+\$(LAYOUT|OFFSET) = .*;$' "$work/out/org/gmp4j/ffi/gmp"); do
-    sed -e "/$constant/!s/[A-Za-z_0-9][A-Za-z_0-9$]*\$\(LAYOUT\|OFFSET\)/Fields.&/g" -e "s/$constant/%&/" "$file" | awk '
-        /^%    private / { sub(/^%    private /, "        "); kept = kept $0 "\n"; eaten = 1; next }
-        eaten && /^$/ { eaten = 0; next }
-        { eaten = 0 }
-        /^}$/ { printf "\n    private static final class Fields {\n%s    }\n", kept }
+# Structs are read and written by org.gmp4j.struct, functions called by org.gmp4j.ffi.Call. So of a struct of ours its layout stays, of a
+# function its descriptor and address, and of those that are called by name (by benchmarks and tests) the rest.
+for file in $(grep -lE '^    private static final GroupLayout \$LAYOUT' "$work"/out/org/gmp4j/ffi/gmp/*.java); do
+    awk '{ print } /^    public static final GroupLayout layout\(\) \{$/ { last = 1 } last && /^    }$/ { print "}"; exit }' "$file" >"$file.new"
+    mv "$file.new" "$file"
+done
+for file in "$work"/out/org/gmp4j/ffi/gmp/shims_h.java "$work"/out/org/gmp4j/ffi/linux/linux_h.java; do
+    sed 's/^    private static final [a-z]* [A-Za-z_0-9]* = (.*;$/\n&/' "$file" | awk -v 'called=^(gmp_floor_.*|gmp_abi_version|clock_gettime)$' '
+        BEGIN { RS = ""; ORS = "\n\n" }
+        function name(pattern,   text) {
+            text = $0
+            sub(".*\n    public static [A-Za-z]+ ", "", text)
+            sub(pattern ".*", "", text)
+            return text
+        }
+        /^    private static class [a-z_0-9A-Z]+ \{/ { inside = $4 }
+        { dropped = 0 }
+        /\n    public static MethodHandle [a-zA-Z_0-9]+\$handle\(\)/ { dropped = name("[$]handle") !~ called }
+        /\n        var mh\$ = / { dropped = name("[(]") !~ called }
+        dropped { if (/\n}$/) print "}"; next }
+        /^        static class Linked \{/ && inside !~ called { print "    }"; next }
         { print }' >"$file.new"
     mv "$file.new" "$file"
 done

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 
 import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.shims_h;
@@ -22,14 +24,20 @@ class FloorTest {
     @Test
     void pushAndPopWrapAround() {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment ring = p.allocate(arena);
-            p.runqhead(ring, -5);
-            p.runqtail(ring, -5);
+            MemorySegment ring = arena.allocate(p.layout());
+            VarHandle head = field("runqhead");
+            VarHandle tail = field("runqtail");
+            head.set(ring, 0L, -5);
+            tail.set(ring, 0L, -5);
             shims_h.gmp_floor_pushpop(ring.address(), 1000);
-            assertEquals(995, p.runqhead(ring));
-            assertEquals(995, p.runqtail(ring));
-            assertEquals(0, p.runnext(ring));
+            assertEquals(995, (int) head.get(ring, 0L));
+            assertEquals(995, (int) tail.get(ring, 0L));
+            assertEquals(0L, (long) field("runnext").get(ring, 0L));
         }
+    }
+
+    private static VarHandle field(String name) {
+        return p.layout().varHandle(MemoryLayout.PathElement.groupElement(name));
     }
 
     @Test

@@ -145,9 +145,7 @@ class InvariantsTest {
 
     private Runnable globalTail(long gp) {
         long addr = sched + SL.byteOffset(java.lang.foreign.MemoryLayout.PathElement.groupElement("runq"));
-        long old = gqueue.tail(Memory.ALL.asSlice(addr, gqueue.layout()));
-        gqueue.tail(Memory.ALL.asSlice(addr, gqueue.layout()), gp);
-        return () -> gqueue.tail(Memory.ALL.asSlice(addr, gqueue.layout()), old);
+        return plantLong(gqueue.layout(), "tail", addr, gp);
     }
 
     /** A pair with an M that is not the one the goroutine runs on. */

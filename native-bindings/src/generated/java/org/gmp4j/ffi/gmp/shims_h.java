@@ -26,7 +26,6 @@ public class shims_h extends shims_h$shared {
                 .or(Linker.nativeLinker().defaultLookup());
     }
 
-
     private static class gmp_abi_version {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
@@ -97,9 +96,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_futex_wait");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -113,16 +109,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_futex_wait(uint64_t addr, int32_t expected, int64_t timeout_ns)
-     * }
-     */
-    public static MethodHandle gmp_futex_wait$handle() {
-        return gmp_futex_wait.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_futex_wait(uint64_t addr, int32_t expected, int64_t timeout_ns)
@@ -130,25 +116,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_futex_wait$address() {
         return gmp_futex_wait.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_futex_wait(uint64_t addr, int32_t expected, int64_t timeout_ns)
-     * }
-     */
-    public static int gmp_futex_wait(long addr, int expected, long timeout_ns) {
-        var mh$ = gmp_futex_wait.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_futex_wait", addr, expected, timeout_ns);
-            }
-            return (int)mh$.invokeExact(addr, expected, timeout_ns);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_futex_wake {
@@ -160,9 +127,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_futex_wake");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -176,16 +140,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_futex_wake(uint64_t addr, int32_t n)
-     * }
-     */
-    public static MethodHandle gmp_futex_wake$handle() {
-        return gmp_futex_wake.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_futex_wake(uint64_t addr, int32_t n)
@@ -195,34 +149,12 @@ public class shims_h extends shims_h$shared {
         return gmp_futex_wake.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_futex_wake(uint64_t addr, int32_t n)
-     * }
-     */
-    public static int gmp_futex_wake(long addr, int n) {
-        var mh$ = gmp_futex_wake.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_futex_wake", addr, n);
-            }
-            return (int)mh$.invokeExact(addr, n);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class gmp_stack_left {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_LONG    );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_stack_left");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -236,16 +168,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_stack_left()
-     * }
-     */
-    public static MethodHandle gmp_stack_left$handle() {
-        return gmp_stack_left.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_stack_left()
@@ -253,25 +175,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_stack_left$address() {
         return gmp_stack_left.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_stack_left()
-     * }
-     */
-    public static long gmp_stack_left() {
-        var mh$ = gmp_stack_left.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_stack_left");
-            }
-            return (long)mh$.invokeExact();
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_stack_trim {
@@ -282,9 +185,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_stack_trim");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -298,16 +198,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_stack_trim(int64_t keep)
-     * }
-     */
-    public static MethodHandle gmp_stack_trim$handle() {
-        return gmp_stack_trim.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_stack_trim(int64_t keep)
@@ -315,25 +205,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_stack_trim$address() {
         return gmp_stack_trim.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_stack_trim(int64_t keep)
-     * }
-     */
-    public static long gmp_stack_trim(long keep) {
-        var mh$ = gmp_stack_trim.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_stack_trim", keep);
-            }
-            return (long)mh$.invokeExact(keep);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_stack_shorten {
@@ -345,9 +216,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_stack_shorten");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -361,16 +229,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_stack_shorten(int64_t bytes, uint64_t function)
-     * }
-     */
-    public static MethodHandle gmp_stack_shorten$handle() {
-        return gmp_stack_shorten.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_stack_shorten(int64_t bytes, uint64_t function)
@@ -378,25 +236,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_stack_shorten$address() {
         return gmp_stack_shorten.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_stack_shorten(int64_t bytes, uint64_t function)
-     * }
-     */
-    public static long gmp_stack_shorten(long bytes, long function) {
-        var mh$ = gmp_stack_shorten.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_stack_shorten", bytes, function);
-            }
-            return (long)mh$.invokeExact(bytes, function);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_map {
@@ -407,9 +246,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_map");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -423,16 +259,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_map(uint64_t bytes)
-     * }
-     */
-    public static MethodHandle gmp_map$handle() {
-        return gmp_map.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_map(uint64_t bytes)
@@ -440,25 +266,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_map$address() {
         return gmp_map.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_map(uint64_t bytes)
-     * }
-     */
-    public static long gmp_map(long bytes) {
-        var mh$ = gmp_map.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_map", bytes);
-            }
-            return (long)mh$.invokeExact(bytes);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_unmap {
@@ -470,9 +277,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_unmap");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -486,16 +290,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_unmap(uint64_t addr, uint64_t bytes)
-     * }
-     */
-    public static MethodHandle gmp_unmap$handle() {
-        return gmp_unmap.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_unmap(uint64_t addr, uint64_t bytes)
@@ -503,25 +297,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_unmap$address() {
         return gmp_unmap.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_unmap(uint64_t addr, uint64_t bytes)
-     * }
-     */
-    public static int gmp_unmap(long addr, long bytes) {
-        var mh$ = gmp_unmap.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_unmap", addr, bytes);
-            }
-            return (int)mh$.invokeExact(addr, bytes);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_advise {
@@ -534,9 +309,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_advise");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -550,16 +322,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_advise(uint64_t addr, uint64_t bytes, int32_t advice)
-     * }
-     */
-    public static MethodHandle gmp_advise$handle() {
-        return gmp_advise.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_advise(uint64_t addr, uint64_t bytes, int32_t advice)
@@ -567,25 +329,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_advise$address() {
         return gmp_advise.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_advise(uint64_t addr, uint64_t bytes, int32_t advice)
-     * }
-     */
-    public static int gmp_advise(long addr, long bytes, int advice) {
-        var mh$ = gmp_advise.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_advise", addr, bytes, advice);
-            }
-            return (int)mh$.invokeExact(addr, bytes, advice);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_protect {
@@ -598,9 +341,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_protect");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -614,16 +354,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_protect(uint64_t addr, uint64_t bytes, int32_t protection)
-     * }
-     */
-    public static MethodHandle gmp_protect$handle() {
-        return gmp_protect.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_protect(uint64_t addr, uint64_t bytes, int32_t protection)
@@ -631,25 +361,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_protect$address() {
         return gmp_protect.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_protect(uint64_t addr, uint64_t bytes, int32_t protection)
-     * }
-     */
-    public static int gmp_protect(long addr, long bytes, int protection) {
-        var mh$ = gmp_protect.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_protect", addr, bytes, protection);
-            }
-            return (int)mh$.invokeExact(addr, bytes, protection);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_affinity_get {
@@ -662,9 +373,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_affinity_get");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -678,16 +386,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_affinity_get(int32_t tid, uint64_t bytes, uint64_t mask)
-     * }
-     */
-    public static MethodHandle gmp_affinity_get$handle() {
-        return gmp_affinity_get.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_affinity_get(int32_t tid, uint64_t bytes, uint64_t mask)
@@ -695,25 +393,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_affinity_get$address() {
         return gmp_affinity_get.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_affinity_get(int32_t tid, uint64_t bytes, uint64_t mask)
-     * }
-     */
-    public static int gmp_affinity_get(int tid, long bytes, long mask) {
-        var mh$ = gmp_affinity_get.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_affinity_get", tid, bytes, mask);
-            }
-            return (int)mh$.invokeExact(tid, bytes, mask);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_affinity_set {
@@ -726,9 +405,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_affinity_set");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -742,16 +418,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_affinity_set(int32_t tid, uint64_t bytes, uint64_t mask)
-     * }
-     */
-    public static MethodHandle gmp_affinity_set$handle() {
-        return gmp_affinity_set.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_affinity_set(int32_t tid, uint64_t bytes, uint64_t mask)
@@ -759,25 +425,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_affinity_set$address() {
         return gmp_affinity_set.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_affinity_set(int32_t tid, uint64_t bytes, uint64_t mask)
-     * }
-     */
-    public static int gmp_affinity_set(int tid, long bytes, long mask) {
-        var mh$ = gmp_affinity_set.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_affinity_set", tid, bytes, mask);
-            }
-            return (int)mh$.invokeExact(tid, bytes, mask);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_signal_queue {
@@ -790,9 +437,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_signal_queue");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -806,16 +450,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_signal_queue(int32_t tid, int32_t signo, uint64_t value)
-     * }
-     */
-    public static MethodHandle gmp_signal_queue$handle() {
-        return gmp_signal_queue.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_signal_queue(int32_t tid, int32_t signo, uint64_t value)
@@ -823,25 +457,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_signal_queue$address() {
         return gmp_signal_queue.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_signal_queue(int32_t tid, int32_t signo, uint64_t value)
-     * }
-     */
-    public static int gmp_signal_queue(int tid, int signo, long value) {
-        var mh$ = gmp_signal_queue.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_signal_queue", tid, signo, value);
-            }
-            return (int)mh$.invokeExact(tid, signo, value);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_tgkill {
@@ -853,9 +468,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_tgkill");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -869,16 +481,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_tgkill(int32_t tid, int32_t signo)
-     * }
-     */
-    public static MethodHandle gmp_tgkill$handle() {
-        return gmp_tgkill.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_tgkill(int32_t tid, int32_t signo)
@@ -886,25 +488,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_tgkill$address() {
         return gmp_tgkill.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_tgkill(int32_t tid, int32_t signo)
-     * }
-     */
-    public static int gmp_tgkill(int tid, int signo) {
-        var mh$ = gmp_tgkill.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_tgkill", tid, signo);
-            }
-            return (int)mh$.invokeExact(tid, signo);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_mbind_preferred {
@@ -917,9 +500,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_mbind_preferred");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -933,16 +513,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t node)
-     * }
-     */
-    public static MethodHandle gmp_mbind_preferred$handle() {
-        return gmp_mbind_preferred.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t node)
@@ -950,25 +520,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_mbind_preferred$address() {
         return gmp_mbind_preferred.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_mbind_preferred(uint64_t addr, uint64_t bytes, int32_t node)
-     * }
-     */
-    public static int gmp_mbind_preferred(long addr, long bytes, int node) {
-        var mh$ = gmp_mbind_preferred.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_mbind_preferred", addr, bytes, node);
-            }
-            return (int)mh$.invokeExact(addr, bytes, node);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_signal_handler {
@@ -979,9 +530,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_signal_handler");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -995,16 +543,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_signal_handler(int32_t signo)
-     * }
-     */
-    public static MethodHandle gmp_signal_handler$handle() {
-        return gmp_signal_handler.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_signal_handler(int32_t signo)
@@ -1014,34 +552,12 @@ public class shims_h extends shims_h$shared {
         return gmp_signal_handler.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_signal_handler(int32_t signo)
-     * }
-     */
-    public static long gmp_signal_handler(int signo) {
-        var mh$ = gmp_signal_handler.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_signal_handler", signo);
-            }
-            return (long)mh$.invokeExact(signo);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class gmp_membarrier_register {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_membarrier_register");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1055,16 +571,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_membarrier_register()
-     * }
-     */
-    public static MethodHandle gmp_membarrier_register$handle() {
-        return gmp_membarrier_register.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_membarrier_register()
@@ -1072,25 +578,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_membarrier_register$address() {
         return gmp_membarrier_register.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_membarrier_register()
-     * }
-     */
-    public static int gmp_membarrier_register() {
-        var mh$ = gmp_membarrier_register.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_membarrier_register");
-            }
-            return (int)mh$.invokeExact();
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_sched_slice {
@@ -1102,9 +589,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_sched_slice");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1118,16 +602,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_sched_slice(int32_t tid, uint64_t nanos)
-     * }
-     */
-    public static MethodHandle gmp_sched_slice$handle() {
-        return gmp_sched_slice.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_sched_slice(int32_t tid, uint64_t nanos)
@@ -1135,25 +609,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_sched_slice$address() {
         return gmp_sched_slice.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_sched_slice(int32_t tid, uint64_t nanos)
-     * }
-     */
-    public static int gmp_sched_slice(int tid, long nanos) {
-        var mh$ = gmp_sched_slice.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_sched_slice", tid, nanos);
-            }
-            return (int)mh$.invokeExact(tid, nanos);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_vm_slice {
@@ -1164,9 +619,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_vm_slice");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1180,16 +632,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_vm_slice(uint64_t nanos)
-     * }
-     */
-    public static MethodHandle gmp_vm_slice$handle() {
-        return gmp_vm_slice.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_vm_slice(uint64_t nanos)
@@ -1199,34 +641,12 @@ public class shims_h extends shims_h$shared {
         return gmp_vm_slice.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_vm_slice(uint64_t nanos)
-     * }
-     */
-    public static int gmp_vm_slice(long nanos) {
-        var mh$ = gmp_vm_slice.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_vm_slice", nanos);
-            }
-            return (int)mh$.invokeExact(nanos);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class gmp_ticks {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_LONG    );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_ticks");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1240,16 +660,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_ticks()
-     * }
-     */
-    public static MethodHandle gmp_ticks$handle() {
-        return gmp_ticks.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_ticks()
@@ -1259,34 +669,12 @@ public class shims_h extends shims_h$shared {
         return gmp_ticks.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_ticks()
-     * }
-     */
-    public static long gmp_ticks() {
-        var mh$ = gmp_ticks.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_ticks");
-            }
-            return (long)mh$.invokeExact();
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class gmp_vm_counted_loops_poll {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_vm_counted_loops_poll");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1300,16 +688,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_vm_counted_loops_poll()
-     * }
-     */
-    public static MethodHandle gmp_vm_counted_loops_poll$handle() {
-        return gmp_vm_counted_loops_poll.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_vm_counted_loops_poll()
@@ -1317,25 +695,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_vm_counted_loops_poll$address() {
         return gmp_vm_counted_loops_poll.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_vm_counted_loops_poll()
-     * }
-     */
-    public static int gmp_vm_counted_loops_poll() {
-        var mh$ = gmp_vm_counted_loops_poll.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_vm_counted_loops_poll");
-            }
-            return (int)mh$.invokeExact();
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_thread_state {
@@ -1346,9 +705,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_state");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1362,16 +718,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_thread_state(int32_t tid)
-     * }
-     */
-    public static MethodHandle gmp_thread_state$handle() {
-        return gmp_thread_state.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_thread_state(int32_t tid)
@@ -1379,25 +725,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_thread_state$address() {
         return gmp_thread_state.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_thread_state(int32_t tid)
-     * }
-     */
-    public static int gmp_thread_state(int tid) {
-        var mh$ = gmp_thread_state.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_thread_state", tid);
-            }
-            return (int)mh$.invokeExact(tid);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_thread_cpu {
@@ -1408,9 +735,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_cpu");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1424,16 +748,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_thread_cpu(int32_t tid)
-     * }
-     */
-    public static MethodHandle gmp_thread_cpu$handle() {
-        return gmp_thread_cpu.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_thread_cpu(int32_t tid)
@@ -1443,34 +757,12 @@ public class shims_h extends shims_h$shared {
         return gmp_thread_cpu.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_thread_cpu(int32_t tid)
-     * }
-     */
-    public static long gmp_thread_cpu(int tid) {
-        var mh$ = gmp_thread_cpu.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_thread_cpu", tid);
-            }
-            return (long)mh$.invokeExact(tid);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class gmp_membarrier {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_membarrier");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1484,16 +776,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_membarrier()
-     * }
-     */
-    public static MethodHandle gmp_membarrier$handle() {
-        return gmp_membarrier.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_membarrier()
@@ -1501,25 +783,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_membarrier$address() {
         return gmp_membarrier.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_membarrier()
-     * }
-     */
-    public static int gmp_membarrier() {
-        var mh$ = gmp_membarrier.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_membarrier");
-            }
-            return (int)mh$.invokeExact();
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_thread_begin {
@@ -1531,9 +794,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_begin");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1547,16 +807,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns)
-     * }
-     */
-    public static MethodHandle gmp_thread_begin$handle() {
-        return gmp_thread_begin.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns)
@@ -1566,34 +816,12 @@ public class shims_h extends shims_h$shared {
         return gmp_thread_begin.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns)
-     * }
-     */
-    public static int gmp_thread_begin(int signo, int slack_ns) {
-        var mh$ = gmp_thread_begin.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_thread_begin", signo, slack_ns);
-            }
-            return (int)mh$.invokeExact(signo, slack_ns);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class gmp_thread_plain {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_plain");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1607,16 +835,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_thread_plain()
-     * }
-     */
-    public static MethodHandle gmp_thread_plain$handle() {
-        return gmp_thread_plain.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_thread_plain()
@@ -1624,25 +842,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_thread_plain$address() {
         return gmp_thread_plain.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_thread_plain()
-     * }
-     */
-    public static int gmp_thread_plain() {
-        var mh$ = gmp_thread_plain.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_thread_plain");
-            }
-            return (int)mh$.invokeExact();
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_thread_place {
@@ -1654,9 +853,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_place");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1670,16 +866,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_thread_place(uint64_t mask, uint64_t bytes)
-     * }
-     */
-    public static MethodHandle gmp_thread_place$handle() {
-        return gmp_thread_place.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_thread_place(uint64_t mask, uint64_t bytes)
@@ -1689,34 +875,12 @@ public class shims_h extends shims_h$shared {
         return gmp_thread_place.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_thread_place(uint64_t mask, uint64_t bytes)
-     * }
-     */
-    public static int gmp_thread_place(long mask, long bytes) {
-        var mh$ = gmp_thread_place.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_thread_place", mask, bytes);
-            }
-            return (int)mh$.invokeExact(mask, bytes);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class gmp_thread_hook {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_thread_hook");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1730,16 +894,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_thread_hook()
-     * }
-     */
-    public static MethodHandle gmp_thread_hook$handle() {
-        return gmp_thread_hook.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_thread_hook()
@@ -1747,25 +901,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_thread_hook$address() {
         return gmp_thread_hook.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_thread_hook()
-     * }
-     */
-    public static int gmp_thread_hook() {
-        var mh$ = gmp_thread_hook.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_thread_hook");
-            }
-            return (int)mh$.invokeExact();
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_preempt_install {
@@ -1776,9 +911,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_preempt_install");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1792,16 +924,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_preempt_install(int32_t signo)
-     * }
-     */
-    public static MethodHandle gmp_preempt_install$handle() {
-        return gmp_preempt_install.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_preempt_install(int32_t signo)
@@ -1809,25 +931,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_preempt_install$address() {
         return gmp_preempt_install.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_preempt_install(int32_t signo)
-     * }
-     */
-    public static int gmp_preempt_install(int signo) {
-        var mh$ = gmp_preempt_install.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_preempt_install", signo);
-            }
-            return (int)mh$.invokeExact(signo);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_ready {
@@ -1838,9 +941,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_ready");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1854,16 +954,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_ready(uint64_t event)
-     * }
-     */
-    public static MethodHandle gmp_ready$handle() {
-        return gmp_ready.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_ready(uint64_t event)
@@ -1871,25 +961,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_ready$address() {
         return gmp_ready.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_ready(uint64_t event)
-     * }
-     */
-    public static int gmp_ready(long event) {
-        var mh$ = gmp_ready.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_ready", event);
-            }
-            return (int)mh$.invokeExact(event);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_read {
@@ -1902,9 +973,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_read");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1918,16 +986,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_read(int32_t fd, uint64_t buf, uint64_t len)
-     * }
-     */
-    public static MethodHandle gmp_read$handle() {
-        return gmp_read.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_read(int32_t fd, uint64_t buf, uint64_t len)
@@ -1935,25 +993,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_read$address() {
         return gmp_read.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_read(int32_t fd, uint64_t buf, uint64_t len)
-     * }
-     */
-    public static long gmp_read(int fd, long buf, long len) {
-        var mh$ = gmp_read.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_read", fd, buf, len);
-            }
-            return (long)mh$.invokeExact(fd, buf, len);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_write {
@@ -1966,9 +1005,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_write");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1982,16 +1018,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_write(int32_t fd, uint64_t buf, uint64_t len)
-     * }
-     */
-    public static MethodHandle gmp_write$handle() {
-        return gmp_write.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_write(int32_t fd, uint64_t buf, uint64_t len)
@@ -1999,25 +1025,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_write$address() {
         return gmp_write.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_write(int32_t fd, uint64_t buf, uint64_t len)
-     * }
-     */
-    public static long gmp_write(int fd, long buf, long len) {
-        var mh$ = gmp_write.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_write", fd, buf, len);
-            }
-            return (long)mh$.invokeExact(fd, buf, len);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_send {
@@ -2030,9 +1037,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_send");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2046,16 +1050,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_send(int32_t fd, uint64_t buf, uint64_t len)
-     * }
-     */
-    public static MethodHandle gmp_send$handle() {
-        return gmp_send.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_send(int32_t fd, uint64_t buf, uint64_t len)
@@ -2063,25 +1057,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_send$address() {
         return gmp_send.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_send(int32_t fd, uint64_t buf, uint64_t len)
-     * }
-     */
-    public static long gmp_send(int fd, long buf, long len) {
-        var mh$ = gmp_send.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_send", fd, buf, len);
-            }
-            return (long)mh$.invokeExact(fd, buf, len);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_sendv {
@@ -2109,9 +1084,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_sendv");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2125,16 +1097,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_sendv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
-     * }
-     */
-    public static MethodHandle gmp_sendv$handle() {
-        return gmp_sendv.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_sendv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
@@ -2142,25 +1104,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_sendv$address() {
         return gmp_sendv.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_sendv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
-     * }
-     */
-    public static long gmp_sendv(int fd, int n, long buf0, long len0, long buf1, long len1, long buf2, long len2, long buf3, long len3, long buf4, long len4, long buf5, long len5, long buf6, long len6, long buf7, long len7) {
-        var mh$ = gmp_sendv.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_sendv", fd, n, buf0, len0, buf1, len1, buf2, len2, buf3, len3, buf4, len4, buf5, len5, buf6, len6, buf7, len7);
-            }
-            return (long)mh$.invokeExact(fd, n, buf0, len0, buf1, len1, buf2, len2, buf3, len3, buf4, len4, buf5, len5, buf6, len6, buf7, len7);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_readv {
@@ -2188,9 +1131,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_readv");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2204,16 +1144,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_readv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
-     * }
-     */
-    public static MethodHandle gmp_readv$handle() {
-        return gmp_readv.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_readv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
@@ -2221,25 +1151,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_readv$address() {
         return gmp_readv.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_readv(int32_t fd, int32_t n, uint64_t buf0, uint64_t len0, uint64_t buf1, uint64_t len1, uint64_t buf2, uint64_t len2, uint64_t buf3, uint64_t len3, uint64_t buf4, uint64_t len4, uint64_t buf5, uint64_t len5, uint64_t buf6, uint64_t len6, uint64_t buf7, uint64_t len7)
-     * }
-     */
-    public static long gmp_readv(int fd, int n, long buf0, long len0, long buf1, long len1, long buf2, long len2, long buf3, long len3, long buf4, long len4, long buf5, long len5, long buf6, long len6, long buf7, long len7) {
-        var mh$ = gmp_readv.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_readv", fd, n, buf0, len0, buf1, len1, buf2, len2, buf3, len3, buf4, len4, buf5, len5, buf6, len6, buf7, len7);
-            }
-            return (long)mh$.invokeExact(fd, n, buf0, len0, buf1, len1, buf2, len2, buf3, len3, buf4, len4, buf5, len5, buf6, len6, buf7, len7);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_recvfrom {
@@ -2254,9 +1165,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_recvfrom");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2270,16 +1178,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_recvfrom(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
-     * }
-     */
-    public static MethodHandle gmp_recvfrom$handle() {
-        return gmp_recvfrom.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_recvfrom(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
@@ -2287,25 +1185,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_recvfrom$address() {
         return gmp_recvfrom.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_recvfrom(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
-     * }
-     */
-    public static long gmp_recvfrom(int fd, long buf, long len, long addr, long addrlen) {
-        var mh$ = gmp_recvfrom.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_recvfrom", fd, buf, len, addr, addrlen);
-            }
-            return (long)mh$.invokeExact(fd, buf, len, addr, addrlen);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_sendto {
@@ -2320,9 +1199,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_sendto");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2336,16 +1212,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_sendto(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
-     * }
-     */
-    public static MethodHandle gmp_sendto$handle() {
-        return gmp_sendto.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_sendto(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
@@ -2353,25 +1219,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_sendto$address() {
         return gmp_sendto.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_sendto(int32_t fd, uint64_t buf, uint64_t len, uint64_t addr, uint64_t addrlen)
-     * }
-     */
-    public static long gmp_sendto(int fd, long buf, long len, long addr, long addrlen) {
-        var mh$ = gmp_sendto.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_sendto", fd, buf, len, addr, addrlen);
-            }
-            return (long)mh$.invokeExact(fd, buf, len, addr, addrlen);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_accept {
@@ -2385,9 +1232,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_accept");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2401,16 +1245,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_accept(int32_t fd, uint64_t addr, uint64_t addrlen, int32_t flags)
-     * }
-     */
-    public static MethodHandle gmp_accept$handle() {
-        return gmp_accept.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_accept(int32_t fd, uint64_t addr, uint64_t addrlen, int32_t flags)
@@ -2418,25 +1252,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_accept$address() {
         return gmp_accept.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_accept(int32_t fd, uint64_t addr, uint64_t addrlen, int32_t flags)
-     * }
-     */
-    public static int gmp_accept(int fd, long addr, long addrlen, int flags) {
-        var mh$ = gmp_accept.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_accept", fd, addr, addrlen, flags);
-            }
-            return (int)mh$.invokeExact(fd, addr, addrlen, flags);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_epoll_wait {
@@ -2450,9 +1265,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_epoll_wait");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2466,16 +1278,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_epoll_wait(int32_t epfd, uint64_t events, int32_t max, int32_t timeout_ms)
-     * }
-     */
-    public static MethodHandle gmp_epoll_wait$handle() {
-        return gmp_epoll_wait.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_epoll_wait(int32_t epfd, uint64_t events, int32_t max, int32_t timeout_ms)
@@ -2483,25 +1285,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_epoll_wait$address() {
         return gmp_epoll_wait.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_epoll_wait(int32_t epfd, uint64_t events, int32_t max, int32_t timeout_ms)
-     * }
-     */
-    public static int gmp_epoll_wait(int epfd, long events, int max, int timeout_ms) {
-        var mh$ = gmp_epoll_wait.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_epoll_wait", epfd, events, max, timeout_ms);
-            }
-            return (int)mh$.invokeExact(epfd, events, max, timeout_ms);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_epoll_wait_ns {
@@ -2515,9 +1298,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_epoll_wait_ns");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2531,16 +1311,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_epoll_wait_ns(int32_t epfd, uint64_t events, int32_t max, int64_t timeout_ns)
-     * }
-     */
-    public static MethodHandle gmp_epoll_wait_ns$handle() {
-        return gmp_epoll_wait_ns.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_epoll_wait_ns(int32_t epfd, uint64_t events, int32_t max, int64_t timeout_ns)
@@ -2548,25 +1318,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_epoll_wait_ns$address() {
         return gmp_epoll_wait_ns.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_epoll_wait_ns(int32_t epfd, uint64_t events, int32_t max, int64_t timeout_ns)
-     * }
-     */
-    public static int gmp_epoll_wait_ns(int epfd, long events, int max, long timeout_ns) {
-        var mh$ = gmp_epoll_wait_ns.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_epoll_wait_ns", epfd, events, max, timeout_ns);
-            }
-            return (int)mh$.invokeExact(epfd, events, max, timeout_ns);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_epoll_ctl {
@@ -2581,9 +1332,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_epoll_ctl");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2597,16 +1345,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_epoll_ctl(int32_t epfd, int32_t op, int32_t fd, uint32_t events, uint64_t data)
-     * }
-     */
-    public static MethodHandle gmp_epoll_ctl$handle() {
-        return gmp_epoll_ctl.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_epoll_ctl(int32_t epfd, int32_t op, int32_t fd, uint32_t events, uint64_t data)
@@ -2616,34 +1354,12 @@ public class shims_h extends shims_h$shared {
         return gmp_epoll_ctl.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_epoll_ctl(int32_t epfd, int32_t op, int32_t fd, uint32_t events, uint64_t data)
-     * }
-     */
-    public static int gmp_epoll_ctl(int epfd, int op, int fd, int events, long data) {
-        var mh$ = gmp_epoll_ctl.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_epoll_ctl", epfd, op, fd, events, data);
-            }
-            return (int)mh$.invokeExact(epfd, op, fd, events, data);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class gmp_epoll_create {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_epoll_create");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2657,16 +1373,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_epoll_create()
-     * }
-     */
-    public static MethodHandle gmp_epoll_create$handle() {
-        return gmp_epoll_create.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_epoll_create()
@@ -2676,34 +1382,12 @@ public class shims_h extends shims_h$shared {
         return gmp_epoll_create.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_epoll_create()
-     * }
-     */
-    public static int gmp_epoll_create() {
-        var mh$ = gmp_epoll_create.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_epoll_create");
-            }
-            return (int)mh$.invokeExact();
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class gmp_eventfd {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT    );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_eventfd");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2717,16 +1401,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_eventfd()
-     * }
-     */
-    public static MethodHandle gmp_eventfd$handle() {
-        return gmp_eventfd.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_eventfd()
@@ -2734,25 +1408,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_eventfd$address() {
         return gmp_eventfd.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_eventfd()
-     * }
-     */
-    public static int gmp_eventfd() {
-        var mh$ = gmp_eventfd.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_eventfd");
-            }
-            return (int)mh$.invokeExact();
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_close {
@@ -2763,9 +1418,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_close");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2779,16 +1431,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_close(int32_t fd)
-     * }
-     */
-    public static MethodHandle gmp_close$handle() {
-        return gmp_close.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_close(int32_t fd)
@@ -2796,25 +1438,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_close$address() {
         return gmp_close.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_close(int32_t fd)
-     * }
-     */
-    public static int gmp_close(int fd) {
-        var mh$ = gmp_close.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_close", fd);
-            }
-            return (int)mh$.invokeExact(fd);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_fds_free {
@@ -2825,9 +1448,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_fds_free");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2841,16 +1461,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_fds_free(int32_t most)
-     * }
-     */
-    public static MethodHandle gmp_fds_free$handle() {
-        return gmp_fds_free.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_fds_free(int32_t most)
@@ -2858,25 +1468,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_fds_free$address() {
         return gmp_fds_free.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_fds_free(int32_t most)
-     * }
-     */
-    public static int gmp_fds_free(int most) {
-        var mh$ = gmp_fds_free.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_fds_free", most);
-            }
-            return (int)mh$.invokeExact(most);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_eventfd_add {
@@ -2888,9 +1479,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_eventfd_add");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2904,16 +1492,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int32_t gmp_eventfd_add(int32_t fd, uint64_t value)
-     * }
-     */
-    public static MethodHandle gmp_eventfd_add$handle() {
-        return gmp_eventfd_add.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int32_t gmp_eventfd_add(int32_t fd, uint64_t value)
@@ -2921,25 +1499,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_eventfd_add$address() {
         return gmp_eventfd_add.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int32_t gmp_eventfd_add(int32_t fd, uint64_t value)
-     * }
-     */
-    public static int gmp_eventfd_add(int fd, long value) {
-        var mh$ = gmp_eventfd_add.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_eventfd_add", fd, value);
-            }
-            return (int)mh$.invokeExact(fd, value);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_eventfd_take {
@@ -2950,9 +1509,6 @@ public class shims_h extends shims_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_eventfd_take");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2966,16 +1522,6 @@ public class shims_h extends shims_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int64_t gmp_eventfd_take(int32_t fd)
-     * }
-     */
-    public static MethodHandle gmp_eventfd_take$handle() {
-        return gmp_eventfd_take.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int64_t gmp_eventfd_take(int32_t fd)
@@ -2983,25 +1529,6 @@ public class shims_h extends shims_h$shared {
      */
     public static MemorySegment gmp_eventfd_take$address() {
         return gmp_eventfd_take.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int64_t gmp_eventfd_take(int32_t fd)
-     * }
-     */
-    public static long gmp_eventfd_take(int fd) {
-        var mh$ = gmp_eventfd_take.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gmp_eventfd_take", fd);
-            }
-            return (long)mh$.invokeExact(fd);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class gmp_floor_pushpop {

@@ -35,6 +35,7 @@ public class linux_h extends linux_h$shared {
     public static int O_NONBLOCK() {
         return O_NONBLOCK;
     }
+
     private static final int F_GETFL = (int)3L;
     /**
      * {@snippet lang=c :
@@ -44,6 +45,7 @@ public class linux_h extends linux_h$shared {
     public static int F_GETFL() {
         return F_GETFL;
     }
+
     private static final int F_SETFL = (int)4L;
     /**
      * {@snippet lang=c :
@@ -53,6 +55,7 @@ public class linux_h extends linux_h$shared {
     public static int F_SETFL() {
         return F_SETFL;
     }
+
     private static final int SOMAXCONN = (int)4096L;
     /**
      * {@snippet lang=c :
@@ -62,6 +65,7 @@ public class linux_h extends linux_h$shared {
     public static int SOMAXCONN() {
         return SOMAXCONN;
     }
+
     private static final int SOL_SOCKET = (int)1L;
     /**
      * {@snippet lang=c :
@@ -71,6 +75,7 @@ public class linux_h extends linux_h$shared {
     public static int SOL_SOCKET() {
         return SOL_SOCKET;
     }
+
     private static final int SO_REUSEADDR = (int)2L;
     /**
      * {@snippet lang=c :
@@ -80,6 +85,7 @@ public class linux_h extends linux_h$shared {
     public static int SO_REUSEADDR() {
         return SO_REUSEADDR;
     }
+
     private static final int SO_TYPE = (int)3L;
     /**
      * {@snippet lang=c :
@@ -89,6 +95,7 @@ public class linux_h extends linux_h$shared {
     public static int SO_TYPE() {
         return SO_TYPE;
     }
+
     private static final int SO_ERROR = (int)4L;
     /**
      * {@snippet lang=c :
@@ -98,6 +105,7 @@ public class linux_h extends linux_h$shared {
     public static int SO_ERROR() {
         return SO_ERROR;
     }
+
     private static final int SO_BROADCAST = (int)6L;
     /**
      * {@snippet lang=c :
@@ -107,6 +115,7 @@ public class linux_h extends linux_h$shared {
     public static int SO_BROADCAST() {
         return SO_BROADCAST;
     }
+
     private static final int SO_SNDBUF = (int)7L;
     /**
      * {@snippet lang=c :
@@ -116,6 +125,7 @@ public class linux_h extends linux_h$shared {
     public static int SO_SNDBUF() {
         return SO_SNDBUF;
     }
+
     private static final int SO_RCVBUF = (int)8L;
     /**
      * {@snippet lang=c :
@@ -125,6 +135,7 @@ public class linux_h extends linux_h$shared {
     public static int SO_RCVBUF() {
         return SO_RCVBUF;
     }
+
     private static final int SO_KEEPALIVE = (int)9L;
     /**
      * {@snippet lang=c :
@@ -134,6 +145,7 @@ public class linux_h extends linux_h$shared {
     public static int SO_KEEPALIVE() {
         return SO_KEEPALIVE;
     }
+
     private static final int SO_LINGER = (int)13L;
     /**
      * {@snippet lang=c :
@@ -143,6 +155,7 @@ public class linux_h extends linux_h$shared {
     public static int SO_LINGER() {
         return SO_LINGER;
     }
+
     private static final int SO_REUSEPORT = (int)15L;
     /**
      * {@snippet lang=c :
@@ -152,6 +165,7 @@ public class linux_h extends linux_h$shared {
     public static int SO_REUSEPORT() {
         return SO_REUSEPORT;
     }
+
     private static final int IPV6_V6ONLY = (int)26L;
     /**
      * {@snippet lang=c :
@@ -161,6 +175,7 @@ public class linux_h extends linux_h$shared {
     public static int IPV6_V6ONLY() {
         return IPV6_V6ONLY;
     }
+
     private static final int TCP_NODELAY = (int)1L;
     /**
      * {@snippet lang=c :
@@ -170,6 +185,7 @@ public class linux_h extends linux_h$shared {
     public static int TCP_NODELAY() {
         return TCP_NODELAY;
     }
+
     private static final int TCP_KEEPIDLE = (int)4L;
     /**
      * {@snippet lang=c :
@@ -179,6 +195,7 @@ public class linux_h extends linux_h$shared {
     public static int TCP_KEEPIDLE() {
         return TCP_KEEPIDLE;
     }
+
     private static final int TCP_KEEPINTVL = (int)5L;
     /**
      * {@snippet lang=c :
@@ -188,6 +205,7 @@ public class linux_h extends linux_h$shared {
     public static int TCP_KEEPINTVL() {
         return TCP_KEEPINTVL;
     }
+
     private static final int TCP_KEEPCNT = (int)6L;
     /**
      * {@snippet lang=c :
@@ -197,6 +215,7 @@ public class linux_h extends linux_h$shared {
     public static int TCP_KEEPCNT() {
         return TCP_KEEPCNT;
     }
+
     private static final int SCHED_OTHER = (int)0L;
     /**
      * {@snippet lang=c :
@@ -206,6 +225,7 @@ public class linux_h extends linux_h$shared {
     public static int SCHED_OTHER() {
         return SCHED_OTHER;
     }
+
     private static final int SCHED_FIFO = (int)1L;
     /**
      * {@snippet lang=c :
@@ -215,6 +235,7 @@ public class linux_h extends linux_h$shared {
     public static int SCHED_FIFO() {
         return SCHED_FIFO;
     }
+
     private static final int SCHED_RR = (int)2L;
     /**
      * {@snippet lang=c :
@@ -224,6 +245,7 @@ public class linux_h extends linux_h$shared {
     public static int SCHED_RR() {
         return SCHED_RR;
     }
+
     private static final int SIGURG = (int)23L;
     /**
      * {@snippet lang=c :
@@ -233,6 +255,7 @@ public class linux_h extends linux_h$shared {
     public static int SIGURG() {
         return SIGURG;
     }
+
     private static final int SIGPROF = (int)27L;
     /**
      * {@snippet lang=c :
@@ -242,6 +265,7 @@ public class linux_h extends linux_h$shared {
     public static int SIGPROF() {
         return SIGPROF;
     }
+
     private static final int SIGUSR1 = (int)10L;
     /**
      * {@snippet lang=c :
@@ -251,6 +275,7 @@ public class linux_h extends linux_h$shared {
     public static int SIGUSR1() {
         return SIGUSR1;
     }
+
     private static final int SIGUSR2 = (int)12L;
     /**
      * {@snippet lang=c :
@@ -260,6 +285,7 @@ public class linux_h extends linux_h$shared {
     public static int SIGUSR2() {
         return SIGUSR2;
     }
+
     private static final int SA_SIGINFO = (int)4L;
     /**
      * {@snippet lang=c :
@@ -269,6 +295,7 @@ public class linux_h extends linux_h$shared {
     public static int SA_SIGINFO() {
         return SA_SIGINFO;
     }
+
     private static final int SA_ONSTACK = (int)134217728L;
     /**
      * {@snippet lang=c :
@@ -278,6 +305,7 @@ public class linux_h extends linux_h$shared {
     public static int SA_ONSTACK() {
         return SA_ONSTACK;
     }
+
     private static final int SA_RESTART = (int)268435456L;
     /**
      * {@snippet lang=c :
@@ -287,6 +315,7 @@ public class linux_h extends linux_h$shared {
     public static int SA_RESTART() {
         return SA_RESTART;
     }
+
     private static final int SA_NODEFER = (int)1073741824L;
     /**
      * {@snippet lang=c :
@@ -296,6 +325,7 @@ public class linux_h extends linux_h$shared {
     public static int SA_NODEFER() {
         return SA_NODEFER;
     }
+
     private static final int EPOLL_CTL_ADD = (int)1L;
     /**
      * {@snippet lang=c :
@@ -305,6 +335,7 @@ public class linux_h extends linux_h$shared {
     public static int EPOLL_CTL_ADD() {
         return EPOLL_CTL_ADD;
     }
+
     private static final int EPOLL_CTL_DEL = (int)2L;
     /**
      * {@snippet lang=c :
@@ -314,6 +345,7 @@ public class linux_h extends linux_h$shared {
     public static int EPOLL_CTL_DEL() {
         return EPOLL_CTL_DEL;
     }
+
     private static final int EPOLL_CTL_MOD = (int)3L;
     /**
      * {@snippet lang=c :
@@ -323,6 +355,7 @@ public class linux_h extends linux_h$shared {
     public static int EPOLL_CTL_MOD() {
         return EPOLL_CTL_MOD;
     }
+
     private static final int MAP_NORESERVE = (int)16384L;
     /**
      * {@snippet lang=c :
@@ -332,6 +365,7 @@ public class linux_h extends linux_h$shared {
     public static int MAP_NORESERVE() {
         return MAP_NORESERVE;
     }
+
     private static final int MAP_POPULATE = (int)32768L;
     /**
      * {@snippet lang=c :
@@ -341,6 +375,7 @@ public class linux_h extends linux_h$shared {
     public static int MAP_POPULATE() {
         return MAP_POPULATE;
     }
+
     private static final int MAP_HUGETLB = (int)262144L;
     /**
      * {@snippet lang=c :
@@ -350,6 +385,7 @@ public class linux_h extends linux_h$shared {
     public static int MAP_HUGETLB() {
         return MAP_HUGETLB;
     }
+
     private static final int PROT_READ = (int)1L;
     /**
      * {@snippet lang=c :
@@ -359,6 +395,7 @@ public class linux_h extends linux_h$shared {
     public static int PROT_READ() {
         return PROT_READ;
     }
+
     private static final int PROT_WRITE = (int)2L;
     /**
      * {@snippet lang=c :
@@ -368,6 +405,7 @@ public class linux_h extends linux_h$shared {
     public static int PROT_WRITE() {
         return PROT_WRITE;
     }
+
     private static final int PROT_EXEC = (int)4L;
     /**
      * {@snippet lang=c :
@@ -377,6 +415,7 @@ public class linux_h extends linux_h$shared {
     public static int PROT_EXEC() {
         return PROT_EXEC;
     }
+
     private static final int PROT_NONE = (int)0L;
     /**
      * {@snippet lang=c :
@@ -386,6 +425,7 @@ public class linux_h extends linux_h$shared {
     public static int PROT_NONE() {
         return PROT_NONE;
     }
+
     private static final int MAP_SHARED = (int)1L;
     /**
      * {@snippet lang=c :
@@ -395,6 +435,7 @@ public class linux_h extends linux_h$shared {
     public static int MAP_SHARED() {
         return MAP_SHARED;
     }
+
     private static final int MAP_PRIVATE = (int)2L;
     /**
      * {@snippet lang=c :
@@ -404,6 +445,7 @@ public class linux_h extends linux_h$shared {
     public static int MAP_PRIVATE() {
         return MAP_PRIVATE;
     }
+
     private static final int MAP_FIXED = (int)16L;
     /**
      * {@snippet lang=c :
@@ -413,6 +455,7 @@ public class linux_h extends linux_h$shared {
     public static int MAP_FIXED() {
         return MAP_FIXED;
     }
+
     private static final int MAP_ANONYMOUS = (int)32L;
     /**
      * {@snippet lang=c :
@@ -422,6 +465,7 @@ public class linux_h extends linux_h$shared {
     public static int MAP_ANONYMOUS() {
         return MAP_ANONYMOUS;
     }
+
     private static final int MADV_NORMAL = (int)0L;
     /**
      * {@snippet lang=c :
@@ -431,6 +475,7 @@ public class linux_h extends linux_h$shared {
     public static int MADV_NORMAL() {
         return MADV_NORMAL;
     }
+
     private static final int MADV_RANDOM = (int)1L;
     /**
      * {@snippet lang=c :
@@ -440,6 +485,7 @@ public class linux_h extends linux_h$shared {
     public static int MADV_RANDOM() {
         return MADV_RANDOM;
     }
+
     private static final int MADV_SEQUENTIAL = (int)2L;
     /**
      * {@snippet lang=c :
@@ -449,6 +495,7 @@ public class linux_h extends linux_h$shared {
     public static int MADV_SEQUENTIAL() {
         return MADV_SEQUENTIAL;
     }
+
     private static final int MADV_WILLNEED = (int)3L;
     /**
      * {@snippet lang=c :
@@ -458,6 +505,7 @@ public class linux_h extends linux_h$shared {
     public static int MADV_WILLNEED() {
         return MADV_WILLNEED;
     }
+
     private static final int MADV_DONTNEED = (int)4L;
     /**
      * {@snippet lang=c :
@@ -467,6 +515,7 @@ public class linux_h extends linux_h$shared {
     public static int MADV_DONTNEED() {
         return MADV_DONTNEED;
     }
+
     private static final int MADV_FREE = (int)8L;
     /**
      * {@snippet lang=c :
@@ -476,6 +525,7 @@ public class linux_h extends linux_h$shared {
     public static int MADV_FREE() {
         return MADV_FREE;
     }
+
     private static final int MADV_HUGEPAGE = (int)14L;
     /**
      * {@snippet lang=c :
@@ -485,6 +535,7 @@ public class linux_h extends linux_h$shared {
     public static int MADV_HUGEPAGE() {
         return MADV_HUGEPAGE;
     }
+
     private static final int MADV_NOHUGEPAGE = (int)15L;
     /**
      * {@snippet lang=c :
@@ -494,6 +545,7 @@ public class linux_h extends linux_h$shared {
     public static int MADV_NOHUGEPAGE() {
         return MADV_NOHUGEPAGE;
     }
+
     private static final int MADV_DONTDUMP = (int)16L;
     /**
      * {@snippet lang=c :
@@ -503,6 +555,7 @@ public class linux_h extends linux_h$shared {
     public static int MADV_DONTDUMP() {
         return MADV_DONTDUMP;
     }
+
     private static final int MADV_POPULATE_WRITE = (int)23L;
     /**
      * {@snippet lang=c :
@@ -512,6 +565,7 @@ public class linux_h extends linux_h$shared {
     public static int MADV_POPULATE_WRITE() {
         return MADV_POPULATE_WRITE;
     }
+
     private static final int PR_SET_NAME = (int)15L;
     /**
      * {@snippet lang=c :
@@ -521,6 +575,7 @@ public class linux_h extends linux_h$shared {
     public static int PR_SET_NAME() {
         return PR_SET_NAME;
     }
+
     private static final int PR_GET_NAME = (int)16L;
     /**
      * {@snippet lang=c :
@@ -530,6 +585,7 @@ public class linux_h extends linux_h$shared {
     public static int PR_GET_NAME() {
         return PR_GET_NAME;
     }
+
     private static final int PR_SET_TIMERSLACK = (int)29L;
     /**
      * {@snippet lang=c :
@@ -539,6 +595,7 @@ public class linux_h extends linux_h$shared {
     public static int PR_SET_TIMERSLACK() {
         return PR_SET_TIMERSLACK;
     }
+
     private static final int PR_GET_TIMERSLACK = (int)30L;
     /**
      * {@snippet lang=c :
@@ -548,6 +605,7 @@ public class linux_h extends linux_h$shared {
     public static int PR_GET_TIMERSLACK() {
         return PR_GET_TIMERSLACK;
     }
+
     private static final int CLOCK_REALTIME = (int)0L;
     /**
      * {@snippet lang=c :
@@ -557,6 +615,7 @@ public class linux_h extends linux_h$shared {
     public static int CLOCK_REALTIME() {
         return CLOCK_REALTIME;
     }
+
     private static final int CLOCK_MONOTONIC = (int)1L;
     /**
      * {@snippet lang=c :
@@ -566,6 +625,7 @@ public class linux_h extends linux_h$shared {
     public static int CLOCK_MONOTONIC() {
         return CLOCK_MONOTONIC;
     }
+
     private static final int CLOCK_PROCESS_CPUTIME_ID = (int)2L;
     /**
      * {@snippet lang=c :
@@ -575,6 +635,7 @@ public class linux_h extends linux_h$shared {
     public static int CLOCK_PROCESS_CPUTIME_ID() {
         return CLOCK_PROCESS_CPUTIME_ID;
     }
+
     private static final int CLOCK_THREAD_CPUTIME_ID = (int)3L;
     /**
      * {@snippet lang=c :
@@ -584,6 +645,7 @@ public class linux_h extends linux_h$shared {
     public static int CLOCK_THREAD_CPUTIME_ID() {
         return CLOCK_THREAD_CPUTIME_ID;
     }
+
     private static final int SCHED_BATCH = (int)3L;
     /**
      * {@snippet lang=c :
@@ -593,6 +655,7 @@ public class linux_h extends linux_h$shared {
     public static int SCHED_BATCH() {
         return SCHED_BATCH;
     }
+
     private static final int SCHED_RESET_ON_FORK = (int)1073741824L;
     /**
      * {@snippet lang=c :
@@ -675,6 +738,7 @@ public class linux_h extends linux_h$shared {
             }
         }
     }
+
     private static final int SOCK_STREAM = (int)1L;
     /**
      * {@snippet lang=c :
@@ -684,6 +748,7 @@ public class linux_h extends linux_h$shared {
     public static int SOCK_STREAM() {
         return SOCK_STREAM;
     }
+
     private static final int SOCK_DGRAM = (int)2L;
     /**
      * {@snippet lang=c :
@@ -693,6 +758,7 @@ public class linux_h extends linux_h$shared {
     public static int SOCK_DGRAM() {
         return SOCK_DGRAM;
     }
+
     private static final int SOCK_CLOEXEC = (int)524288L;
     /**
      * {@snippet lang=c :
@@ -702,6 +768,7 @@ public class linux_h extends linux_h$shared {
     public static int SOCK_CLOEXEC() {
         return SOCK_CLOEXEC;
     }
+
     private static final int SOCK_NONBLOCK = (int)2048L;
     /**
      * {@snippet lang=c :
@@ -711,6 +778,7 @@ public class linux_h extends linux_h$shared {
     public static int SOCK_NONBLOCK() {
         return SOCK_NONBLOCK;
     }
+
     private static final int MSG_PEEK = (int)2L;
     /**
      * {@snippet lang=c :
@@ -720,6 +788,7 @@ public class linux_h extends linux_h$shared {
     public static int MSG_PEEK() {
         return MSG_PEEK;
     }
+
     private static final int MSG_DONTWAIT = (int)64L;
     /**
      * {@snippet lang=c :
@@ -729,6 +798,7 @@ public class linux_h extends linux_h$shared {
     public static int MSG_DONTWAIT() {
         return MSG_DONTWAIT;
     }
+
     private static final int MSG_NOSIGNAL = (int)16384L;
     /**
      * {@snippet lang=c :
@@ -738,6 +808,7 @@ public class linux_h extends linux_h$shared {
     public static int MSG_NOSIGNAL() {
         return MSG_NOSIGNAL;
     }
+
     private static final int SHUT_RD = (int)0L;
     /**
      * {@snippet lang=c :
@@ -747,6 +818,7 @@ public class linux_h extends linux_h$shared {
     public static int SHUT_RD() {
         return SHUT_RD;
     }
+
     private static final int SHUT_WR = (int)1L;
     /**
      * {@snippet lang=c :
@@ -756,6 +828,7 @@ public class linux_h extends linux_h$shared {
     public static int SHUT_WR() {
         return SHUT_WR;
     }
+
     private static final int SHUT_RDWR = (int)2L;
     /**
      * {@snippet lang=c :
@@ -776,9 +849,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("socket");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -792,16 +862,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int socket(int __domain, int __type, int __protocol)
-     * }
-     */
-    public static MethodHandle socket$handle() {
-        return socket.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int socket(int __domain, int __type, int __protocol)
@@ -809,25 +869,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment socket$address() {
         return socket.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int socket(int __domain, int __type, int __protocol)
-     * }
-     */
-    public static int socket(int __domain, int __type, int __protocol) {
-        var mh$ = socket.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("socket", __domain, __type, __protocol);
-            }
-            return (int)mh$.invokeExact(__domain, __type, __protocol);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class bind {
@@ -840,9 +881,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("bind");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -856,16 +894,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int bind(int __fd, const struct sockaddr *__addr, socklen_t __len)
-     * }
-     */
-    public static MethodHandle bind$handle() {
-        return bind.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int bind(int __fd, const struct sockaddr *__addr, socklen_t __len)
@@ -873,25 +901,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment bind$address() {
         return bind.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int bind(int __fd, const struct sockaddr *__addr, socklen_t __len)
-     * }
-     */
-    public static int bind(int __fd, MemorySegment __addr, int __len) {
-        var mh$ = bind.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("bind", __fd, __addr, __len);
-            }
-            return (int)mh$.invokeExact(__fd, __addr, __len);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class getsockname {
@@ -904,9 +913,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("getsockname");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -920,16 +926,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int getsockname(int __fd, struct sockaddr *restrict __addr, socklen_t *restrict __len)
-     * }
-     */
-    public static MethodHandle getsockname$handle() {
-        return getsockname.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int getsockname(int __fd, struct sockaddr *restrict __addr, socklen_t *restrict __len)
@@ -937,25 +933,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment getsockname$address() {
         return getsockname.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int getsockname(int __fd, struct sockaddr *restrict __addr, socklen_t *restrict __len)
-     * }
-     */
-    public static int getsockname(int __fd, MemorySegment __addr, MemorySegment __len) {
-        var mh$ = getsockname.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("getsockname", __fd, __addr, __len);
-            }
-            return (int)mh$.invokeExact(__fd, __addr, __len);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class connect {
@@ -968,9 +945,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("connect");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -984,16 +958,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int connect(int __fd, const struct sockaddr *__addr, socklen_t __len)
-     * }
-     */
-    public static MethodHandle connect$handle() {
-        return connect.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int connect(int __fd, const struct sockaddr *__addr, socklen_t __len)
@@ -1001,25 +965,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment connect$address() {
         return connect.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int connect(int __fd, const struct sockaddr *__addr, socklen_t __len)
-     * }
-     */
-    public static int connect(int __fd, MemorySegment __addr, int __len) {
-        var mh$ = connect.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("connect", __fd, __addr, __len);
-            }
-            return (int)mh$.invokeExact(__fd, __addr, __len);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class getpeername {
@@ -1032,9 +977,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("getpeername");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1048,16 +990,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int getpeername(int __fd, struct sockaddr *restrict __addr, socklen_t *restrict __len)
-     * }
-     */
-    public static MethodHandle getpeername$handle() {
-        return getpeername.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int getpeername(int __fd, struct sockaddr *restrict __addr, socklen_t *restrict __len)
@@ -1065,25 +997,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment getpeername$address() {
         return getpeername.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int getpeername(int __fd, struct sockaddr *restrict __addr, socklen_t *restrict __len)
-     * }
-     */
-    public static int getpeername(int __fd, MemorySegment __addr, MemorySegment __len) {
-        var mh$ = getpeername.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("getpeername", __fd, __addr, __len);
-            }
-            return (int)mh$.invokeExact(__fd, __addr, __len);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class send {
@@ -1097,9 +1010,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("send");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1113,16 +1023,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern ssize_t send(int __fd, const void *__buf, size_t __n, int __flags)
-     * }
-     */
-    public static MethodHandle send$handle() {
-        return send.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern ssize_t send(int __fd, const void *__buf, size_t __n, int __flags)
@@ -1130,25 +1030,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment send$address() {
         return send.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern ssize_t send(int __fd, const void *__buf, size_t __n, int __flags)
-     * }
-     */
-    public static long send(int __fd, MemorySegment __buf, long __n, int __flags) {
-        var mh$ = send.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("send", __fd, __buf, __n, __flags);
-            }
-            return (long)mh$.invokeExact(__fd, __buf, __n, __flags);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class recv {
@@ -1162,9 +1043,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("recv");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1178,16 +1056,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern ssize_t recv(int __fd, void *__buf, size_t __n, int __flags)
-     * }
-     */
-    public static MethodHandle recv$handle() {
-        return recv.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern ssize_t recv(int __fd, void *__buf, size_t __n, int __flags)
@@ -1195,25 +1063,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment recv$address() {
         return recv.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern ssize_t recv(int __fd, void *__buf, size_t __n, int __flags)
-     * }
-     */
-    public static long recv(int __fd, MemorySegment __buf, long __n, int __flags) {
-        var mh$ = recv.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("recv", __fd, __buf, __n, __flags);
-            }
-            return (long)mh$.invokeExact(__fd, __buf, __n, __flags);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class getsockopt {
@@ -1228,9 +1077,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("getsockopt");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1244,16 +1090,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int getsockopt(int __fd, int __level, int __optname, void *restrict __optval, socklen_t *restrict __optlen)
-     * }
-     */
-    public static MethodHandle getsockopt$handle() {
-        return getsockopt.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int getsockopt(int __fd, int __level, int __optname, void *restrict __optval, socklen_t *restrict __optlen)
@@ -1261,25 +1097,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment getsockopt$address() {
         return getsockopt.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int getsockopt(int __fd, int __level, int __optname, void *restrict __optval, socklen_t *restrict __optlen)
-     * }
-     */
-    public static int getsockopt(int __fd, int __level, int __optname, MemorySegment __optval, MemorySegment __optlen) {
-        var mh$ = getsockopt.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("getsockopt", __fd, __level, __optname, __optval, __optlen);
-            }
-            return (int)mh$.invokeExact(__fd, __level, __optname, __optval, __optlen);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class setsockopt {
@@ -1294,9 +1111,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("setsockopt");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1310,16 +1124,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int setsockopt(int __fd, int __level, int __optname, const void *__optval, socklen_t __optlen)
-     * }
-     */
-    public static MethodHandle setsockopt$handle() {
-        return setsockopt.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int setsockopt(int __fd, int __level, int __optname, const void *__optval, socklen_t __optlen)
@@ -1327,25 +1131,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment setsockopt$address() {
         return setsockopt.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int setsockopt(int __fd, int __level, int __optname, const void *__optval, socklen_t __optlen)
-     * }
-     */
-    public static int setsockopt(int __fd, int __level, int __optname, MemorySegment __optval, int __optlen) {
-        var mh$ = setsockopt.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("setsockopt", __fd, __level, __optname, __optval, __optlen);
-            }
-            return (int)mh$.invokeExact(__fd, __level, __optname, __optval, __optlen);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class listen {
@@ -1357,9 +1142,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("listen");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1373,16 +1155,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int listen(int __fd, int __n)
-     * }
-     */
-    public static MethodHandle listen$handle() {
-        return listen.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int listen(int __fd, int __n)
@@ -1390,25 +1162,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment listen$address() {
         return listen.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int listen(int __fd, int __n)
-     * }
-     */
-    public static int listen(int __fd, int __n) {
-        var mh$ = listen.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("listen", __fd, __n);
-            }
-            return (int)mh$.invokeExact(__fd, __n);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class shutdown {
@@ -1420,9 +1173,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("shutdown");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1436,16 +1186,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int shutdown(int __fd, int __how)
-     * }
-     */
-    public static MethodHandle shutdown$handle() {
-        return shutdown.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int shutdown(int __fd, int __how)
@@ -1455,24 +1195,6 @@ public class linux_h extends linux_h$shared {
         return shutdown.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * extern int shutdown(int __fd, int __how)
-     * }
-     */
-    public static int shutdown(int __fd, int __how) {
-        var mh$ = shutdown.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("shutdown", __fd, __how);
-            }
-            return (int)mh$.invokeExact(__fd, __how);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
     private static final int IPPROTO_TCP = (int)6L;
     /**
      * {@snippet lang=c :
@@ -1482,6 +1204,7 @@ public class linux_h extends linux_h$shared {
     public static int IPPROTO_TCP() {
         return IPPROTO_TCP;
     }
+
     private static final int IPPROTO_IPV6 = (int)41L;
     /**
      * {@snippet lang=c :
@@ -1502,9 +1225,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sched_setscheduler");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1518,16 +1238,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int sched_setscheduler(__pid_t __pid, int __policy, const struct sched_param *__param)
-     * }
-     */
-    public static MethodHandle sched_setscheduler$handle() {
-        return sched_setscheduler.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int sched_setscheduler(__pid_t __pid, int __policy, const struct sched_param *__param)
@@ -1535,25 +1245,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment sched_setscheduler$address() {
         return sched_setscheduler.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int sched_setscheduler(__pid_t __pid, int __policy, const struct sched_param *__param)
-     * }
-     */
-    public static int sched_setscheduler(int __pid, int __policy, MemorySegment __param) {
-        var mh$ = sched_setscheduler.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("sched_setscheduler", __pid, __policy, __param);
-            }
-            return (int)mh$.invokeExact(__pid, __policy, __param);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class sched_getscheduler {
@@ -1564,9 +1255,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sched_getscheduler");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1580,16 +1268,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int sched_getscheduler(__pid_t __pid)
-     * }
-     */
-    public static MethodHandle sched_getscheduler$handle() {
-        return sched_getscheduler.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int sched_getscheduler(__pid_t __pid)
@@ -1599,24 +1277,6 @@ public class linux_h extends linux_h$shared {
         return sched_getscheduler.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * extern int sched_getscheduler(__pid_t __pid)
-     * }
-     */
-    public static int sched_getscheduler(int __pid) {
-        var mh$ = sched_getscheduler.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("sched_getscheduler", __pid);
-            }
-            return (int)mh$.invokeExact(__pid);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
     private static final int SI_TKILL = (int)-6L;
     /**
      * {@snippet lang=c :
@@ -1626,6 +1286,7 @@ public class linux_h extends linux_h$shared {
     public static int SI_TKILL() {
         return SI_TKILL;
     }
+
     private static final int SI_QUEUE = (int)-1L;
     /**
      * {@snippet lang=c :
@@ -1646,9 +1307,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sigaction");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1662,16 +1320,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int sigaction(int __sig, const struct sigaction *restrict __act, struct sigaction *restrict __oact)
-     * }
-     */
-    public static MethodHandle sigaction$handle() {
-        return sigaction.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int sigaction(int __sig, const struct sigaction *restrict __act, struct sigaction *restrict __oact)
@@ -1681,24 +1329,6 @@ public class linux_h extends linux_h$shared {
         return sigaction.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * extern int sigaction(int __sig, const struct sigaction *restrict __act, struct sigaction *restrict __oact)
-     * }
-     */
-    public static int sigaction(int __sig, MemorySegment __act, MemorySegment __oact) {
-        var mh$ = sigaction.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("sigaction", __sig, __act, __oact);
-            }
-            return (int)mh$.invokeExact(__sig, __act, __oact);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
     private static final int EPOLL_CLOEXEC = (int)524288L;
     /**
      * {@snippet lang=c :
@@ -1708,6 +1338,7 @@ public class linux_h extends linux_h$shared {
     public static int EPOLL_CLOEXEC() {
         return EPOLL_CLOEXEC;
     }
+
     private static final int EPOLLIN = (int)1L;
     /**
      * {@snippet lang=c :
@@ -1717,6 +1348,7 @@ public class linux_h extends linux_h$shared {
     public static int EPOLLIN() {
         return EPOLLIN;
     }
+
     private static final int EPOLLPRI = (int)2L;
     /**
      * {@snippet lang=c :
@@ -1726,6 +1358,7 @@ public class linux_h extends linux_h$shared {
     public static int EPOLLPRI() {
         return EPOLLPRI;
     }
+
     private static final int EPOLLOUT = (int)4L;
     /**
      * {@snippet lang=c :
@@ -1735,6 +1368,7 @@ public class linux_h extends linux_h$shared {
     public static int EPOLLOUT() {
         return EPOLLOUT;
     }
+
     private static final int EPOLLERR = (int)8L;
     /**
      * {@snippet lang=c :
@@ -1744,6 +1378,7 @@ public class linux_h extends linux_h$shared {
     public static int EPOLLERR() {
         return EPOLLERR;
     }
+
     private static final int EPOLLHUP = (int)16L;
     /**
      * {@snippet lang=c :
@@ -1753,6 +1388,7 @@ public class linux_h extends linux_h$shared {
     public static int EPOLLHUP() {
         return EPOLLHUP;
     }
+
     private static final int EPOLLRDHUP = (int)8192L;
     /**
      * {@snippet lang=c :
@@ -1762,6 +1398,7 @@ public class linux_h extends linux_h$shared {
     public static int EPOLLRDHUP() {
         return EPOLLRDHUP;
     }
+
     private static final int EPOLLEXCLUSIVE = (int)268435456L;
     /**
      * {@snippet lang=c :
@@ -1771,6 +1408,7 @@ public class linux_h extends linux_h$shared {
     public static int EPOLLEXCLUSIVE() {
         return EPOLLEXCLUSIVE;
     }
+
     private static final int EPOLLONESHOT = (int)1073741824L;
     /**
      * {@snippet lang=c :
@@ -1780,6 +1418,7 @@ public class linux_h extends linux_h$shared {
     public static int EPOLLONESHOT() {
         return EPOLLONESHOT;
     }
+
     private static final int EPOLLET = (int)-2147483648L;
     /**
      * {@snippet lang=c :
@@ -1798,9 +1437,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("epoll_create1");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1814,16 +1450,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int epoll_create1(int __flags)
-     * }
-     */
-    public static MethodHandle epoll_create1$handle() {
-        return epoll_create1.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int epoll_create1(int __flags)
@@ -1831,25 +1457,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment epoll_create1$address() {
         return epoll_create1.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int epoll_create1(int __flags)
-     * }
-     */
-    public static int epoll_create1(int __flags) {
-        var mh$ = epoll_create1.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("epoll_create1", __flags);
-            }
-            return (int)mh$.invokeExact(__flags);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class epoll_ctl {
@@ -1863,9 +1470,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("epoll_ctl");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1879,16 +1483,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int epoll_ctl(int __epfd, int __op, int __fd, struct epoll_event *__event)
-     * }
-     */
-    public static MethodHandle epoll_ctl$handle() {
-        return epoll_ctl.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int epoll_ctl(int __epfd, int __op, int __fd, struct epoll_event *__event)
@@ -1896,25 +1490,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment epoll_ctl$address() {
         return epoll_ctl.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int epoll_ctl(int __epfd, int __op, int __fd, struct epoll_event *__event)
-     * }
-     */
-    public static int epoll_ctl(int __epfd, int __op, int __fd, MemorySegment __event) {
-        var mh$ = epoll_ctl.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("epoll_ctl", __epfd, __op, __fd, __event);
-            }
-            return (int)mh$.invokeExact(__epfd, __op, __fd, __event);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class epoll_wait {
@@ -1928,9 +1503,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("epoll_wait");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -1944,16 +1516,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int epoll_wait(int __epfd, struct epoll_event *__events, int __maxevents, int __timeout)
-     * }
-     */
-    public static MethodHandle epoll_wait$handle() {
-        return epoll_wait.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int epoll_wait(int __epfd, struct epoll_event *__events, int __maxevents, int __timeout)
@@ -1963,24 +1525,6 @@ public class linux_h extends linux_h$shared {
         return epoll_wait.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * extern int epoll_wait(int __epfd, struct epoll_event *__events, int __maxevents, int __timeout)
-     * }
-     */
-    public static int epoll_wait(int __epfd, MemorySegment __events, int __maxevents, int __timeout) {
-        var mh$ = epoll_wait.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("epoll_wait", __epfd, __events, __maxevents, __timeout);
-            }
-            return (int)mh$.invokeExact(__epfd, __events, __maxevents, __timeout);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
     private static final int EFD_SEMAPHORE = (int)1L;
     /**
      * {@snippet lang=c :
@@ -1990,6 +1534,7 @@ public class linux_h extends linux_h$shared {
     public static int EFD_SEMAPHORE() {
         return EFD_SEMAPHORE;
     }
+
     private static final int EFD_CLOEXEC = (int)524288L;
     /**
      * {@snippet lang=c :
@@ -1999,6 +1544,7 @@ public class linux_h extends linux_h$shared {
     public static int EFD_CLOEXEC() {
         return EFD_CLOEXEC;
     }
+
     private static final int EFD_NONBLOCK = (int)2048L;
     /**
      * {@snippet lang=c :
@@ -2018,9 +1564,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("eventfd");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2034,16 +1577,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int eventfd(unsigned int __count, int __flags)
-     * }
-     */
-    public static MethodHandle eventfd$handle() {
-        return eventfd.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int eventfd(unsigned int __count, int __flags)
@@ -2051,25 +1584,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment eventfd$address() {
         return eventfd.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int eventfd(unsigned int __count, int __flags)
-     * }
-     */
-    public static int eventfd(int __count, int __flags) {
-        var mh$ = eventfd.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("eventfd", __count, __flags);
-            }
-            return (int)mh$.invokeExact(__count, __flags);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class mmap {
@@ -2085,9 +1599,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("mmap");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2101,16 +1612,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern void *mmap(void *__addr, size_t __len, int __prot, int __flags, int __fd, __off_t __offset)
-     * }
-     */
-    public static MethodHandle mmap$handle() {
-        return mmap.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern void *mmap(void *__addr, size_t __len, int __prot, int __flags, int __fd, __off_t __offset)
@@ -2118,25 +1619,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment mmap$address() {
         return mmap.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern void *mmap(void *__addr, size_t __len, int __prot, int __flags, int __fd, __off_t __offset)
-     * }
-     */
-    public static MemorySegment mmap(MemorySegment __addr, long __len, int __prot, int __flags, int __fd, long __offset) {
-        var mh$ = mmap.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("mmap", __addr, __len, __prot, __flags, __fd, __offset);
-            }
-            return (MemorySegment)mh$.invokeExact(__addr, __len, __prot, __flags, __fd, __offset);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class munmap {
@@ -2148,9 +1630,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("munmap");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2164,16 +1643,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int munmap(void *__addr, size_t __len)
-     * }
-     */
-    public static MethodHandle munmap$handle() {
-        return munmap.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int munmap(void *__addr, size_t __len)
@@ -2181,25 +1650,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment munmap$address() {
         return munmap.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int munmap(void *__addr, size_t __len)
-     * }
-     */
-    public static int munmap(MemorySegment __addr, long __len) {
-        var mh$ = munmap.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("munmap", __addr, __len);
-            }
-            return (int)mh$.invokeExact(__addr, __len);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class mprotect {
@@ -2212,9 +1662,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("mprotect");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2228,16 +1675,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int mprotect(void *__addr, size_t __len, int __prot)
-     * }
-     */
-    public static MethodHandle mprotect$handle() {
-        return mprotect.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int mprotect(void *__addr, size_t __len, int __prot)
@@ -2245,25 +1682,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment mprotect$address() {
         return mprotect.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int mprotect(void *__addr, size_t __len, int __prot)
-     * }
-     */
-    public static int mprotect(MemorySegment __addr, long __len, int __prot) {
-        var mh$ = mprotect.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("mprotect", __addr, __len, __prot);
-            }
-            return (int)mh$.invokeExact(__addr, __len, __prot);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class madvise {
@@ -2276,9 +1694,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("madvise");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2292,16 +1707,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int madvise(void *__addr, size_t __len, int __advice)
-     * }
-     */
-    public static MethodHandle madvise$handle() {
-        return madvise.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int madvise(void *__addr, size_t __len, int __advice)
@@ -2309,25 +1714,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment madvise$address() {
         return madvise.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int madvise(void *__addr, size_t __len, int __advice)
-     * }
-     */
-    public static int madvise(MemorySegment __addr, long __len, int __advice) {
-        var mh$ = madvise.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("madvise", __addr, __len, __advice);
-            }
-            return (int)mh$.invokeExact(__addr, __len, __advice);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     /**
@@ -2464,6 +1850,7 @@ public class linux_h extends linux_h$shared {
            throw new AssertionError("should not reach here", ex$);
         }
     }
+
     private static final int TFD_CLOEXEC = (int)524288L;
     /**
      * {@snippet lang=c :
@@ -2473,6 +1860,7 @@ public class linux_h extends linux_h$shared {
     public static int TFD_CLOEXEC() {
         return TFD_CLOEXEC;
     }
+
     private static final int TFD_NONBLOCK = (int)2048L;
     /**
      * {@snippet lang=c :
@@ -2482,6 +1870,7 @@ public class linux_h extends linux_h$shared {
     public static int TFD_NONBLOCK() {
         return TFD_NONBLOCK;
     }
+
     private static final int TFD_TIMER_ABSTIME = (int)1L;
     /**
      * {@snippet lang=c :
@@ -2501,9 +1890,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("timerfd_create");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2517,16 +1903,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int timerfd_create(__clockid_t __clock_id, int __flags)
-     * }
-     */
-    public static MethodHandle timerfd_create$handle() {
-        return timerfd_create.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int timerfd_create(__clockid_t __clock_id, int __flags)
@@ -2534,25 +1910,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment timerfd_create$address() {
         return timerfd_create.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int timerfd_create(__clockid_t __clock_id, int __flags)
-     * }
-     */
-    public static int timerfd_create(int __clock_id, int __flags) {
-        var mh$ = timerfd_create.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("timerfd_create", __clock_id, __flags);
-            }
-            return (int)mh$.invokeExact(__clock_id, __flags);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class timerfd_settime {
@@ -2566,9 +1923,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("timerfd_settime");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2582,16 +1936,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int timerfd_settime(int __ufd, int __flags, const struct itimerspec *__utmr, struct itimerspec *__otmr)
-     * }
-     */
-    public static MethodHandle timerfd_settime$handle() {
-        return timerfd_settime.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int timerfd_settime(int __ufd, int __flags, const struct itimerspec *__utmr, struct itimerspec *__otmr)
@@ -2599,25 +1943,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment timerfd_settime$address() {
         return timerfd_settime.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int timerfd_settime(int __ufd, int __flags, const struct itimerspec *__utmr, struct itimerspec *__otmr)
-     * }
-     */
-    public static int timerfd_settime(int __ufd, int __flags, MemorySegment __utmr, MemorySegment __otmr) {
-        var mh$ = timerfd_settime.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("timerfd_settime", __ufd, __flags, __utmr, __otmr);
-            }
-            return (int)mh$.invokeExact(__ufd, __flags, __utmr, __otmr);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class timerfd_gettime {
@@ -2629,9 +1954,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("timerfd_gettime");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2645,16 +1967,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int timerfd_gettime(int __ufd, struct itimerspec *__otmr)
-     * }
-     */
-    public static MethodHandle timerfd_gettime$handle() {
-        return timerfd_gettime.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int timerfd_gettime(int __ufd, struct itimerspec *__otmr)
@@ -2662,25 +1974,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment timerfd_gettime$address() {
         return timerfd_gettime.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int timerfd_gettime(int __ufd, struct itimerspec *__otmr)
-     * }
-     */
-    public static int timerfd_gettime(int __ufd, MemorySegment __otmr) {
-        var mh$ = timerfd_gettime.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("timerfd_gettime", __ufd, __otmr);
-            }
-            return (int)mh$.invokeExact(__ufd, __otmr);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class close {
@@ -2691,9 +1984,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("close");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2707,16 +1997,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int close(int __fd)
-     * }
-     */
-    public static MethodHandle close$handle() {
-        return close.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int close(int __fd)
@@ -2724,25 +2004,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment close$address() {
         return close.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int close(int __fd)
-     * }
-     */
-    public static int close(int __fd) {
-        var mh$ = close.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("close", __fd);
-            }
-            return (int)mh$.invokeExact(__fd);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class read {
@@ -2755,9 +2016,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("read");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2771,16 +2029,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern ssize_t read(int __fd, void *__buf, size_t __nbytes)
-     * }
-     */
-    public static MethodHandle read$handle() {
-        return read.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern ssize_t read(int __fd, void *__buf, size_t __nbytes)
@@ -2788,25 +2036,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment read$address() {
         return read.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern ssize_t read(int __fd, void *__buf, size_t __nbytes)
-     * }
-     */
-    public static long read(int __fd, MemorySegment __buf, long __nbytes) {
-        var mh$ = read.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("read", __fd, __buf, __nbytes);
-            }
-            return (long)mh$.invokeExact(__fd, __buf, __nbytes);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class write {
@@ -2819,9 +2048,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("write");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2835,16 +2061,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern ssize_t write(int __fd, const void *__buf, size_t __n)
-     * }
-     */
-    public static MethodHandle write$handle() {
-        return write.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern ssize_t write(int __fd, const void *__buf, size_t __n)
@@ -2852,25 +2068,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment write$address() {
         return write.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern ssize_t write(int __fd, const void *__buf, size_t __n)
-     * }
-     */
-    public static long write(int __fd, MemorySegment __buf, long __n) {
-        var mh$ = write.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("write", __fd, __buf, __n);
-            }
-            return (long)mh$.invokeExact(__fd, __buf, __n);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class pipe {
@@ -2881,9 +2078,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("pipe");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2897,16 +2091,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int pipe(int __pipedes[2])
-     * }
-     */
-    public static MethodHandle pipe$handle() {
-        return pipe.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern int pipe(int __pipedes[2])
@@ -2916,34 +2100,12 @@ public class linux_h extends linux_h$shared {
         return pipe.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * extern int pipe(int __pipedes[2])
-     * }
-     */
-    public static int pipe(MemorySegment __pipedes) {
-        var mh$ = pipe.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("pipe", __pipedes);
-            }
-            return (int)mh$.invokeExact(__pipedes);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class getpid {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT    );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("getpid");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -2957,16 +2119,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern __pid_t getpid()
-     * }
-     */
-    public static MethodHandle getpid$handle() {
-        return getpid.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * extern __pid_t getpid()
@@ -2974,25 +2126,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment getpid$address() {
         return getpid.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern __pid_t getpid()
-     * }
-     */
-    public static int getpid() {
-        var mh$ = getpid.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("getpid");
-            }
-            return (int)mh$.invokeExact();
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class sched_setaffinity {
@@ -3005,9 +2138,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sched_setaffinity");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -3021,16 +2151,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int sched_setaffinity(pid_t pid, size_t cpusetsize, const cpu_set_t *mask)
-     * }
-     */
-    public static MethodHandle sched_setaffinity$handle() {
-        return sched_setaffinity.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int sched_setaffinity(pid_t pid, size_t cpusetsize, const cpu_set_t *mask)
@@ -3038,25 +2158,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment sched_setaffinity$address() {
         return sched_setaffinity.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int sched_setaffinity(pid_t pid, size_t cpusetsize, const cpu_set_t *mask)
-     * }
-     */
-    public static int sched_setaffinity(int pid, long cpusetsize, MemorySegment mask) {
-        var mh$ = sched_setaffinity.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("sched_setaffinity", pid, cpusetsize, mask);
-            }
-            return (int)mh$.invokeExact(pid, cpusetsize, mask);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class sched_getaffinity {
@@ -3069,9 +2170,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sched_getaffinity");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -3085,16 +2183,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int sched_getaffinity(pid_t pid, size_t cpusetsize, cpu_set_t *mask)
-     * }
-     */
-    public static MethodHandle sched_getaffinity$handle() {
-        return sched_getaffinity.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int sched_getaffinity(pid_t pid, size_t cpusetsize, cpu_set_t *mask)
@@ -3104,34 +2192,12 @@ public class linux_h extends linux_h$shared {
         return sched_getaffinity.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * int sched_getaffinity(pid_t pid, size_t cpusetsize, cpu_set_t *mask)
-     * }
-     */
-    public static int sched_getaffinity(int pid, long cpusetsize, MemorySegment mask) {
-        var mh$ = sched_getaffinity.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("sched_getaffinity", pid, cpusetsize, mask);
-            }
-            return (int)mh$.invokeExact(pid, cpusetsize, mask);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class sched_getcpu {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT    );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("sched_getcpu");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -3145,16 +2211,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int sched_getcpu()
-     * }
-     */
-    public static MethodHandle sched_getcpu$handle() {
-        return sched_getcpu.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int sched_getcpu()
@@ -3164,34 +2220,12 @@ public class linux_h extends linux_h$shared {
         return sched_getcpu.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * int sched_getcpu()
-     * }
-     */
-    public static int sched_getcpu() {
-        var mh$ = sched_getcpu.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("sched_getcpu");
-            }
-            return (int)mh$.invokeExact();
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class gettid {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             linux_h.C_INT    );
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gettid");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -3205,16 +2239,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * pid_t gettid()
-     * }
-     */
-    public static MethodHandle gettid$handle() {
-        return gettid.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * pid_t gettid()
@@ -3222,25 +2246,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment gettid$address() {
         return gettid.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * pid_t gettid()
-     * }
-     */
-    public static int gettid() {
-        var mh$ = gettid.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("gettid");
-            }
-            return (int)mh$.invokeExact();
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class accept4 {
@@ -3254,9 +2259,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("accept4");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -3270,16 +2272,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * int accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
-     * }
-     */
-    public static MethodHandle accept4$handle() {
-        return accept4.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * int accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
@@ -3287,25 +2279,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment accept4$address() {
         return accept4.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * int accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
-     * }
-     */
-    public static int accept4(int fd, MemorySegment addr, MemorySegment len, int flags) {
-        var mh$ = accept4.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("accept4", fd, addr, len, flags);
-            }
-            return (int)mh$.invokeExact(fd, addr, len, flags);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class strerrorname_np {
@@ -3316,9 +2289,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("strerrorname_np");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -3332,16 +2302,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * const char *strerrorname_np(int err)
-     * }
-     */
-    public static MethodHandle strerrorname_np$handle() {
-        return strerrorname_np.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * const char *strerrorname_np(int err)
@@ -3349,25 +2309,6 @@ public class linux_h extends linux_h$shared {
      */
     public static MemorySegment strerrorname_np$address() {
         return strerrorname_np.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * const char *strerrorname_np(int err)
-     * }
-     */
-    public static MemorySegment strerrorname_np(int err) {
-        var mh$ = strerrorname_np.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("strerrorname_np", err);
-            }
-            return (MemorySegment)mh$.invokeExact(err);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
     }
 
     private static class strerrordesc_np {
@@ -3378,9 +2319,6 @@ public class linux_h extends linux_h$shared {
 
         public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("strerrordesc_np");
 
-        static class Linked {
-            static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-        }
     }
 
     /**
@@ -3394,16 +2332,6 @@ public class linux_h extends linux_h$shared {
     }
 
     /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * const char *strerrordesc_np(int err)
-     * }
-     */
-    public static MethodHandle strerrordesc_np$handle() {
-        return strerrordesc_np.Linked.HANDLE;
-    }
-
-    /**
      * Address for:
      * {@snippet lang=c :
      * const char *strerrordesc_np(int err)
@@ -3413,24 +2341,6 @@ public class linux_h extends linux_h$shared {
         return strerrordesc_np.ADDR;
     }
 
-    /**
-     * {@snippet lang=c :
-     * const char *strerrordesc_np(int err)
-     * }
-     */
-    public static MemorySegment strerrordesc_np(int err) {
-        var mh$ = strerrordesc_np.Linked.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("strerrordesc_np", err);
-            }
-            return (MemorySegment)mh$.invokeExact(err);
-        } catch (Error | RuntimeException ex) {
-           throw ex;
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
     private static final int O_CLOEXEC = (int)524288L;
     /**
      * {@snippet lang=c :
@@ -3440,6 +2350,7 @@ public class linux_h extends linux_h$shared {
     public static int O_CLOEXEC() {
         return O_CLOEXEC;
     }
+
     private static final int AF_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
@@ -3449,6 +2360,7 @@ public class linux_h extends linux_h$shared {
     public static int AF_UNSPEC() {
         return AF_UNSPEC;
     }
+
     private static final int AF_UNIX = (int)1L;
     /**
      * {@snippet lang=c :
@@ -3458,6 +2370,7 @@ public class linux_h extends linux_h$shared {
     public static int AF_UNIX() {
         return AF_UNIX;
     }
+
     private static final int AF_INET = (int)2L;
     /**
      * {@snippet lang=c :
@@ -3467,6 +2380,7 @@ public class linux_h extends linux_h$shared {
     public static int AF_INET() {
         return AF_INET;
     }
+
     private static final int AF_INET6 = (int)10L;
     /**
      * {@snippet lang=c :
@@ -3476,6 +2390,7 @@ public class linux_h extends linux_h$shared {
     public static int AF_INET6() {
         return AF_INET6;
     }
+
     private static final int SIGIO = (int)29L;
     /**
      * {@snippet lang=c :
@@ -3485,6 +2400,7 @@ public class linux_h extends linux_h$shared {
     public static int SIGIO() {
         return SIGIO;
     }
+
     private static final int SA_RESETHAND = (int)2147483648L;
     /**
      * {@snippet lang=c :
