@@ -112,7 +112,7 @@ final class Retake {
      * When the last look was, and how long after the one before; and when the first of the goroutines whose Ps have work waiting will
      * have had its quantum.
      */
-    private long lastLook;
+    private long lastLook = System.nanoTime(); // Nothing was taken lately.
     private long sinceLook;
     private long firstOver;
     private long shortestSlice;

@@ -36,7 +36,7 @@ import org.gmp4j.struct.Schedt;
  *                                                    if that is longer
  *  the same, nobody waits and a P is idle, and     a quantum, 0.5 to 1 ms, if that    the same
  *    no thread fell asleep with a P in a second      is longer
- *  a goroutine was told to yield                   as little as fairSleep allows,     the same
+ *  a goroutine was told to yield                   as little as these two allow,      the same
  *                                                    for half a millisecond at most;
  *                                                    0.25 ms if the M's last one came
  *                                                    to a point by itself
@@ -54,7 +54,8 @@ import org.gmp4j.struct.Schedt;
  *                                                    a ms while no P is idle
  * </pre>
  *
- * The shortest that applies counts, but it never sleeps less than {@link #fairSleep} asks after a look. A goroutine that
+ * The shortest that applies counts, but it never sleeps less than {@link #fairSleep} asks after a look, nor, unless a CPU is free ({@link
+ * #urgent}), than {@link LookBudget} asks: that makes sleeps of 1.25 ms of most shorter ones while the quantum is 10 ms. A goroutine that
  * enters a system call wakes it from a rest and from a doze always; from other sleeps only if they are not shorter than 100 µs, and
  * within 20 ms after a P was taken from a system call.
  *
@@ -96,9 +97,13 @@ public final class Sysmon implements Monitor {
     static final long MAX_FAIR_SLEEP = 200_000;
     /** How many threads are assumed to want sysmon's CPU: a goroutine that does not yield, compiler threads. */
     static final int OTHERS = 3;
-    /** So much CPU time sysmon takes in each quantum at most, unless a CPU is free, ns: a fiftieth of 10 ms. */
-    static final long BUDGET = 200_000;
-    static final long MAX_SLEEP = 10_000_000;
+    private static final long MAX_SLEEP = 10_000_000;
+    /**
+     * For so long, ns, {@link LookBudget} makes it sleep at most: a thread asleep, which loses its P at the second look at it, keeps it for
+     * 5 ms. And for so long if one lost its P within a second: the next keeps its own for a millisecond.
+     */
+    static final long MAX_PAYING = 4_500_000;
+    static final long MAX_PAYING_SLEEPERS = 800_000;
     private static final int BUSY_ROUNDS = 50;
     /** So often it looks in a quantum: while a P has work waiting and it is not known when it ends; and while nothing waits. */
     private static final int QUANTUM_LOOKS = 2;
@@ -152,7 +157,6 @@ public final class Sysmon implements Monitor {
     private final WaitTimes waitTimes;
     final Stalls stalls;
     /** How long it rests, and for how long nobody has polled the network before it does; how often schedtrace prints, 0 for never. */
-    private final long leastQuantum;
     private final long restNanos;
     private final long pollAfter;
     private final long trace;
@@ -165,6 +169,7 @@ public final class Sysmon implements Monitor {
     long sleeps;
     /** How many of the longest sleeps nothing ended; for readers of a heap dump, and tests. */
     int unrung;
+    private final LookBudget budget;
     /** Its thread's CPU time when it last woke up. */
     private long wokenCpu;
     private long lastTrace = began;
@@ -208,8 +213,8 @@ public final class Sysmon implements Monitor {
         upkeep = new Upkeep(s);
         waitTimes = new WaitTimes(upkeep, began);
         restNanos = Math.clamp(s.config.quantumNanos(), WORK_SLEEP, MAX_REST);
-        leastQuantum = s.config.leastQuantumNanos();
-        pollAfter = Math.min(leastQuantum, POLL_AFTER);
+        pollAfter = Math.min(s.config.leastQuantumNanos(), POLL_AFTER);
+        budget = new LookBudget(s.config.leastQuantumNanos(), began);
         trace = s.config.debug().schedtrace() * 1_000_000L;
         thread = new OwnThread(new Step(this, false), s.name() + "-sysmon");
     }
@@ -249,6 +254,7 @@ public final class Sysmon implements Monitor {
         try {
             duty(BEGIN, began);
             upkeep.open();
+            wokenCpu = OsThread.cpuNanos(0); // Not what its start took: its first sleep would be a long one.
             while (!upkeep.isOver()) {
                 round(); // A method that is called is compiled after some seconds, a loop after half a minute.
             }
@@ -282,7 +288,7 @@ public final class Sysmon implements Monitor {
         }
         if (trace > 0 || Schedt.closingAcquire(sched) != 0 || upkeep.shortageLasts() || !allIdle()) {
             long now = System.nanoTime();
-            sleep(note, Math.max(sleepFor(now), fairSleep(awake(), leastQuantum, urgent())));
+            sleep(note, Math.max(sleepFor(now), leastSleep(now, urgent())));
         } else {
             idle = rest(note) ? 0 : BUSY_ROUNDS;
             sleep = MIN_SLEEP;
@@ -380,9 +386,12 @@ public final class Sysmon implements Monitor {
         return Schedt.npidleVolatile(s.sched) != 0 && Schedt.lastpollVolatile(s.sched) != 0 && s.netpoll().anyWaiters(s);
     }
 
-    /** For how long it has had a CPU since it woke up. */
-    private long awake() {
-        return OsThread.cpuNanos(0) - wokenCpu;
+    /** How long it sleeps at least after the look that ends. */
+    private long leastSleep(long now, boolean urgent) {
+        long awake = OsThread.cpuNanos(0) - wokenCpu;
+        long fair = fairSleep(awake, urgent);
+        long most = retake.tookFromSleeper() ? MAX_PAYING_SLEEPERS : MAX_PAYING;
+        return urgent ? fair : Math.max(fair, budget.owes(awake + SWITCHES, now, most));
     }
 
     /** Whether a P lies idle, or with a thread that blocks, while something might run on it. */
@@ -414,24 +423,17 @@ public final class Sysmon implements Monitor {
     }
 
     /**
-     * How many nanoseconds it sleeps at least after it had a CPU for {@code awake}. For two reasons:
+     * How many nanoseconds it sleeps at least after it had a CPU for {@code awake}, so that the kernel gives it the CPU at once when it
+     * wakes up. Linux does that for a thread with short slices unless it is ahead of its fair share; then it decides again at the next
+     * tick, which may be 4 ms away. Beside n threads that want the same CPU sysmon is ahead until each of them has run as long as it has.
+     * Without this, sleeps of 20 µs after looks of 40 made sysmon wait for 2 to 4 ms beside every second goroutine that ran for 5 ms. A
+     * thread that wakes it before that does harm: it waits for the tick all the same, and the timer that would have woken it in time is
+     * gone ({@link Scheduler#monitorPaidAt}).
      *
-     * <p>The kernel is to give it the CPU at once when it wakes up. Linux does that for a thread with short slices unless it is ahead of
-     * its fair share; then it decides again at the next tick, which may be 4 ms away. Beside n threads that want the same CPU sysmon is
-     * ahead until each of them has run as long as it has. Without this, sleeps of 20 µs after looks of 40 made sysmon wait for 2 to 4 ms
-     * beside every second goroutine that ran for 5 ms. A thread that wakes it before that does harm: it waits for the tick all the same,
-     * and the timer that would have woken it in time is gone ({@link Scheduler#monitorPaidAt}).
-     *
-     * <p>And it takes no more than {@link #BUDGET} of a quantum, or of 10 ms if that is less, or looks once in each. In a young program a
-     * look is interpreted, and takes twenty times as long.
-     *
-     * @param quantum the shortest time slice, ns
      * @param urgent whether a CPU is free, such as that of a thread that blocks
      */
-    static long fairSleep(long awake, long quantum, boolean urgent) {
-        long most = Math.clamp(quantum, MAX_FAIR_SLEEP, MAX_SLEEP);
-        long parts = urgent ? 1 : Math.max(OTHERS, most / BUDGET);
-        return Math.min((awake + SWITCHES) * parts, most);
+    static long fairSleep(long awake, boolean urgent) {
+        return Math.min((awake + SWITCHES) * (urgent ? 1 : OTHERS), MAX_FAIR_SLEEP);
     }
 
     private boolean anyInSyscall() {
@@ -470,7 +472,7 @@ public final class Sysmon implements Monitor {
             waitTimes.allIdle(since, now);
         }
         sleeps = deep ? Math.min(deepSleep, untilDue(now)) : restNanos;
-        s.monitorPaidAt = retake.tookFromSleeper() ? now : now + fairSleep(awake(), leastQuantum, false); // Who blocks wants no CPU.
+        s.monitorPaidAt = retake.tookFromSleeper() ? now : now + leastSleep(now, false); // One that blocks wants no CPU.
         Schedt.setSysmonwaitVolatile(sched, deep ? Schedt.SYSMON_SLEEPS : Schedt.SYSMON_RESTS);
         SchedLock.unlock(sched);
         boolean rung = Note.sleep(note, sleeps);
@@ -516,7 +518,7 @@ public final class Sysmon implements Monitor {
     private boolean dozed(long note) {
         long sched = s.sched;
         Note.clear(note);
-        s.monitorPaidAt = System.nanoTime() + fairSleep(0, leastQuantum, false);
+        s.monitorPaidAt = System.nanoTime() + fairSleep(0, false);
         Schedt.setSysmonwaitVolatile(sched, Schedt.SYSMON_RESTS);
         VarHandle.fullFence(); // The other side's is between what is read below and the ring.
         if (Schedt.closingAcquire(sched) != 0 || upkeep.pending() || anyInSyscall()) {
