@@ -267,7 +267,7 @@ final class Retake {
         long mp = P.mOpaque(pp);
         if (mp != 0) {
             Machine m = s.machine(mp);
-            WatchedM.of(m).began(m, SliceClock.slice(pp, P.schedtickOpaque(pp)), now - SCHEDWHEN.get(pp), now);
+            WatchedM.of(m).began(m, SliceClock.slice(pp, SCHEDTICK.get(pp)), now - SCHEDWHEN.get(pp), now);
             SliceClock clock = m.slices;
             if (same && waits) {
                 clock.ranOn(now);
@@ -386,6 +386,9 @@ final class Retake {
         }
         Machine m = s.machine(mp);
         WatchedM w = WatchedM.of(m);
+        if (!w.isIn(SliceClock.slice(pp, tick))) {
+            return false; // Sysmon had lost its CPU: another slice has begun, or another M has the P.
+        }
         if (threads.asleep(m, now)) {
             if (JdkPollers.initializing(now) || !takeover.fromThread(pr, mp, tick, false)) {
                 return false;
@@ -431,24 +434,25 @@ final class Retake {
             }
             return false;
         }
-        return patient(w, m, SliceClock.slice(pp, tick), now, slice) ? false : takeover.fromThread(pr, mp, tick, !ThreadState.slept(m));
+        return patient(w, m, SliceClock.slice(pp, tick), now, age, slice)
+                ? false : takeover.fromThread(pr, mp, tick, !ThreadState.slept(m));
     }
 
     /**
-     * Whether a goroutine that no point stops keeps its P: until its thread has had so much CPU time. To take it from one that waits for
-     * a CPU behind other threads would put one more thread in front of them, and bring nobody further.
+     * Whether a goroutine that no point stops keeps its P: until its thread has had a CPU for a slice, and {@link #patience} is over. Where
+     * the thread waits for a CPU behind other threads, to take its P would add one more to them, and bring no goroutine further.
      *
      * @param name the time slice
      */
-    boolean patient(WatchedM w, Machine m, long name, long now, long slice) {
+    boolean patient(WatchedM w, Machine m, long name, long now, long age, long slice) {
         if (w.takenSlice != name) {
             w.takenSlice = name;
-            w.takenAt = w.beganCpu + patience(slice, strays.running(), Runtime.getRuntime().availableProcessors());
+            w.takenAt = now - age + patience(slice, strays.running(), Runtime.getRuntime().availableProcessors());
         }
-        return WatchedM.cpu(m, now) < w.takenAt;
+        return now < w.takenAt || WatchedM.cpu(m, now) < w.beganCpu + slice;
     }
 
-    /** How long a goroutine that no point stops keeps its P, of which {@code strays} run without one. */
+    /** How long a goroutine that no point stops keeps its P at least, while {@code strays} run without one and want CPUs too. */
     static long patience(long slice, int strays, int cpus) {
         return slice << Math.min(strays / cpus, MAX_DOUBLINGS);
     }

@@ -13,7 +13,7 @@ final class WatchedM implements Monitor.Watched {
     /** The time slice at the last look, and the thread's CPU time when it began. */
     private long slice = -1;
     long beganCpu;
-    /** The time slice whose goroutine no point stops, and at which CPU time of the thread it may lose its P. */
+    /** The time slice whose goroutine no point stops, and when it may lose its P, if it has had a CPU for long enough. */
     long takenSlice = -1;
     long takenAt;
     // They name the slice, the call, the goroutine or the thread that they are about, and so need not be renewed.
@@ -31,6 +31,11 @@ final class WatchedM implements Monitor.Watched {
             slice = name;
             beganCpu = cpu(m, now) - age;
         }
+    }
+
+    /** Whether this is the slice at the last look. */
+    boolean isIn(long name) {
+        return slice == name;
     }
 
     /** The thread's CPU time; where it cannot be read, that of a thread which always has a CPU. */

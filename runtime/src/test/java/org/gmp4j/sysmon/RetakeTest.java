@@ -272,6 +272,15 @@ class RetakeTest {
         }
     }
 
+    /** Or the first sleep is one that calls end, or a short one. */
+    @Test
+    void beforeTheFirstLookNothingWasTaken() {
+        try (Unwatched gmp = new Unwatched(1_000_000)) {
+            assertFalse(gmp.sysmon().retake.tookFromSyscall());
+            assertFalse(gmp.sysmon().retake.tookFromSleeper());
+        }
+    }
+
     /** Its slice counts what its thread ran, not what it waited for a CPU behind other threads. */
     @Test
     void whoHasNoCpuKeepsItsP() {
@@ -284,14 +293,18 @@ class RetakeTest {
             WatchedM w = WatchedM.of(here);
             long began = System.nanoTime();
             w.began(here, 1, 0, began);
-            assertTrue(retake.patient(w, here, 1, began + TimeUnit.HOURS.toNanos(1), 1_000 * slice));
+            long hour = TimeUnit.HOURS.toNanos(1);
+            assertTrue(retake.patient(w, here, 1, began + hour, hour, 1_000 * slice));
             w.began(here, 2, slice, began);
-            assertFalse(retake.patient(w, here, 2, began, slice), "it had one before the first look");
+            assertFalse(retake.patient(w, here, 2, began, slice, slice), "it had one before the first look");
             w.began(here, 3, 0, began);
             for (long from = ThreadState.cpuNanos(here); ThreadState.cpuNanos(here) - from < 2 * slice;) {
                 Thread.onSpinWait();
             }
-            assertFalse(retake.patient(w, here, 3, began, slice));
+            assertFalse(retake.patient(w, here, 3, began + slice, slice, slice));
+            w.began(here, 4, slice, began);
+            assertTrue(retake.patient(w, here, 4, began, slice - 1, slice), "its slice of the clock's time");
+            assertFalse(retake.patient(w, here, 4, began + 1, slice, slice));
         } finally {
             Mem.recycle(m.layout(), mp);
         }
