@@ -24,9 +24,10 @@ import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Throw;
 
 /**
- * {@code netpoll}: epoll, one instance for each scheduler, made when a goroutine first waits for a descriptor. An M polls without blocking
- * when its P has nothing else to run, one M at a time. The M that would be the last to watch timers sleeps in the poller; beside it none
- * polls, but for one that spins under a latency policy. Sysmon polls when no M did for 10 ms. No other thread does.
+ * {@code netpoll}: epoll, one instance for each scheduler, made when a goroutine first waits for a descriptor, or gets one of {@code
+ * org.gmp4j.net}. An M polls without blocking when its P has nothing else to run, one M at a time. The M that would be the last to watch
+ * timers sleeps in the poller; beside it none polls, but for one that spins under a latency policy. Sysmon polls when no M did for 10 ms.
+ * No other thread does.
  *
  * <p>A registration serves one wait (EPOLLONESHOT), as the JDK's do, because the JDK may close a descriptor between two waits without
  * telling us. The kernel knows a descriptor only once in an instance, but one goroutine may read while another writes. So there are two
@@ -341,8 +342,8 @@ public final class Netpoller implements Netpoll, EdgePoller {
     }
 
     /**
-     * By a goroutine that gets a descriptor of {@code org.gmp4j.net}, as Go has it: so its first wait needs none. Where none is to be had
-     * now that wait tries again.
+     * By a goroutine that gets a descriptor of {@code org.gmp4j.net}, as Go has it: so its first wait needs none. Where none can be made
+     * now, for want of descriptors or memory, that wait tries again. The caller has made sure that there is room on the stack.
      */
     static void openEarly() {
         GStack current = GStack.current();
@@ -352,6 +353,8 @@ public final class Netpoller implements Netpoll, EdgePoller {
         GStack st = GStack.enterChecked();
         try {
             boolean _ = n.open(current.scheduler());
+        } catch (OutOfMemoryError e) {
+            return; // The descriptor may be a connection, which would be lost.
         } finally {
             GStack.exit(st);
         }
@@ -391,7 +394,7 @@ public final class Netpoller implements Netpoll, EdgePoller {
         }
     }
 
-    /** Each step wants memory for its call. Without any, the next goroutine that waits for a descriptor goes on where this one stopped. */
+    /** Each step wants memory for its call. Without any, the next goroutine that needs an instance goes on where this one stopped. */
     private void create() {
         if (readers < 0) {
             readers = Epoll.create();
