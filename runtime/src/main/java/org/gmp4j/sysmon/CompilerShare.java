@@ -12,6 +12,7 @@ import org.gmp4j.ffi.Inheritance;
 import org.gmp4j.proc.Machine;
 import org.gmp4j.proc.Scheduler;
 import org.gmp4j.stack.OwnThread;
+import org.gmp4j.struct.M;
 import org.gmp4j.sysmon.CompilerRules.Way;
 
 /**
@@ -31,19 +32,23 @@ public final class CompilerShare implements Runnable {
     private final CompilerRules rules = new CompilerRules();
 
     /**
-     * What threads have had since they began, ns. An M that ends takes its CPU time with it.
+     * What threads have had since they began, ns.
      *
-     * @param waited for how long each compiler has waited for a CPU
+     * @param waited for how long each compiler has waited for a CPU, by the thread's id
+     * @param ms the CPU time of each M's thread, by its id
      */
-    private record Had(Map<Integer, Long> waited, long ms, long process) {
+    record Had(Map<Integer, Long> waited, Map<Integer, Long> ms, long process) {
         static Had now(Scheduler s) {
             Map<Integer, Long> waited = new HashMap<>();
             for (int id : CompilerThreads.ids()) {
                 waited.put(id, Math.max(0, CompilerThreads.waitedNanos(id)));
             }
-            long ms = 0;
+            Map<Integer, Long> ms = new HashMap<>();
             for (Machine m : s.machines()) {
-                ms += ThreadState.cpuNanos(m);
+                int id = (int) M.procid(m.mp);
+                if (id != 0) { // 0 while its thread starts.
+                    ms.put(id, ThreadState.cpuNanos(m));
+                }
             }
             Duration process = ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO);
             return new Had(waited, ms, process.toNanos());
@@ -52,10 +57,18 @@ public final class CompilerShare implements Runnable {
         CompilerRules.Look since(Had before, long elapsed) {
             long longest = 0;
             for (Map.Entry<Integer, Long> e : waited.entrySet()) {
-                longest = Math.max(longest, e.getValue() - before.waited.getOrDefault(e.getKey(), 0L));
+                longest = Math.max(longest, grew(e, before.waited));
             }
-            return new CompilerRules.Look(elapsed, longest, ms - before.ms, process - before.process,
-                    Runtime.getRuntime().availableProcessors());
+            long all = 0;
+            for (Map.Entry<Integer, Long> e : ms.entrySet()) {
+                all += grew(e, before.ms);
+            }
+            return new CompilerRules.Look(elapsed, longest, all, process - before.process, Runtime.getRuntime().availableProcessors());
+        }
+
+        /** 0 of a thread that has ended. */
+        private static long grew(Map.Entry<Integer, Long> now, Map<Integer, Long> before) {
+            return Math.max(0, now.getValue() - before.getOrDefault(now.getKey(), 0L));
         }
     }
 

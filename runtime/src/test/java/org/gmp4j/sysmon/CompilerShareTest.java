@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Map;
+
 import org.gmp4j.sysmon.CompilerRules.Way;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
@@ -46,6 +48,17 @@ class CompilerShareTest {
         for (int i = 0; i < 3 * looks; i++) {
             assertFalse(rules.givesBack(look(i % looks == 0 ? WAITED - 1 : WAITED, BUSY), i * T));
         }
+    }
+
+    /** What it had is gone with it: the others' is not less for that. */
+    @Test
+    void anMThatEndsTakesNothingFromTheOthers() {
+        CompilerShare.Had before = new CompilerShare.Had(Map.of(7, 1L), Map.of(1, T, 2, 9 * T), 10 * T);
+        CompilerShare.Had now = new CompilerShare.Had(Map.of(7, 1L + WAITED), Map.of(1, T + BUSY, 2, 0L), 10 * T + BUSY);
+        CompilerRules.Look l = now.since(before, T);
+        assertEquals(BUSY, l.ms());
+        assertEquals(WAITED, l.waited());
+        assertEquals(BUSY, l.process());
     }
 
     @Test
