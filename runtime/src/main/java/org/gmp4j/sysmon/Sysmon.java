@@ -55,7 +55,7 @@ import org.gmp4j.struct.Schedt;
  * </pre>
  *
  * The shortest that applies counts, but it never sleeps less than {@link #fairSleep} asks after a look, nor, unless a CPU is free ({@link
- * #urgent}), than {@link LookBudget} asks: that makes sleeps of 1.25 ms of most shorter ones while the quantum is 10 ms. A goroutine that
+ * #urgent}), than {@link LookBudget} asks: some 1.25 ms while the quantum is 10 ms, once what it saved is used up. A goroutine that
  * enters a system call wakes it from a rest and from a doze always; from other sleeps only if they are not shorter than 100 µs, and
  * within 20 ms after a P was taken from a system call.
  *
