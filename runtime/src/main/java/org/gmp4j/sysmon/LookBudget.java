@@ -12,6 +12,8 @@ final class LookBudget {
     /** So much CPU time it takes in each quantum, ns: a fiftieth of 10 ms. */
     static final long PART = 200_000;
     static final long LONGEST_QUANTUM = 50 * PART;
+    /** The longest sleep that it asks for, ns: a thread asleep, which loses its P at the second look at it, keeps it for 5 ms at most. */
+    static final long LONGEST = 4_500_000;
 
     private final long quantum;
     /** How much longer it has to sleep, as of {@link #at}; negative where it has slept for longer than that. */
@@ -33,12 +35,11 @@ final class LookBudget {
      * After a look.
      *
      * @param cpu the CPU time that it took, ns
-     * @param most a longer sleep is not asked for
      * @return how long it has to sleep now, ns
      */
-    long owes(long cpu, long now, long most) {
+    long owes(long cpu, long now) {
         long left = Math.max(owed - (now - at), -quantum);
-        owed = Math.min(left + cpu * (quantum / PART), most);
+        owed = Math.min(left + cpu * (quantum / PART), LONGEST);
         at = now;
         return Math.max(0, owed);
     }

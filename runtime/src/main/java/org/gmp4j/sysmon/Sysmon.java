@@ -98,12 +98,6 @@ public final class Sysmon implements Monitor {
     /** How many threads are assumed to want sysmon's CPU: a goroutine that does not yield, compiler threads. */
     static final int OTHERS = 3;
     private static final long MAX_SLEEP = 10_000_000;
-    /**
-     * For so long, ns, {@link LookBudget} makes it sleep at most: a thread asleep, which loses its P at the second look at it, keeps it for
-     * 5 ms. And for so long if one lost its P within a second: the next keeps its own for a millisecond.
-     */
-    static final long MAX_PAYING = 4_500_000;
-    static final long MAX_PAYING_SLEEPERS = 800_000;
     private static final int BUSY_ROUNDS = 50;
     /** So often it looks in a quantum: while a P has work waiting and it is not known when it ends; and while nothing waits. */
     private static final int QUANTUM_LOOKS = 2;
@@ -390,8 +384,7 @@ public final class Sysmon implements Monitor {
     private long leastSleep(long now, boolean urgent) {
         long awake = OsThread.cpuNanos(0) - wokenCpu;
         long fair = fairSleep(awake, urgent);
-        long most = retake.tookFromSleeper() ? MAX_PAYING_SLEEPERS : MAX_PAYING;
-        return urgent ? fair : Math.max(fair, budget.owes(awake + SWITCHES, now, most));
+        return urgent ? fair : Math.max(fair, budget.owes(awake + SWITCHES, now));
     }
 
     /** Whether a P lies idle, or with a thread that blocks, while something might run on it. */

@@ -12,7 +12,7 @@ class FairSleepTest {
     private static final long LOOK = 25_000;
     /** Of a young program. */
     private static final long INTERPRETED = 120_000;
-    private static final long MOST = Sysmon.MAX_PAYING;
+    private static final long MOST = LookBudget.LONGEST;
 
     /** Beside a hog and a few compiler threads each has run as long as the look and its switches took when it wakes up. */
     @Test
@@ -38,7 +38,7 @@ class FairSleepTest {
             LookBudget b = new LookBudget(quantum, 0);
             long now = 0;
             for (int i = 0; i < 1_000; i++) {
-                now += b.owes(LOOK, now, MOST);
+                now += b.owes(LOOK, now);
             }
             long parts = Math.min(quantum, LONG) / LookBudget.PART;
             assertEquals(1_000 * LOOK * parts - Math.min(quantum, LONG), now, "but for what it had saved");
@@ -51,10 +51,10 @@ class FairSleepTest {
         LookBudget b = new LookBudget(LONG, 0);
         for (long over = LONG; over < 10 * LONG; over += LONG) {
             for (long now = over - 3 * LONG / 4; now < over; now += LONG / 4) {
-                assertEquals(0, b.owes(LOOK, now, MOST));
+                assertEquals(0, b.owes(LOOK, now));
             }
             for (int i = 0; i < 4; i++) {
-                assertEquals(0, b.owes(LOOK, over + i * Sysmon.fairSleep(LOOK - Sysmon.SWITCHES, false), MOST));
+                assertEquals(0, b.owes(LOOK, over + i * Sysmon.fairSleep(LOOK - Sysmon.SWITCHES, false)));
             }
         }
     }
@@ -65,11 +65,10 @@ class FairSleepTest {
         LookBudget b = new LookBudget(LONG, 0);
         long now = 0;
         for (int i = 0; i < 10; i++) {
-            long owes = b.owes(INTERPRETED, now, MOST);
+            long owes = b.owes(INTERPRETED, now);
             assertTrue(owes <= MOST);
             now += owes;
         }
-        assertEquals(MOST, b.owes(INTERPRETED, now, MOST));
-        assertEquals(Sysmon.MAX_PAYING_SLEEPERS, b.owes(INTERPRETED, now, Sysmon.MAX_PAYING_SLEEPERS));
+        assertEquals(MOST, b.owes(INTERPRETED, now));
     }
 }
