@@ -47,7 +47,8 @@ import org.jspecify.annotations.Nullable;
  * empties the slot while it refers to the stack itself, hence before the collector can find the stack unreachable.
  *
  * <p>Readers without a lock, such as dumps and searches, find a dropped stack by a weak reference. After the collection, until sysmon's
- * next look, they find none and leave the goroutine out ({@link GSlots#isCollected}). Nothing rings sysmon for that.
+ * next look, they find none and leave the goroutine out ({@link GSlots#isCollected}). Nothing rings sysmon for that. If sysmon does not
+ * keep up, the threads that start others help ({@link #help}), so that the slots that wait to be freed do not become more and more.
  *
  * <p>Rejected: a weak reference alone, which is cleared before finalizers run, so that each wake-up would have to find out whether its
  * slot was freed meanwhile; and a table whose element is exchanged at each park and wake-up, since a store to that old array costs a
@@ -55,14 +56,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class Collected {
     /** So many slots are freed at a look at most: sysmon has other duties. */
-    private static final int AT_ONCE = 1_000;
+    static final int AT_ONCE = 1_000;
+    /** So many are freed by the start of a thread while sysmon is behind. More than one, so that the queue gets shorter. */
+    private static final int AT_START = 2;
 
-    /** Of threads that were collected. The JDK's thread that handles references fills it, sysmon empties it. */
+    /** Of threads that were collected. The JDK's thread that handles references fills it; sysmon and {@link #help} empty it. */
     final ReferenceQueue<Stack> queue = new ReferenceQueue<>();
     private final Scheduler s;
     /** Taken from the queue and not freed yet, because of an error; sysmon's, as the next. */
     private @Nullable StackRef next;
-    private boolean more;
+    /** Whether sysmon's last look left any. Written by sysmon, and by tests; a thread that reads an old value helps too often, or not yet. */
+    volatile boolean more;
 
     Collected(Scheduler s) {
         this.s = s;
@@ -103,6 +107,26 @@ final class Collected {
         more = left == 0;
     }
 
+    /**
+     * The caller, which is in no section of the runtime, starts a thread. While sysmon is behind, that start frees some slots first: sysmon
+     * frees up to {@link #AT_ONCE} in some milliseconds, and a program may drop more threads than that. Their references would fill a
+     * small heap.
+     */
+    void help() {
+        for (int i = 0; more && i < AT_START; i++) {
+            StackRef ref = (StackRef) queue.poll(); // Takes a lock of the JDK's, hence outside of the section.
+            if (ref == null) {
+                return;
+            }
+            GStack caller = GStack.enterChecked();
+            try {
+                free(ref);
+            } finally {
+                GStack.exit(caller);
+            }
+        }
+    }
+
     private @Nullable StackRef next() {
         if (next == null) {
             next = (StackRef) queue.poll();
@@ -115,7 +139,7 @@ final class Collected {
         return more;
     }
 
-    /** The end of the goroutine, in the order of {@code Goexit0.dead}. */
+    /** The end of the goroutine, in the order of {@code Goexit0.dead}. On sysmon, or inside {@link GStack#enter}. */
     private void free(StackRef ref) {
         long gp = ref.gp();
         if (gp == 0 || !GSlots.has(gp, ref)) {

@@ -43,14 +43,19 @@ final class JdkReady {
      * The JDK has made the thread runnable, so this must not fail: without room on the caller's stack it is left to sysmon.
      */
     static void execute(GStack st, Runnable task) {
+        boolean starts = false;
         if (!st.isMine(task)) {
             task = JdkThreads.unwrapped(task);
-            if (!st.isMine(task) && leftToJdk(task)) {
+            starts = !st.isMine(task);
+            if (starts && leftToJdk(task)) {
                 return;
             }
         }
         GStack caller = GStack.current();
         boolean outside = caller == null || M.locksOpaque(caller.machine().mp) == 0;
+        if (starts && outside && Headroom.enough()) {
+            st.s.collected.help();
+        }
         if (!outside || Headroom.enough() || !Deferred.add(new Deferred.Wakeup(st, task))) {
             executeNow(st, task);
         }

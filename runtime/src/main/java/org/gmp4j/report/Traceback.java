@@ -42,10 +42,10 @@ public final class Traceback {
         boolean system = s.config.debug().system();
         s.slots.forEach(gp -> {
             int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
+            Stack st = HiddenStacks.of(s, gp); // Before the look whether it lives: what was found here is not collected meanwhile.
             if (lives(gp, status)) {
                 StringBuilder b = new StringBuilder();
                 header(b, gp, status);
-                Stack st = HiddenStacks.of(s, gp);
                 if (st == null) {
                     Runnable fn = GSlots.fn(gp);
                     b.append("\t(not started) ").append(fn == null ? "" : Labelled.function(fn).getClass().getName()).append('\n');
@@ -106,11 +106,11 @@ public final class Traceback {
     /** One of a scheduler's; null when none has the slot. */
     static @Nullable Goroutine one(Scheduler s, long gp) {
         int status = GStatus.readgstatus(gp) & ~GStatus.GSCAN;
+        GStack st = HiddenStacks.of(s, gp); // As in each.
         if (!lives(gp, status)) {
             return null;
         }
         boolean system = s.config.debug().system();
-        GStack st = HiddenStacks.of(s, gp);
         Runnable fn = st == null ? GSlots.fn(gp) : null;
         StackTraceElement[] all = st == null ? new StackTraceElement[0] : st.thread.getStackTrace();
         List<StackTraceElement> frames = Frames.users(all, system);

@@ -2,14 +2,17 @@
 package org.gmp4j.proc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.stack.Stack;
+import org.gmp4j.stack.StackRef;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
@@ -76,6 +79,76 @@ class CollectedTest {
             assertEquals(GStatus.GWAITING, GStatus.readgstatus(gp));
             assertTrue(GSlots.stack(gp) instanceof GStack);
             c.close();
+        }
+    }
+
+    private static void enqueue(GStack ended, Collected c, int n) {
+        for (int i = 0; i < n; i++) {
+            assertTrue(new StackRef(ended, c.queue).enqueue());
+        }
+    }
+
+    /** Whether threads that start others are to help. */
+    @Test
+    void sysmonSaysWhetherItIsBehind() throws InterruptedException {
+        try (TestGmp gmp = inPlaceOfJdk()) {
+            GStack st = start(gmp, () -> { });
+            st.thread.join();
+            Collected c = new Collected(gmp.scheduler()); // No sysmon looks at it.
+            enqueue(st, c, Collected.AT_ONCE + 4);
+            c.look();
+            assertTrue(c.any());
+            c.help();
+            assertTrue(c.queue.poll() != null); // Sysmon has one in hand, and a start frees two.
+            assertTrue(c.queue.poll() == null);
+            c.look();
+            enqueue(st, c, 1);
+            c.help();
+            assertTrue(c.queue.poll() != null);
+        }
+    }
+
+    /** Keeps the sysmon of a scheduler from its duties. */
+    private static final class Block extends Deferred {
+        private final Scheduler s;
+        final CountDownLatch begun = new CountDownLatch(1);
+        final CountDownLatch end = new CountDownLatch(1);
+
+        Block(Scheduler s) {
+            this.s = s;
+        }
+
+        @Override
+        protected void run() {
+            if (!s.monitor().isCurrent()) {
+                boolean _ = add(this);
+                return;
+            }
+            begun.countDown();
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    /** While sysmon is behind, a thread that starts another frees slots. */
+    @Test
+    void aStartFreesWhatSysmonLeft() throws InterruptedException {
+        try (TestGmp gmp = inPlaceOfJdk()) {
+            GStack st = start(gmp, () -> { });
+            st.thread.join();
+            Block block = new Block(gmp.scheduler());
+            assertTrue(Deferred.add(block));
+            block.begun.await();
+            Collected c = gmp.scheduler().collected;
+            c.more = true;
+            enqueue(st, c, 2);
+            start(gmp, () -> { }).thread.join();
+            boolean left = c.queue.poll() != null;
+            block.end.countDown();
+            assertFalse(left);
         }
     }
 }
