@@ -65,7 +65,7 @@ final class Collected {
     private final Scheduler s;
     /** Taken from the queue and not freed yet, because of an error; sysmon's, as the next. */
     private @Nullable StackRef next;
-    /** Whether sysmon's last look left any. Written by sysmon, and by tests; a thread that reads an old value helps too often, or not yet. */
+    /** Whether sysmon's last look left any. Written by sysmon, and by tests; to read an old value costs a start that helps in vain. */
     volatile boolean more;
 
     Collected(Scheduler s) {
