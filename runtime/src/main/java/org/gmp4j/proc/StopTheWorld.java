@@ -148,6 +148,8 @@ final class StopTheWorld {
                 JdkThreads.pin(); // The P is stopped: a contended monitor must not take the goroutine off its thread.
                 try {
                     Preempt.follow();
+                } catch (OutOfMemoryError e) {
+                    round--; // At the next round again. Thrown from here it would leave the world stopped for ever.
                 } finally {
                     JdkThreads.unpin();
                 }

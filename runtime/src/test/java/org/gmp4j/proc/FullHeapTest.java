@@ -52,6 +52,13 @@ class FullHeapTest {
     }
 
     @Test
+    void theWorldStopsAndGoesOn() {
+        Result r = new ChildJvm(FullHeapStopProgram.class).with("-Xmx16m", "-XX:+UseSerialGC").run();
+        assertEquals("stopped true, thrown false, goes on true\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
+    @Test
     void nothingToWaitWith() {
         Result r = new ChildJvm(NoSudogProgram.class).with("-Xmx16m").run();
         assertEquals("refused [true, true, true, true, true], sent false, taken true, got 1\n", r.out(), r::toString);
