@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
 final class ChanPublication<T> implements Flow.Subscription {
     private final ChanPublisher<T> of;
     private final Flow.Subscriber<? super T> to;
-    /** Of the receives; cancelled once {@link #ended} is set. */
+    /** The receives of this publication run under it. It is cancelled once {@link #ended} is set. */
     private final Context ctx = Context.background().withCancel();
     // Written with the monitor.
     private long demand;
-    /** Of a wait without demand; a request cancels it. */
+    /** A wait without demand runs under it. A request cancels it. */
     private @Nullable Context idle;
     /** The subscriber is told nothing any more but {@link #failure}. */
     private volatile boolean ended;

@@ -321,7 +321,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return closed && count == 0;
     }
 
-    /** Under the lock: the queue of those that wait until the channel is {@link #drained}. */
+    /** Under the lock: the queue of waiters for the moment when the channel is {@link #drained}. */
     final WaitQ drainq() {
         WaitQ q = drainq;
         if (q == null) {

@@ -60,7 +60,7 @@ final class Collected {
     /** So many are freed by the start of a thread while sysmon is behind. More than one, so that the queue gets shorter. */
     private static final int AT_START = 2;
 
-    /** Of threads that were collected. The JDK's thread that handles references fills it; sysmon and {@link #help} empty it. */
+    /** The references of collected threads. The JDK's thread that handles references fills it; sysmon and {@link #help} empty it. */
     final ReferenceQueue<Stack> queue = new ReferenceQueue<>();
     private final Scheduler s;
     /** Taken from the queue and not freed yet, because of an error; sysmon's, as the next. */

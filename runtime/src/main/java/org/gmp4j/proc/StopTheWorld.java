@@ -148,8 +148,8 @@ final class StopTheWorld {
                 JdkThreads.pin(); // The P is stopped: a contended monitor must not take the goroutine off its thread.
                 try {
                     Preempt.follow();
-                } catch (OutOfMemoryError e) {
-                    round--; // At the next round again. Thrown from here it would leave the world stopped for ever.
+                } catch (OutOfMemoryError | LinkageError e) { // The second when a class of the JDK's found no memory.
+                    round--; // The next round tries again. An error out of here would leave the world stopped for ever.
                 } finally {
                     JdkThreads.unpin();
                 }

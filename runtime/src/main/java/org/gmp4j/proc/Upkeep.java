@@ -97,7 +97,7 @@ public final class Upkeep {
         checkdead.look(now);
     }
 
-    /** Whether {@link #checkdead} is to look again though nothing runs: what keeps it from reporting may end, and rings nobody. */
+    /** Whether {@link #checkdead} has to look again though nothing runs: a thread that holds the report back may end, without a ring. */
     public boolean deadlockIsHeldBack() {
         return checkdead.isHeldBack();
     }

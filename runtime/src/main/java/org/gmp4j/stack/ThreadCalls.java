@@ -44,7 +44,7 @@ abstract class ThreadCalls {
 
     abstract void setTimeoutTask(Thread vt, Future<?> task);
 
-    /** Of the next two, and of what follows. */
+    /** The lock under which the number below is read and written. */
     abstract Object timedWaitLock(Thread vt);
 
     abstract int timedWaitSeqNo(Thread vt);

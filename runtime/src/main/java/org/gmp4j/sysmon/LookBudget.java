@@ -16,12 +16,12 @@ final class LookBudget {
     static final long LONGEST = 4_500_000;
 
     private final long quantum;
-    /** How much longer it has to sleep, as of {@link #at}; negative where it has slept for longer than that. */
+    /** How much longer sysmon had to sleep at {@link #at}, ns; negative where it had slept for longer. Sysmon's, as the next. */
     private long owed;
     private long at;
 
     /**
-     * Of a sysmon that has all of a quantum's part left.
+     * A budget that has all of a quantum's part left.
      *
      * @param quantum the shortest time slice, ns
      */
