@@ -105,12 +105,15 @@ GMP_EXPORT int32_t gmp_thread_begin(int32_t signo, int32_t slack_ns);
 GMP_EXPORT int32_t gmp_thread_plain(void);
 GMP_EXPORT int32_t gmp_thread_place(uint64_t mask, uint64_t bytes);
 GMP_EXPORT int32_t gmp_thread_hook(void);
-/* Stores the ids of HotSpot's compiler threads, at most so many; how many there are, or -errno. */
-GMP_EXPORT int32_t gmp_compiler_threads(uint64_t tids, int32_t most);
+/* Stores the ids of HotSpot's compiler threads, at most so many; of those that optimize alone (not 0) or of all; how many, or -errno. */
+GMP_EXPORT int32_t gmp_compiler_threads(uint64_t tids, int32_t most, int32_t optimizing);
 /* The same of all threads of this process. */
 GMP_EXPORT int32_t gmp_threads(uint64_t tids, int32_t most);
-/* For how many nanoseconds a thread of this process has waited for a CPU so far, or -ESRCH. */
+/* For how many nanoseconds a thread of this process has waited for a CPU so far; has waited for one or had it; or -ESRCH. */
 GMP_EXPORT int64_t gmp_thread_waited(int32_t tid);
+GMP_EXPORT int64_t gmp_thread_wanted(int32_t tid);
+/* The CPU time of this process, ns. */
+GMP_EXPORT int64_t gmp_process_cpu(void);
 /* The nice value of a thread (tid 0: the caller); -100 - errno when there is none. Setting it: 0 or -errno. */
 GMP_EXPORT int32_t gmp_nice(int32_t tid);
 GMP_EXPORT int32_t gmp_set_nice(int32_t tid, int32_t nice);

@@ -170,10 +170,10 @@ static pid_t find_reference(void)
     return proc_is_ours() && find_threads(vm_thread, 1, &found, 1) == 1 ? found : getpid();
 }
 
-int32_t gmp_compiler_threads(uint64_t tids, int32_t most)
+int32_t gmp_compiler_threads(uint64_t tids, int32_t most, int32_t optimizing)
 {
-    static const char *const compilers[] = {"C1 CompilerThre", "C2 CompilerThre", "JVMCI CompilerT"};
-    return proc_is_ours() ? find_threads(compilers, 3, (int32_t *)(uintptr_t)tids, most) : -ENOENT;
+    static const char *const compilers[] = {"C2 CompilerThre", "JVMCI CompilerT", "C1 CompilerThre"};
+    return proc_is_ours() ? find_threads(compilers, optimizing != 0 ? 2 : 3, (int32_t *)(uintptr_t)tids, most) : -ENOENT;
 }
 
 int32_t gmp_threads(uint64_t tids, int32_t most)
@@ -181,14 +181,32 @@ int32_t gmp_threads(uint64_t tids, int32_t most)
     return proc_is_ours() ? find_threads(NULL, 0, (int32_t *)(uintptr_t)tids, most) : -ENOENT;
 }
 
-int64_t gmp_thread_waited(int32_t tid)
+static bool read_schedstat(int32_t tid, int64_t *ran, int64_t *waited)
 {
     char path[64];
     char line[96];
-    uint64_t ran;
-    uint64_t waited;
     snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", (int)tid);
-    return read_line(path, "", line, sizeof line) && sscanf(line, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2 ? (int64_t)waited : -ESRCH;
+    return read_line(path, "", line, sizeof line) && sscanf(line, "%" SCNd64 " %" SCNd64, ran, waited) == 2;
+}
+
+int64_t gmp_thread_waited(int32_t tid)
+{
+    int64_t ran;
+    int64_t waited;
+    return read_schedstat(tid, &ran, &waited) ? waited : -ESRCH;
+}
+
+int64_t gmp_thread_wanted(int32_t tid)
+{
+    int64_t ran;
+    int64_t waited;
+    return read_schedstat(tid, &ran, &waited) ? ran + waited : -ESRCH;
+}
+
+int64_t gmp_process_cpu(void)
+{
+    struct timespec t;
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 ? (int64_t)t.tv_sec * 1000000000 + t.tv_nsec : -errno;
 }
 
 int32_t gmp_nice(int32_t tid)

@@ -31,8 +31,6 @@ final class DefaultGmp {
     private static final String DEBUG = "debug";
     private static final String ON = "on";
     private static final String OFF = "off";
-    private static final String YIELD = "yield";
-    private static final String EQUAL = "equal";
     /** How often stalls are printed by default. */
     private static final Duration STALLED = Duration.ofSeconds(1);
 
@@ -70,7 +68,7 @@ final class DefaultGmp {
             DefaultGmp wanted = new DefaultGmp(System.getProperties(), System.getenv());
             wanted.apply(settings);
             Duration warm = wanted.warm();
-            boolean compilersYield = wanted.compilersYield();
+            Compilers compilers = wanted.compilers();
             Gmp gmp = settings.build();
             boolean done = false;
             try {
@@ -83,8 +81,8 @@ final class DefaultGmp {
                 }
             }
             made = gmp;
-            if (compilersYield) {
-                CompilerShare.begin(gmp.s);
+            if (compilers != Compilers.EQUAL) {
+                CompilerShare.begin(gmp.s, compilers == Compilers.YIELD);
             }
             if (warm != null) {
                 warmUp(gmp, warm);
@@ -192,16 +190,27 @@ final class DefaultGmp {
                 : warm.duration("off, or a duration from 1ms to 60s, such as 1500ms", WarmUp.SHORTEST, WarmUp.LONGEST);
     }
 
-    /** Whether the JVM's compilers give way to the program while it starts. */
-    boolean compilersYield() {
+    /** Whether C2 gives way to the program while that starts. */
+    enum Compilers {
+        /** Where it can get its old share back. */
+        AUTO,
+        /** And where all other threads can be given its new one. */
+        YIELD,
+        /** Nowhere. */
+        EQUAL
+    }
+
+    Compilers compilers() {
         Setting compilers = setting("compilers");
-        if (compilers == null || compilers.is(EQUAL)) {
-            return false;
+        if (compilers == null) {
+            return Compilers.AUTO;
         }
-        if (!compilers.is(YIELD)) {
-            throw compilers.bad("use " + YIELD + " or " + EQUAL);
+        for (Compilers c : Compilers.values()) {
+            if (compilers.is(c.name())) {
+                return c;
+            }
         }
-        return true;
+        throw compilers.bad("use auto, yield or equal");
     }
 
     /** Stalls are printed as GMPDEBUG=stall has it. */

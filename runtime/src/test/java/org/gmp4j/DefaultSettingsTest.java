@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Properties;
 
+import org.gmp4j.DefaultGmp.Compilers;
 import org.gmp4j.struct.Schedt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,7 +28,7 @@ class DefaultSettingsTest {
         return assertThrows(IllegalArgumentException.class, () -> {
             settings.apply(Gmp.builder());
             var _ = settings.warm();
-            var _ = settings.compilersYield();
+            var _ = settings.compilers();
         }).getMessage();
     }
 
@@ -55,7 +56,7 @@ class DefaultSettingsTest {
         "realtime|high|is \"high\": use a priority from 1 to 98, or 0",
         "hugepages|1|is \"1\": use on or off",
         "nodequeues|1|is \"1\": use on or off",
-        "compilers|nice|is \"nice\": use yield or equal",
+        "compilers|nice|is \"nice\": use auto, yield or equal",
         "warm|on|is \"on\": use off, or a duration from 1ms to 60s, such as 1500ms",
         "warm|61s|is \"61s\": use off, or a duration from 1ms to 60s, such as 1500ms",
         "stalled|often|is \"often\": use on, off, or how often at most, from 1ms to 1000s",
@@ -77,9 +78,9 @@ class DefaultSettingsTest {
 
     @Test
     void compilers() {
-        assertFalse(of(Map.of(), Map.of()).compilersYield());
-        assertTrue(of(Map.of("gmp.default.compilers", "yield"), Map.of()).compilersYield());
-        assertFalse(of(Map.of(), Map.of("GMP_DEFAULT_COMPILERS", "equal")).compilersYield());
+        assertEquals(Compilers.AUTO, of(Map.of(), Map.of()).compilers());
+        assertEquals(Compilers.YIELD, of(Map.of("gmp.default.compilers", "yield"), Map.of()).compilers());
+        assertEquals(Compilers.EQUAL, of(Map.of(), Map.of("GMP_DEFAULT_COMPILERS", "Equal")).compilers());
     }
 
     @Test

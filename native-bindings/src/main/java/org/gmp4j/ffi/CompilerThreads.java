@@ -24,7 +24,17 @@ public final class CompilerThreads {
      * @return the kernel's thread ids; none where {@code /proc} cannot be read
      */
     public static int[] ids() {
-        return threads("gmp_compiler_threads", MOST_COMPILERS);
+        return threads("gmp_compiler_threads", MOST_COMPILERS, false);
+    }
+
+    /**
+     * Those of {@link #ids} that optimize: C2's, or what takes its place. C1's, whose code is ready soon and is several times as fast as
+     * the interpreter, are left out.
+     *
+     * @return the kernel's thread ids; none where {@code /proc} cannot be read, and in a JVM without such a compiler
+     */
+    public static int[] optimizing() {
+        return threads("gmp_compiler_threads", MOST_COMPILERS, true);
     }
 
     /**
@@ -33,13 +43,13 @@ public final class CompilerThreads {
      * @return the kernel's thread ids; none where {@code /proc} cannot be read
      */
     public static int[] allIds() {
-        return threads("gmp_threads", MOST_THREADS);
+        return threads("gmp_threads", MOST_THREADS, false);
     }
 
-    private static int[] threads(String function, int most) {
+    private static int[] threads(String function, int most, boolean optimizing) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment ids = arena.allocate(ValueLayout.JAVA_INT, most);
-            int n = (int) Call.call(Call.function(function), ids.address(), most, 0);
+            int n = (int) Call.call(Call.function(function), ids.address(), most, optimizing ? 1 : 0);
             return ids.asSlice(0, (long) Integer.BYTES * Math.max(0, n)).toArray(ValueLayout.JAVA_INT);
         }
     }
@@ -52,6 +62,21 @@ public final class CompilerThreads {
      */
     public static long waitedNanos(int tid) {
         return Math.max(-1, Call.call(Call.function("gmp_thread_waited"), tid));
+    }
+
+    /**
+     * How long a thread of this process has had a CPU or waited for one since it began.
+     *
+     * @param tid the kernel's thread id
+     * @return nanoseconds, or -1 when there is no such thread, or the kernel does not count that
+     */
+    public static long wantedNanos(int tid) {
+        return Math.max(-1, Call.call(Call.function("gmp_thread_wanted"), tid));
+    }
+
+    /** The CPU time of this process, ns. */
+    public static long processNanos() {
+        return Call.call(Call.function("gmp_process_cpu"));
     }
 
     /**

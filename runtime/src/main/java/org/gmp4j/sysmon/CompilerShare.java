@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sysmon;
 
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
@@ -16,54 +15,55 @@ import org.gmp4j.struct.M;
 import org.gmp4j.sysmon.CompilerRules.Way;
 
 /**
- * Lets the JVM's compilers give way to all other threads while a program starts, and gives them their share back when {@link
- * CompilerRules} say so. Where CPUs are few, compilers of equal weight take half of them while requests wait, and much of what they
- * compile then is code of the start that does not come again.
+ * Lets C2 give way to all other threads while a program starts, and gives it its share back when {@link CompilerRules} say so. Where CPUs
+ * are few, a compiler of equal weight takes half of them while requests wait, and much of what it compiles then is code of the start that
+ * does not come again.
  *
- * <p>A thread of its own does it, which ends with that. A compiler thread that the JVM starts meanwhile is started by another one and
+ * <p>A thread of its own does it, which ends with that. A thread of C2 that the JVM starts meanwhile is started by another one and
  * inherits its nice value, as any thread does; so do the threads and processes that the program starts after all its threads were given
- * the compilers' value.
+ * C2's value.
  */
 public final class CompilerShare implements Runnable {
     /** How often all threads are looked through, so that those which others started meanwhile are found. */
     private static final int PASSES = 10;
 
     private final Scheduler s;
+    private final boolean relative;
     private final CompilerRules rules = new CompilerRules();
 
     /**
      * What threads have had since they began, ns.
      *
-     * @param waited for how long each compiler has waited for a CPU, by the thread's id
-     * @param ms the CPU time of each M's thread, by its id
+     * @param waited for how long each thread of C2 has waited for a CPU, by its id
+     * @param wanted for how long each M's thread had a CPU or waited for one, by its id
      */
-    record Had(Map<Integer, Long> waited, Map<Integer, Long> ms, long process) {
+    record Had(Map<Integer, Long> waited, Map<Integer, Long> wanted, long process) {
         static Had now(Scheduler s) {
             Map<Integer, Long> waited = new HashMap<>();
-            for (int id : CompilerThreads.ids()) {
+            for (int id : CompilerThreads.optimizing()) {
                 waited.put(id, Math.max(0, CompilerThreads.waitedNanos(id)));
             }
-            Map<Integer, Long> ms = new HashMap<>();
+            Map<Integer, Long> wanted = new HashMap<>();
             for (Machine m : s.machines()) {
                 int id = (int) M.procid(m.mp);
                 if (id != 0) { // 0 while its thread starts.
-                    ms.put(id, ThreadState.cpuNanos(m));
+                    wanted.put(id, Math.max(0, CompilerThreads.wantedNanos(id)));
                 }
             }
-            Duration process = ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO);
-            return new Had(waited, ms, process.toNanos());
+            return new Had(waited, wanted, CompilerThreads.processNanos());
         }
 
-        CompilerRules.Look since(Had before, long elapsed) {
+        CompilerRules.Look since(Had before, long elapsed, int procs) {
             long longest = 0;
             for (Map.Entry<Integer, Long> e : waited.entrySet()) {
                 longest = Math.max(longest, grew(e, before.waited));
             }
             long all = 0;
-            for (Map.Entry<Integer, Long> e : ms.entrySet()) {
-                all += grew(e, before.ms);
+            for (Map.Entry<Integer, Long> e : wanted.entrySet()) {
+                all += grew(e, before.wanted);
             }
-            return new CompilerRules.Look(elapsed, longest, all, process - before.process, Runtime.getRuntime().availableProcessors());
+            int cpus = Runtime.getRuntime().availableProcessors();
+            return new CompilerRules.Look(elapsed, longest, all, process - before.process, cpus, procs);
         }
 
         /** 0 of a thread that has ended. */
@@ -72,17 +72,22 @@ public final class CompilerShare implements Runnable {
         }
     }
 
-    private CompilerShare(Scheduler s) {
+    private CompilerShare(Scheduler s, boolean relative) {
         this.s = s;
+        this.relative = relative;
     }
 
-    /** From here on, if that can be undone. Once a process. */
-    public static void begin(Scheduler s) {
-        Thread t = new OwnThread(new CompilerShare(s), "gmp-compilers");
+    /**
+     * From here on, if that can be undone. Once a process.
+     *
+     * @param relative whether it may be undone by giving all other threads C2's nice value
+     */
+    public static void begin(Scheduler s, boolean relative) {
+        Thread t = new OwnThread(new CompilerShare(s, relative), "gmp-compilers");
         try {
             t.start();
         } catch (OutOfMemoryError e) {
-            return; // No thread is to be had: the compilers keep their share.
+            return; // No thread is to be had: C2 keeps its share.
         }
     }
 
@@ -91,22 +96,22 @@ public final class CompilerShare implements Runnable {
         try {
             share();
         } catch (OutOfMemoryError e) {
-            return; // The compilers keep their share: it was not changed yet, or is given back.
+            return; // C2 keeps its share: it was not changed yet, or is given back.
         }
     }
 
     private void share() {
         Inheritance.beginPlain(); // The thread that made the scheduler may be pinned, or have a low priority.
-        int[] ids = CompilerThreads.ids();
+        int[] ids = CompilerThreads.optimizing();
         if (ids.length == 0 || CompilerThreads.waitedNanos(ids[0]) < 0) {
-            return; // Without that number it would not be seen that they get too little.
+            return; // No such compiler; or without that number it would not be seen that it gets too little.
         }
         int usual = CompilerThreads.nice(ids[0]);
         int less = CompilerRules.giveWay(usual);
         if (!CompilerThreads.isNice(usual) || less == usual) {
             return;
         }
-        Way way = CompilerRules.way(mayLowerNice(usual), OwnCgroup.isOwn());
+        Way way = CompilerRules.way(mayLowerNice(usual), relative, relative && OwnCgroup.isOwn());
         if (way == Way.NONE) {
             return;
         }
@@ -153,7 +158,7 @@ public final class CompilerShare implements Runnable {
         boolean changed = true;
         for (int i = 0; i < PASSES && changed; i++) {
             changed = false;
-            for (int id : compilers ? CompilerThreads.ids() : CompilerThreads.allIds()) {
+            for (int id : compilers ? CompilerThreads.optimizing() : CompilerThreads.allIds()) {
                 int now = CompilerThreads.nice(id);
                 if (CompilerThreads.isNice(now) && (compilers ? now != nice : now < nice)) {
                     changed |= CompilerThreads.setNice(id, nice);
@@ -171,7 +176,7 @@ public final class CompilerShare implements Runnable {
             boolean _ = Thread.interrupted(); // It would end each of these.
             long now = System.nanoTime();
             Had had = Had.now(s);
-            if (rules.givesBack(had.since(before, now - last), now - began)) {
+            if (rules.givesBack(had.since(before, now - last, s.gomaxprocs()), now - began)) {
                 return;
             }
             before = had;

@@ -8,7 +8,7 @@ import java.util.stream.Collectors;
 
 import org.gmp4j.ffi.CompilerThreads;
 
-/** Gives all threads of a JVM the compilers' nice value, and prints what each has then. */
+/** Gives all threads of a JVM C2's nice value, and prints what each has then. */
 final class CompilerShareProgram {
     private static final int NICE = 7;
 
@@ -22,7 +22,7 @@ final class CompilerShareProgram {
 
     public static void main(String[] args) throws Exception {
         CompilerShare.setCompilers(NICE);
-        System.out.println("compilers " + of(CompilerThreads.ids()));
+        System.out.println("optimizing " + of(CompilerThreads.optimizing()));
         CompilerShare.setOthers(NICE);
         System.out.println("others " + of(CompilerThreads.allIds()));
         Thread t = new Thread(() -> System.out.println("new thread " + CompilerThreads.nice(0)));

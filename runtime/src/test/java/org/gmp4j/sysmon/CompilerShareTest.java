@@ -16,26 +16,29 @@ import org.junit.jupiter.api.Test;
 class CompilerShareTest {
     private static final long T = CompilerRules.EVERY;
     private static final long WAITED = T * CompilerRules.WAITED / 10 + 1;
-    private static final long BUSY = T * CompilerRules.BUSY / 10 + 1;
+    private static final int PROCS = 2;
+    private static final long BUSY = PROCS * T * CompilerRules.BUSY / 10 + 1;
 
     private final CompilerRules rules = new CompilerRules();
 
-    private static CompilerRules.Look look(long longest, long ms) {
-        return new CompilerRules.Look(T, longest, ms, T, 2);
+    private static CompilerRules.Look look(long longest, long wanted) {
+        return new CompilerRules.Look(T, longest, wanted, T, PROCS, PROCS);
     }
 
     @Test
     void onlyWhereItCanBeUndone() {
-        assertEquals(Way.BACK, CompilerRules.way(true, false));
-        assertEquals(Way.BACK, CompilerRules.way(true, true));
-        assertEquals(Way.RELATIVE, CompilerRules.way(false, true));
-        assertEquals(Way.NONE, CompilerRules.way(false, false));
+        for (boolean relative : new boolean[]{false, true}) {
+            assertEquals(Way.BACK, CompilerRules.way(true, relative, false));
+            assertEquals(Way.BACK, CompilerRules.way(true, relative, true));
+            assertEquals(relative ? Way.RELATIVE : Way.NONE, CompilerRules.way(false, relative, true));
+            assertEquals(Way.NONE, CompilerRules.way(false, relative, false));
+        }
         assertEquals(10, CompilerRules.giveWay(0));
         assertEquals(19, CompilerRules.giveWay(12));
     }
 
     @Test
-    void givenBackWhenCompilersStarveBesideGoroutines() {
+    void givenBackWhenC2StarvesBesideBusyPs() {
         for (long t = T; t < CompilerRules.STARVED; t += T) {
             assertFalse(rules.givesBack(look(WAITED, BUSY), t));
         }
@@ -55,14 +58,14 @@ class CompilerShareTest {
     void anMThatEndsTakesNothingFromTheOthers() {
         CompilerShare.Had before = new CompilerShare.Had(Map.of(7, 1L), Map.of(1, T, 2, 9 * T), 10 * T);
         CompilerShare.Had now = new CompilerShare.Had(Map.of(7, 1L + WAITED), Map.of(1, T + BUSY, 2, 0L), 10 * T + BUSY);
-        CompilerRules.Look l = now.since(before, T);
-        assertEquals(BUSY, l.ms());
+        CompilerRules.Look l = now.since(before, T, PROCS);
+        assertEquals(BUSY, l.wanted());
         assertEquals(WAITED, l.waited());
         assertEquals(BUSY, l.process());
     }
 
     @Test
-    void notWhileTheProgramStartsOnThreadsOfItsOwn() {
+    void notWhileAPIsIdle() {
         for (long t = 0; t < 3 * CompilerRules.STARVED; t += T) {
             assertFalse(rules.givesBack(look(T, BUSY - 1), t));
         }
@@ -70,9 +73,9 @@ class CompilerShareTest {
 
     @Test
     void givenBackWhereOthersTakeTheCpus() {
-        CompilerRules.Look half = new CompilerRules.Look(T, WAITED, 0, T, 2);
-        CompilerRules.Look less = new CompilerRules.Look(T, WAITED, 0, T - 1, 2);
-        CompilerRules.Look idle = new CompilerRules.Look(T, WAITED - 1, 0, 0, 2);
+        CompilerRules.Look half = new CompilerRules.Look(T, WAITED, 0, T, 2, PROCS);
+        CompilerRules.Look less = new CompilerRules.Look(T, WAITED, 0, T - 1, 2, PROCS);
+        CompilerRules.Look idle = new CompilerRules.Look(T, WAITED - 1, 0, 0, 2, PROCS);
         for (int i = 0; i < 10; i++) {
             assertFalse(rules.givesBack(half, i * T));
             assertFalse(rules.givesBack(idle, i * T));
@@ -91,8 +94,8 @@ class CompilerShareTest {
 
     @Test
     void threadsAndProcessesStartedLaterHaveTheValueOfAll() {
-        Result r = new ChildJvm(CompilerShareProgram.class).run();
+        Result r = new ChildJvm(CompilerShareProgram.class).with("-XX:TieredStopAtLevel=4").run();
         assertEquals(0, r.exit(), r::toString);
-        assertEquals("compilers 7\nothers 7\nnew thread 7\nnew process 7\n", r.out(), r::toString);
+        assertEquals("optimizing 7\nothers 7\nnew thread 7\nnew process 7\n", r.out(), r::toString);
     }
 }
